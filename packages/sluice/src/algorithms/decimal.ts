@@ -1,0 +1,24 @@
+/** One token in the unit kernels count in: costs, rates and bursts have at most six decimals. */
+export const MICRO = 1_000_000
+
+/**
+ * The exact whole number of millionths of a token that a number or a decimal text names, or undefined where it has more
+ * than six decimals, is negative, or is not finite. A double is taken for the shortest decimal that reads as it.
+ */
+export function toMicroTokens(value: number | string): number | undefined {
+  if (typeof value === 'string') {
+    const match = /^(\d{1,15})(?:\.(\d{1,6}))?$/.exec(value)
+    if (match === null) return undefined
+    const micro = Number(`${match[1]}${(match[2] ?? '').padEnd(6, '0')}`)
+    return Number.isSafeInteger(micro) ? micro : undefined
+  }
+  if (Number.isInteger(value)) return value >= 0 && Number.isSafeInteger(value * MICRO) ? value * MICRO : undefined
+  if (!(value > 0)) return undefined
+  const micro = Math.round(value * MICRO)
+  return Number.isSafeInteger(micro) && micro / MICRO === value ? micro : undefined
+}
+
+/** Tokens for people: the decimal a number of micro-tokens stands for. */
+export function fromMicroTokens(micro: number): number {
+  return micro / MICRO
+}

@@ -1,0 +1,34 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { DURATION_FORM, parseDuration } from '../time/duration.ts'
+import type { Micros } from '../time/micros.ts'
+import { toMicroTokens } from './decimal.ts'
+
+/** `'10/s'`, `'100/min'`, `'10/30s'`, or tokens (at most six decimals) per duration (text, or milliseconds as a number). */
+export type Rate = string | { readonly tokens: number | string; readonly per: string | number }
+
+/** Tokens per time as an exact fraction: `micro` millionths of a token every `per` microseconds, not reduced. */
+export interface ExactRate {
+  readonly micro: number
+  readonly per: Micros
+}
+
+export const RATE_FORM = `tokens with at most six decimals per duration, such as 10/s, 100/min, 0.5/s or 10/30s`
+
+/** @throws LimiterError INVALID_RATE for anything that is no positive, exact rate */
+export function parseRate(rate: Rate): ExactRate {
+  const parts = typeof rate === 'string' ? split(rate) : rate
+  const micro = parts === undefined ? undefined : toMicroTokens(parts.tokens)
+  if (parts === undefined || micro === undefined || micro === 0) {
+    throw new LimiterError('INVALID_RATE', `${JSON.stringify(rate)} is not a rate: expected ${RATE_FORM}`)
+  }
+  try {
+    return { micro, per: parseDuration(parts.per) }
+  } catch (cause) {
+    throw new LimiterError('INVALID_RATE', `${JSON.stringify(rate)} is not a rate: its period must be ${DURATION_FORM}`, { cause })
+  }
+}
+
+function split(text: string): { tokens: string; per: string } | undefined {
+  const [tokens = '', per = '', ...rest] = text.split('/').map((part) => part.trim())
+  return tokens === '' || per === '' || rest.length > 0 ? undefined : { tokens, per }
+}

@@ -1,0 +1,66 @@
+import type { AnyLimit } from './algorithms/algorithm.ts'
+import { LimiterError } from './errors/limiter-error.ts'
+import { buildLimiter, type Limiter } from './limiter/limiter.ts'
+import type { Observer } from './observe/events.ts'
+import { memoryStore } from './stores/memory/memory-store.ts'
+import type { FailurePolicy, Store } from './stores/store.ts'
+import { withFallback } from './stores/wrap/fallback.ts'
+import { systemTime } from './time/system.ts'
+import type { Time } from './time/time.ts'
+
+export interface LimiterOptions {
+  /** Part of every state's id: two limiters with different names never share a bucket. Default `default`. */
+  readonly name?: string
+  /** One limit, named `default`. */
+  readonly limit?: AnyLimit
+  /** Several named limits, charged together or not at all. */
+  readonly limits?: Readonly<Record<string, AnyLimit>>
+  /** Default: a memory store of the limiter's own, gone on restart and not shared between processes. */
+  readonly store?: Store
+  readonly clock?: Time
+  /** Milliseconds a remote store may take before the failure policy answers; default 50. */
+  readonly deadlineMs?: number
+  /** What to answer when the store cannot: `deny` (default), `allow`, or `local`, the same limits in this process. */
+  readonly onStoreFailure?: FailurePolicy
+  readonly observers?: readonly Observer[]
+}
+
+/**
+ * A limiter over one store.
+ * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option
+ */
+export function createLimiter(options: LimiterOptions): Limiter {
+  check(options)
+  const { name = 'default', clock = systemTime, deadlineMs = 50, observers = [], onStoreFailure = 'deny' } = options
+  const store = options.store ?? memoryStore({ clock })
+  const local = onStoreFailure === 'local' && !store.capabilities.sync ? memoryStore({ clock }) : store
+  return buildLimiter({
+    name,
+    limits: options.limits ?? { default: options.limit as AnyLimit },
+    store: withFallback(store, { policy: onStoreFailure, local }),
+    clock,
+    deadlineMs,
+    observers,
+    onClose: async () => {
+      if (options.store === undefined) await store.close()
+      if (local !== store) await local.close()
+    },
+  })
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['name', 'limit', 'limits', 'store', 'clock', 'deadlineMs', 'onStoreFailure', 'observers'])
+
+function check(options: LimiterOptions): void {
+  const unknown = Object.keys(options).find((option) => !KNOWN.has(option))
+  if (unknown !== undefined) throw new LimiterError('INVALID_OPTIONS', `createLimiter: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
+  if ((options.limit === undefined) === (options.limits === undefined)) {
+    throw new LimiterError('INVALID_OPTIONS', 'createLimiter: give either limit or limits, and not both')
+  }
+  const { deadlineMs = 50, onStoreFailure = 'deny' } = options
+  if (!(deadlineMs > 0 && deadlineMs <= 60_000)) {
+    throw new LimiterError('INVALID_OPTIONS', `createLimiter: deadlineMs is ${String(deadlineMs)}, expected above 0 and at most 60000`)
+  }
+  if (!['allow', 'deny', 'local'].includes(onStoreFailure)) {
+    throw new LimiterError('INVALID_OPTIONS', `createLimiter: onStoreFailure is ${JSON.stringify(onStoreFailure)}, expected allow, deny or local`)
+  }
+}

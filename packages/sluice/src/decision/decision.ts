@@ -1,0 +1,73 @@
+/**
+ * `allowed`; `denied`: used up or blocked, waiting helps; `impossible`: the cost is above the capacity, waiting does not help;
+ * `undecided`: the store could not answer, and the failure policy said whether the request may pass.
+ */
+export type Outcome = 'allowed' | 'denied' | 'impossible' | 'undecided'
+
+export type Reason = 'quota' | 'capacity' | 'blocked' | 'overflow' | 'kill-switch' | 'loop' | 'spend'
+
+/** Who decided: the store, or what stood in for it. */
+export type Source = 'store' | 'lease' | 'denied-cache' | 'fallback'
+
+/** One limit as it stands after the decision. */
+export interface LimitView {
+  readonly name: string
+  /** Capacity: most tokens one call can ever get. */
+  readonly limit: number
+  /** Whole tokens left; on a denial, what is left uncharged. */
+  readonly remaining: number
+  /** Until one more token can be taken; on the denying limit, until this call's cost can. */
+  readonly replenishAfterMs: number
+  /** Until the limit is as fresh as new. */
+  readonly resetAfterMs: number
+  /** The time over which the capacity is replenished; a bucket's is ceil(burst / rate). */
+  readonly windowMs: number
+}
+
+/** Why the store that should have decided did not. */
+export interface Degraded {
+  readonly kind: string
+  /** `unknown`: the call may have been charged. */
+  readonly executed: 'no' | 'unknown'
+  readonly message: string
+}
+
+interface Base {
+  /** The only thing a caller must look at: whether the request may pass. */
+  readonly allowed: boolean
+  /** In the order they were asked; empty where nothing is known. */
+  readonly limits: readonly LimitView[]
+  /** Store time of the decision, milliseconds since 1970. */
+  readonly at: number
+  readonly source: Source
+  readonly degraded?: Degraded
+}
+
+export interface Allowed extends Base {
+  readonly outcome: 'allowed'
+  readonly allowed: true
+}
+
+export interface Denied extends Base {
+  readonly outcome: 'denied'
+  readonly allowed: false
+  /** The denying limit with the latest retry. */
+  readonly limitName: string
+  readonly reason: Exclude<Reason, 'capacity'>
+  /** Waiting this long is enough for this cost, a millisecond less is not. */
+  readonly retryAfterMs: number
+}
+
+export interface Impossible extends Base {
+  readonly outcome: 'impossible'
+  readonly allowed: false
+  readonly limitName: string
+  readonly reason: 'capacity'
+}
+
+export interface Undecided extends Base {
+  readonly outcome: 'undecided'
+  readonly degraded: Degraded
+}
+
+export type Decision = Allowed | Denied | Impossible | Undecided

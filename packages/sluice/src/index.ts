@@ -1,0 +1,24 @@
+export type { AnyLimit, CompiledLimit } from './algorithms/algorithm.ts'
+export type { Rate } from './algorithms/rate.ts'
+export { tokenBucket, type TokenBucketOptions } from './algorithms/token-bucket.ts'
+export { createLimiter, type LimiterOptions } from './create-limiter.ts'
+export type { Allowed, Decision, Degraded, Denied, Impossible, LimitView, Outcome, Reason, Source, Undecided } from './decision/decision.ts'
+export type { ErrorCode } from './errors/codes.ts'
+export { LimiterError } from './errors/limiter-error.ts'
+export type { CheckOptions, CheckRequest, Limiter } from './limiter/limiter.ts'
+export type { DecisionEvent, Observer } from './observe/events.ts'
+export { type MemoryStore, memoryStore, type MemoryStoreOptions } from './stores/memory/memory-store.ts'
+export {
+  type Call,
+  type CallGroup,
+  type CallOptions,
+  type Capabilities,
+  type FailurePolicy,
+  type GroupVerdict,
+  type StateId,
+  type Store,
+  StoreFailure,
+  type StoreFailureKind,
+  type Verdict,
+} from './stores/store.ts'
+export type { Time } from './time/time.ts'

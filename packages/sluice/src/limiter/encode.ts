@@ -1,0 +1,28 @@
+import { sha256 } from './sha256.ts'
+
+/** Longer encoded keys are replaced by their digest: a state id stays small whatever a client sends. */
+const LONGEST_KEY = 200
+
+/**
+ * Text as a part of a state id: injective, printable ASCII, and without the characters that mean something to a store (braces
+ * of a cluster hash tag, globs, blanks, control characters). Each UTF-16 unit outside the safe set becomes %XXXX, so lone
+ * surrogates stay distinct.
+ */
+export function encodePart(text: string): string {
+  return /^[\w.@+=,;~!/-]*$/.test(text) ? text : text.replace(/[^\w.@+=,;~!/-]/g, escape)
+}
+
+/** The last part of an id: may also hold colons, since nothing follows that they could be taken for. */
+export function encodeKey(key: string): string {
+  const encoded = /^[\w.@+=,;~!/:-]*$/.test(key) ? key : key.replace(/[^\w.@+=,;~!/:-]/g, escape)
+  return encoded.length <= LONGEST_KEY ? encoded : `#${sha256(encoded)}`
+}
+
+/** A key of several values, injective: ("a", "b:c") and ("a:b", "c") differ, and an absent value differs from an empty one. */
+export function composeKey(parts: readonly (string | undefined)[]): string {
+  return parts.map((part) => (part === undefined ? '-' : `=${encodePart(part)}`)).join(':')
+}
+
+function escape(unit: string): string {
+  return `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

@@ -1,0 +1,147 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { toMicroTokens } from '../algorithms/decimal.ts'
+import type { Decision } from '../decision/decision.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { notify, type Observer } from '../observe/events.ts'
+import type { Call, CallGroup, CallOptions, GroupVerdict, StateId, Store } from '../stores/store.ts'
+import type { Time } from '../time/time.ts'
+import { decisionOf, type NamedLimit, refusedBy } from './decide.ts'
+import { encodeKey, encodePart } from './encode.ts'
+
+export interface CheckOptions {
+  /** Tokens this call takes; above 0, at most six decimals; default 1. */
+  readonly cost?: number
+  /** Gives up waiting for a remote store; the decision is then `undecided`. */
+  readonly signal?: AbortSignal
+  /** Milliseconds a remote store may take for this call, instead of the limiter's. */
+  readonly deadlineMs?: number
+}
+
+export interface CheckRequest {
+  readonly key: string
+  readonly cost?: number
+}
+
+export interface LimiterParts {
+  readonly name: string
+  /** Every check asks all of them, all or nothing. */
+  readonly limits: Readonly<Record<string, AnyLimit>>
+  readonly store: Store
+  readonly clock: Time
+  readonly deadlineMs: number
+  readonly observers: readonly Observer[]
+  /** Runs when the limiter is closed. */
+  readonly onClose: () => Promise<void>
+}
+
+/** One or several named limits over one store, asked by key. */
+export interface Limiter extends AsyncDisposable {
+  readonly name: string
+  /** Charges every limit of the key, all or nothing. Rejects only for misuse (a LimiterError), never for a failing store. */
+  check(key: string, options?: CheckOptions): Promise<Decision>
+  /** As `check`, at once; only where the store is synchronous. */
+  checkSync(key: string, options?: Pick<CheckOptions, 'cost'>): Decision
+  /** Several checks in one store call, decided in order, each on its own. */
+  checkMany(requests: readonly CheckRequest[], options?: Omit<CheckOptions, 'cost'>): Promise<Decision[]>
+  /** What `check` would answer, charging nothing. */
+  peek(key: string, options?: CheckOptions): Promise<Decision>
+  /** Forgets the key: its next check finds it fresh. Rejects with the StoreFailure if the store cannot. */
+  reset(key: string): Promise<void>
+  /** Resolves when the store can decide. */
+  ready(): Promise<void>
+  close(): Promise<void>
+}
+
+interface ScopedLimit extends NamedLimit {
+  readonly scope: string
+}
+
+/** Builds a limiter from its parts; `createLimiter` is the door that fills in the defaults. */
+export function buildLimiter(parts: LimiterParts): Limiter {
+  const { name, store, clock, observers } = parts
+  const limits: ScopedLimit[] = Object.entries(parts.limits).map(([limitName, limit]) => ({
+    name: limitName,
+    limit,
+    scope: scopeOf(name, limitName, limit),
+  }))
+  if (limits.length === 0) throw new LimiterError('INVALID_OPTIONS', `limiter ${name}: no limit given; expected limit or limits with at least one`)
+  let closed = false
+
+  const groupOf = (key: string, cost = 1): CallGroup => {
+    if (closed) throw new LimiterError('CLOSED', `limiter ${name} is closed`)
+    if (typeof key !== 'string' || key === '') throw new LimiterError('INVALID_KEY', `limiter ${name}: key is ${JSON.stringify(key)}, expected a non-empty string`)
+    const charged = validCost(cost)
+    const encoded = encodeKey(key)
+    return { calls: limits.map(({ scope, limit }): Call => ({ id: { scope, key: encoded }, limit, cost: charged })) }
+  }
+  const timing = (options: CheckOptions = {}): CallOptions => ({
+    ...(store.capabilities.clock === 'server' ? { deadline: clock.monotonic() + (options.deadlineMs ?? parts.deadlineMs) } : {}),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  })
+  const finish = (verdict: GroupVerdict, started: number): Decision => {
+    const decision = decisionOf(verdict, limits, clock.now())
+    if (observers.length > 0) notify(observers, { limiter: name, decision, durationMs: clock.monotonic() - started })
+    return decision
+  }
+  const ask = async (groups: readonly CallGroup[], options: CheckOptions | undefined, verb: 'consume' | 'peek'): Promise<readonly GroupVerdict[]> => {
+    try {
+      return await store[verb](groups, timing(options))
+    } catch (error) {
+      return groups.map(() => refusedBy(error))
+    }
+  }
+  const close = async (): Promise<void> => {
+    if (closed) return
+    closed = true
+    await parts.onClose()
+  }
+  return {
+    name,
+    async check(key, options) {
+      const group = groupOf(key, options?.cost)
+      const started = clock.monotonic()
+      const [verdict] = await ask([group], options, 'consume')
+      return finish(verdict as GroupVerdict, started)
+    },
+    checkSync(key, options) {
+      if (store.consumeSync === undefined) throw new LimiterError('NOT_SYNCHRONOUS', `limiter ${name}: its store answers only asynchronously; use check`)
+      const group = groupOf(key, options?.cost)
+      const started = clock.monotonic()
+      return finish(store.consumeSync(group), started)
+    },
+    async checkMany(requests, options) {
+      const groups = requests.map(({ key, cost }) => groupOf(key, cost))
+      if (groups.length === 0) return []
+      const started = clock.monotonic()
+      const verdicts = await ask(groups, options, 'consume')
+      return verdicts.map((verdict) => finish(verdict, started))
+    },
+    async peek(key, options) {
+      const [verdict] = await ask([groupOf(key, options?.cost)], options, 'peek')
+      return decisionOf(verdict as GroupVerdict, limits, clock.now())
+    },
+    async reset(key) {
+      const ids: StateId[] = groupOf(key).calls.map(({ id }) => id)
+      await store.reset(ids, timing())
+    },
+    ready: () => store.ready(timing({ deadlineMs: 5_000 })),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** What all states of one limit share: limiter, limit and algorithm. */
+export function scopeOf(limiter: string, limitName: string, limit: AnyLimit): string {
+  return `${encodePart(limiter)}:${encodePart(limitName)}:${limit.algorithm.tag}:`
+}
+
+/** @throws LimiterError INVALID_COST for what is no number above 0 with at most six decimals */
+export function validCost(cost: unknown): number {
+  const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
+  if (micro !== undefined && micro > 0) return cost as number
+  throw new LimiterError('INVALID_COST', `cost is ${describe(cost)}, expected a number above 0 with at most six decimals (to look without charging, use peek)`)
+}
+
+function describe(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}

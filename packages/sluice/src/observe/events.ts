@@ -1,0 +1,27 @@
+import type { Decision } from '../decision/decision.ts'
+
+/** One decision, after it was made. No identity is in it: only what may become a metric. */
+export interface DecisionEvent {
+  /** Name of the limiter or, for an engine, of the policy's rule set. */
+  readonly limiter: string
+  /** The route where the caller knows it: a pattern, never a concrete path. */
+  readonly route?: string
+  readonly decision: Decision
+  readonly durationMs: number
+}
+
+/** A subscriber. It is called synchronously and must be quick; what it throws is dropped: observing is never in the way. */
+export interface Observer {
+  decided(event: DecisionEvent): void
+}
+
+/** Calls every observer, whatever another of them does. */
+export function notify(observers: readonly Observer[], event: DecisionEvent): void {
+  for (const observer of observers) {
+    try {
+      observer.decided(event)
+    } catch {
+      // An observer's failure must not become the request's.
+    }
+  }
+}

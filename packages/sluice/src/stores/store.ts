@@ -1,0 +1,118 @@
+import type { AnyLimit, CallOutcome, View } from '../algorithms/algorithm.ts'
+import type { Micros } from '../time/micros.ts'
+import type { Outcome, Source } from '../decision/decision.ts'
+import type { MonotonicInstant } from '../time/time.ts'
+
+/**
+ * Where one state lives: `scope` (limiter, limit and algorithm, already encoded; the same string for all keys of a limit)
+ * and the encoded `key`. Both are free of braces, spaces and control characters; scope + key is injective.
+ */
+export interface StateId {
+  readonly scope: string
+  readonly key: string
+}
+
+/** One question to one limit. `cost` in tokens: above 0, at most six decimals, checked by the caller. */
+export interface Call {
+  readonly id: StateId
+  readonly limit: AnyLimit
+  readonly cost: number
+}
+
+/** What an unanswered group should become: let pass, refused, or decided by a store in this process. */
+export type FailurePolicy = 'allow' | 'deny' | 'local'
+
+/**
+ * Calls decided all or nothing, in order; the second call of one state sees the first. Calls of one state carry one limit.
+ */
+export interface CallGroup {
+  readonly calls: readonly Call[]
+  /** Read by `withFallback`; stores ignore it. */
+  readonly onFailure?: FailurePolicy
+}
+
+export interface CallOptions {
+  /** The store settles by this instant of its time port's monotonic clock, with a StoreFailure if it must. */
+  readonly deadline?: MonotonicInstant
+  readonly signal?: AbortSignal
+  /** Decide as if it were this time: the test kit's clock, also for remote programs. States then outlive their time to live. */
+  readonly now?: Micros
+}
+
+/** One call's part of the answer; times are microseconds from the group's `at`. */
+export interface Verdict extends View {
+  readonly outcome: CallOutcome
+  readonly retryAfter: Micros
+}
+
+export interface GroupVerdict {
+  /** With `undecided`, `calls` is empty: nothing is known. */
+  readonly outcome: Outcome
+  /** Whether the request may pass: the outcome's, or the failure policy's for `undecided`. */
+  readonly allowed: boolean
+  /** Store time of the decision, microseconds since 1970. */
+  readonly at: Micros
+  readonly calls: readonly Verdict[]
+  readonly source: Source
+  /** Set where the store that should have decided did not. */
+  readonly degraded?: StoreFailure
+}
+
+export interface Capabilities {
+  /** Whose clock decides: the caller's, or the store's own server. */
+  readonly clock: 'caller' | 'server'
+  /** Which groups are atomic: any, those whose keys share a cluster slot, or none. */
+  readonly atomicBatch: 'any' | 'same-slot' | 'none'
+  /** Whether `consumeSync` is there. */
+  readonly sync: boolean
+}
+
+/**
+ * A store offers atomicity. It decides each group all or nothing, groups in order, and rejects only with StoreFailure. A
+ * group that it alone cannot decide is answered `undecided` with `degraded` set, and the others stand.
+ */
+export interface Store {
+  readonly capabilities: Capabilities
+  consume(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
+  /** Present exactly when `capabilities.sync`. */
+  consumeSync?(group: CallGroup, options?: CallOptions): GroupVerdict
+  /** What `consume` would answer, charging nothing and writing nothing. */
+  peek(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
+  /** Forgets states: the next call finds them fresh. */
+  reset(ids: readonly StateId[], options?: CallOptions): Promise<void>
+  /** Resolves when the store can decide; rejects with a StoreFailure that says why not. */
+  ready(options?: CallOptions): Promise<void>
+  /** Stops timers and queues of the store's own. Clients that were handed in stay open. */
+  close(): Promise<void>
+}
+
+/**
+ * - `timeout`: no answer by the deadline. `connection`: lost, refused or never made. `unavailable`: the server answers but
+ *   cannot serve (loading, moved, cluster down, shutting down). `readonly`: it may not write. `memory`: it or the store's own
+ *   bound is full. `contention`: gave up after retries. `overload`: the caller's side queues too much. `setup`: wrong
+ *   credentials, schema or permission. `aborted`: the caller's signal. `protocol`: an answer that makes no sense.
+ */
+export type StoreFailureKind =
+  | 'timeout'
+  | 'connection'
+  | 'unavailable'
+  | 'readonly'
+  | 'memory'
+  | 'contention'
+  | 'overload'
+  | 'setup'
+  | 'aborted'
+  | 'protocol'
+
+/** The only error a store rejects with. `executed: 'unknown'`: the call may have been charged; it is never sent again. */
+export class StoreFailure extends Error {
+  override readonly name = 'StoreFailure'
+  readonly kind: StoreFailureKind
+  readonly executed: 'no' | 'unknown'
+
+  constructor(kind: StoreFailureKind, executed: 'no' | 'unknown', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+    this.executed = executed
+  }
+}

@@ -1,0 +1,66 @@
+import { type CallGroup, type CallOptions, type FailurePolicy, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
+
+export interface FallbackOptions {
+  /** For groups that do not name their own; default `deny`. */
+  readonly policy?: FailurePolicy
+  /** Decides where the policy is `local`. Its states are this process's own: with n processes, n times the limit passes. */
+  readonly local: Store
+}
+
+/**
+ * Answers for a store that fails: `allow` lets pass, `deny` refuses, `local` asks a store in this process. Every such answer
+ * carries `degraded`; a failure never looks like a used-up quota. Bound G while the store is down: unbounded, 0, or (n - 1)
+ * times the limit.
+ */
+export function withFallback(store: Store, options: FallbackOptions): Store {
+  const { policy = 'deny', local } = options
+  const stand = async (group: CallGroup, callOptions: CallOptions | undefined, failure: StoreFailure): Promise<GroupVerdict> => {
+    const chosen = group.onFailure ?? policy
+    if (chosen !== 'local' || local === store) return undecided(chosen === 'allow', failure)
+    try {
+      const [verdict] = await local.consume([group], callOptions)
+      return { ...(verdict as GroupVerdict), source: 'fallback', degraded: failure }
+    } catch (error) {
+      return undecided(false, failed(error))
+    }
+  }
+  const consume: Store['consume'] = async (groups, callOptions) => {
+    try {
+      const verdicts = await store.consume(groups, callOptions)
+      if (verdicts.every((verdict) => verdict.outcome !== 'undecided')) return verdicts
+      return await Promise.all(
+        verdicts.map((verdict, index) =>
+          verdict.outcome === 'undecided' ? stand(groups[index] as CallGroup, callOptions, reason(verdict)) : verdict,
+        ),
+      )
+    } catch (error) {
+      const failure = failed(error)
+      return Promise.all(groups.map((group) => stand(group, callOptions, failure)))
+    }
+  }
+  const consumeSync = store.consumeSync?.bind(store)
+  if (consumeSync === undefined) return { ...store, consume }
+  return {
+    ...store,
+    consume,
+    consumeSync(group, callOptions) {
+      const verdict = consumeSync(group, callOptions)
+      // A synchronous store is itself the local one: where it cannot decide there is nothing nearer to ask.
+      return verdict.outcome === 'undecided' ? undecided((group.onFailure ?? policy) === 'allow', reason(verdict)) : verdict
+    },
+  }
+}
+
+/** Nothing is known of the store's time, so none is invented. */
+function undecided(allowed: boolean, failure: StoreFailure): GroupVerdict {
+  return { outcome: 'undecided', allowed, at: Number.NaN, calls: [], source: 'fallback', degraded: failure }
+}
+
+function failed(error: unknown): StoreFailure {
+  if (error instanceof StoreFailure) return error
+  throw error
+}
+
+function reason(verdict: GroupVerdict): StoreFailure {
+  return verdict.degraded ?? new StoreFailure('protocol', 'unknown', 'the store gave no answer and no reason')
+}

@@ -1,0 +1,62 @@
+import type { Cancel, MonotonicInstant, Time } from './time.ts'
+
+/** Many deadlines on one timer: a call that is answered in time costs no timer of its own. */
+export interface Deadlines {
+  /** Runs `fn` at the deadline unless cancelled before. */
+  add(deadline: MonotonicInstant, fn: () => void): Cancel
+}
+
+interface Entry {
+  readonly deadline: MonotonicInstant
+  fn: (() => void) | undefined
+}
+
+/**
+ * One queue of deadlines, nearest first. Deadlines mostly arrive in order, so an insertion is a push; answered ones are
+ * dropped from the front as they pass.
+ */
+export function createDeadlines(time: Time): Deadlines {
+  let queue: Entry[] = []
+  let head = 0
+  let stop: Cancel | undefined
+  let armedFor = Number.POSITIVE_INFINITY
+
+  const arm = (): void => {
+    while (head < queue.length && queue[head]?.fn === undefined) head += 1
+    if (head > 1_024 && head * 2 > queue.length) {
+      queue = queue.slice(head)
+      head = 0
+    }
+    const next = queue[head]
+    if (next === undefined) return
+    if (stop !== undefined && armedFor <= next.deadline) return
+    stop?.()
+    armedFor = next.deadline
+    stop = time.after(Math.max(0, Math.ceil(next.deadline - time.monotonic())), fire)
+  }
+  const fire = (): void => {
+    stop = undefined
+    armedFor = Number.POSITIVE_INFINITY
+    const now = time.monotonic()
+    for (let entry = queue[head]; entry !== undefined && entry.deadline <= now; entry = queue[head]) {
+      head += 1
+      const fn = entry.fn
+      entry.fn = undefined
+      fn?.()
+    }
+    arm()
+  }
+  return {
+    add(deadline, fn) {
+      const entry: Entry = { deadline, fn }
+      let at = queue.length
+      while (at > head && (queue[at - 1] as Entry).deadline > deadline) at -= 1
+      if (at === queue.length) queue.push(entry)
+      else queue.splice(at, 0, entry)
+      if (stop === undefined || deadline < armedFor) arm()
+      return () => {
+        entry.fn = undefined
+      }
+    },
+  }
+}

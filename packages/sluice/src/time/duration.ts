@@ -1,0 +1,44 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { LONGEST, type Micros } from './micros.ts'
+
+const UNITS: ReadonlyMap<string, Micros> = new Map([
+  ['us', 1],
+  ['ms', 1_000],
+  ['s', 1_000_000],
+  ['sec', 1_000_000],
+  ['second', 1_000_000],
+  ['m', 60_000_000],
+  ['min', 60_000_000],
+  ['minute', 60_000_000],
+  ['h', 3_600_000_000],
+  ['hour', 3_600_000_000],
+  ['d', 86_400_000_000],
+  ['day', 86_400_000_000],
+  ['w', 604_800_000_000],
+  ['week', 604_800_000_000],
+])
+
+export const DURATION_FORM = 'a number and a unit (us, ms, s, min or m, h, d, w), such as 30s or 1.5h, or milliseconds as a number'
+
+/**
+ * Reads a length of time exactly: `'30s'`, `'1.5h'`, a bare unit (`'min'` is one minute), or milliseconds as a number.
+ * @throws LimiterError INVALID_DURATION when it is not positive, not whole in microseconds, or above a hundred years
+ */
+export function parseDuration(value: string | number): Micros {
+  const micros = typeof value === 'number' ? value * 1_000 : read(value)
+  if (micros === undefined || !Number.isSafeInteger(micros) || micros <= 0 || micros > LONGEST) {
+    throw new LimiterError('INVALID_DURATION', `${JSON.stringify(value)} is not a duration: expected ${DURATION_FORM}, at most a hundred years`)
+  }
+  return micros
+}
+
+function read(text: string): Micros | undefined {
+  const match = /^\s*(?:(\d{1,12})(?:\.(\d{1,6}))?)?\s*([a-z]{1,7})\s*$/.exec(text)
+  if (match === null) return undefined
+  const [, whole = '1', decimals = '', name = ''] = match
+  const unit = UNITS.get(name) ?? UNITS.get(name.replace(/s$/, ''))
+  if (unit === undefined) return undefined
+  const scale = 10n ** BigInt(decimals.length)
+  const scaled = BigInt(whole + decimals) * BigInt(unit)
+  return scaled % scale === 0n ? Number(scaled / scale) : undefined
+}

@@ -1,0 +1,44 @@
+import { MICROS_PER_MS, type Micros } from './micros.ts'
+import type { Cancel, Random, Time } from './time.ts'
+
+/** Wall time may run ahead of the process clock by this much before the clock is moved forward to it. */
+const TOLERANCE: Micros = 1_000
+const ANCHOR_EVERY_MS = 250
+
+/**
+ * The real clock, timers of the runtime: the one place that reads them. `now` follows the process's monotonic clock and is
+ * only ever re-anchored forward (after a sleep of the machine, or a step of the wall clock into the future).
+ */
+export function createSystemTime(): Time {
+  let anchor = Date.now() * MICROS_PER_MS - performance.now() * MICROS_PER_MS
+  let nextAnchor = 0
+  const now = (): Micros => {
+    const elapsed = performance.now()
+    if (elapsed >= nextAnchor) {
+      nextAnchor = elapsed + ANCHOR_EVERY_MS
+      const ahead = Date.now() * MICROS_PER_MS - (anchor + elapsed * MICROS_PER_MS)
+      if (ahead > TOLERANCE) anchor += ahead
+    }
+    return Math.floor(anchor + elapsed * MICROS_PER_MS)
+  }
+  return { now, monotonic: () => performance.now(), after }
+}
+
+/** One clock for the process: every limiter that is not given another shares it. */
+export const systemTime: Time = createSystemTime()
+
+export const systemRandom: Random = Math.random
+
+const soon: (fn: () => void) => void =
+  typeof setImmediate === 'function' ? (fn) => void setImmediate(fn) : (fn) => void setTimeout(fn, 0)
+
+function after(ms: number, fn: () => void): Cancel {
+  let live = true
+  // The second step lets the poll phase deliver what arrived while the loop was busy.
+  const timer = setTimeout(() => soon(() => (live ? fn() : undefined)), ms)
+  if (typeof timer === 'object' && 'unref' in timer) timer.unref()
+  return () => {
+    live = false
+    clearTimeout(timer)
+  }
+}

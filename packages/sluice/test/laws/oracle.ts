@@ -1,0 +1,61 @@
+/**
+ * A token bucket in exact rational arithmetic, written independently of the kernel: the level is a fraction of BigInts that
+ * flows in and is taken out, nothing is rounded, and no state ever expires. Micro-tokens and microseconds.
+ */
+export interface OracleLimit {
+  /** Micro-tokens every `per` microseconds. */
+  readonly micro: bigint
+  readonly per: bigint
+  readonly burst: bigint
+}
+
+export interface OracleAnswer {
+  readonly outcome: 'allowed' | 'denied' | 'impossible'
+  readonly remaining: number
+  readonly retryAfter: number
+  readonly resetAfter: number
+}
+
+export class Oracle {
+  /** Level in micro-tokens times `per`: whole, since time is. */
+  private scaled: bigint
+  private seen: bigint | undefined
+  private readonly limit: OracleLimit
+
+  constructor(limit: OracleLimit) {
+    this.limit = limit
+    this.scaled = limit.burst * limit.per
+  }
+
+  decide(at: number, cost: bigint): OracleAnswer {
+    const { micro, per, burst } = this.limit
+    const now = BigInt(at)
+    const time = this.seen !== undefined && this.seen > now ? this.seen : now
+    const level = this.levelAt(time)
+    const behind = Number(time - now)
+    if (cost > burst) return this.answer('impossible', level, 0, behind)
+    if (level >= cost * per) {
+      this.scaled = level - cost * per
+      this.seen = time
+      return this.answer('allowed', this.scaled, 0, behind)
+    }
+    return this.answer('denied', level, Number(ceilDiv(cost * per - level, micro)) + behind, behind)
+  }
+
+  private levelAt(time: bigint): bigint {
+    const { micro, per, burst } = this.limit
+    if (this.seen === undefined) return burst * per
+    const level = this.scaled + (time - this.seen) * micro
+    return level < burst * per ? level : burst * per
+  }
+
+  private answer(outcome: OracleAnswer['outcome'], level: bigint, retryAfter: number, behind: number): OracleAnswer {
+    const { micro, per, burst } = this.limit
+    const full = ceilDiv(burst * per - level, micro)
+    return { outcome, remaining: Number(level / per / 1_000_000n), retryAfter, resetAfter: full > 0n ? Number(full) + behind : 0 }
+  }
+}
+
+function ceilDiv(a: bigint, b: bigint): bigint {
+  return (a + b - 1n) / b
+}

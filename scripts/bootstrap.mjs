@@ -1,0 +1,44 @@
+// Runs a program of this repository on a fresh clone: installs what is missing, builds what is out of date, then hands over.
+// Usage: node scripts/bootstrap.mjs PROGRAM [ARGUMENT ...]
+// Plain JavaScript, because nothing is installed or built when it starts.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const [program, ...rest] = process.argv.slice(2)
+
+install()
+build()
+run()
+
+/** Installs when the lock file is not the one last installed; npm's own output is shown only if it fails. */
+function install() {
+  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+  const mark = join(root, 'node_modules', '.sluice-lock')
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === lock) return
+  must('installing packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  writeFileSync(mark, lock)
+}
+
+/** The compiler finds out itself what is out of date. */
+function build() {
+  mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true })
+  must('building', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+}
+
+function must(what, command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: root, encoding: 'utf8' })
+  if (status === 0) return
+  process.stderr.write(`${what} failed: ${command} ${args.join(' ')}\n${error?.message ?? ''}${stdout ?? ''}${stderr ?? ''}`)
+  process.exit(1)
+}
+
+/** Signals and the exit code pass through, so that this process can be treated as the program itself. */
+function run() {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(root, program), ...rest], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 0)))
+}

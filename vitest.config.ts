@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** Tests run on the TypeScript sources: the condition below picks them in every package's exports. */
+export default defineConfig({
+  resolve: { conditions: ['sluice-source'] },
+  ssr: { resolve: { conditions: ['sluice-source'] } },
+  test: {
+    include: ['{packages/sluice,apps/server,bench,scripts,examples}/test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/*.fault.test.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+  },
+})
