@@ -57,7 +57,10 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
   const { micro, per } = parseRate(options.rate)
   const burst = toMicroTokens(options.burst)
   if (burst === undefined || burst === 0) {
-    throw new LimiterError('INVALID_BURST', `${JSON.stringify(options.burst)} is not a burst: expected tokens above 0 with at most six decimals`)
+    throw new LimiterError(
+      'INVALID_BURST',
+      `${JSON.stringify(options.burst)} is not a burst: expected tokens above 0 with at most six decimals`,
+    )
   }
   const divisor = gcd(micro, per)
   const plan = planOf(micro / divisor, per / divisor, burst)

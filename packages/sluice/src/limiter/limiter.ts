@@ -64,12 +64,14 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     limit,
     scope: scopeOf(name, limitName, limit),
   }))
-  if (limits.length === 0) throw new LimiterError('INVALID_OPTIONS', `limiter ${name}: no limit given; expected limit or limits with at least one`)
+  if (limits.length === 0)
+    throw new LimiterError('INVALID_OPTIONS', `limiter ${name}: no limit given; expected limit or limits with at least one`)
   let closed = false
 
   const groupOf = (key: string, cost = 1): CallGroup => {
     if (closed) throw new LimiterError('CLOSED', `limiter ${name} is closed`)
-    if (typeof key !== 'string' || key === '') throw new LimiterError('INVALID_KEY', `limiter ${name}: key is ${JSON.stringify(key)}, expected a non-empty string`)
+    if (typeof key !== 'string' || key === '')
+      throw new LimiterError('INVALID_KEY', `limiter ${name}: key is ${JSON.stringify(key)}, expected a non-empty string`)
     const charged = validCost(cost)
     const encoded = encodeKey(key)
     return { calls: limits.map(({ scope, limit }): Call => ({ id: { scope, key: encoded }, limit, cost: charged })) }
@@ -83,7 +85,11 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     if (observers.length > 0) notify(observers, { limiter: name, decision, durationMs: clock.monotonic() - started })
     return decision
   }
-  const ask = async (groups: readonly CallGroup[], options: CheckOptions | undefined, verb: 'consume' | 'peek'): Promise<readonly GroupVerdict[]> => {
+  const ask = async (
+    groups: readonly CallGroup[],
+    options: CheckOptions | undefined,
+    verb: 'consume' | 'peek',
+  ): Promise<readonly GroupVerdict[]> => {
     try {
       return await store[verb](groups, timing(options))
     } catch (error) {
@@ -104,7 +110,8 @@ export function buildLimiter(parts: LimiterParts): Limiter {
       return finish(verdict as GroupVerdict, started)
     },
     checkSync(key, options) {
-      if (store.consumeSync === undefined) throw new LimiterError('NOT_SYNCHRONOUS', `limiter ${name}: its store answers only asynchronously; use check`)
+      if (store.consumeSync === undefined)
+        throw new LimiterError('NOT_SYNCHRONOUS', `limiter ${name}: its store answers only asynchronously; use check`)
       const group = groupOf(key, options?.cost)
       const started = clock.monotonic()
       return finish(store.consumeSync(group), started)
@@ -139,7 +146,10 @@ export function scopeOf(limiter: string, limitName: string, limit: AnyLimit): st
 export function validCost(cost: unknown): number {
   const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
   if (micro !== undefined && micro > 0) return cost as number
-  throw new LimiterError('INVALID_COST', `cost is ${describe(cost)}, expected a number above 0 with at most six decimals (to look without charging, use peek)`)
+  throw new LimiterError(
+    'INVALID_COST',
+    `cost is ${describe(cost)}, expected a number above 0 with at most six decimals (to look without charging, use peek)`,
+  )
 }
 
 function describe(value: unknown): string {

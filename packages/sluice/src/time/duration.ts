@@ -27,7 +27,10 @@ export const DURATION_FORM = 'a number and a unit (us, ms, s, min or m, h, d, w)
 export function parseDuration(value: string | number): Micros {
   const micros = typeof value === 'number' ? value * 1_000 : read(value)
   if (micros === undefined || !Number.isSafeInteger(micros) || micros <= 0 || micros > LONGEST) {
-    throw new LimiterError('INVALID_DURATION', `${JSON.stringify(value)} is not a duration: expected ${DURATION_FORM}, at most a hundred years`)
+    throw new LimiterError(
+      'INVALID_DURATION',
+      `${JSON.stringify(value)} is not a duration: expected ${DURATION_FORM}, at most a hundred years`,
+    )
   }
   return micros
 }

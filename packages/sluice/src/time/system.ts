@@ -29,8 +29,7 @@ export const systemTime: Time = createSystemTime()
 
 export const systemRandom: Random = Math.random
 
-const soon: (fn: () => void) => void =
-  typeof setImmediate === 'function' ? (fn) => void setImmediate(fn) : (fn) => void setTimeout(fn, 0)
+const soon: (fn: () => void) => void = typeof setImmediate === 'function' ? (fn) => void setImmediate(fn) : (fn) => void setTimeout(fn, 0)
 
 function after(ms: number, fn: () => void): Cancel {
   let live = true

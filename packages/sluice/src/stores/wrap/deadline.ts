@@ -9,7 +9,8 @@ import type { CallOptions, Store } from '../store.ts'
  * @throws LimiterError INVALID_OPTIONS when `ms` is not above 0
  */
 export function withDeadline(store: Store, ms: number, clock: Time = systemTime): Store {
-  if (!(ms > 0 && ms <= 60_000)) throw new LimiterError('INVALID_OPTIONS', `withDeadline: ${String(ms)} ms, expected above 0 and at most 60000`)
+  if (!(ms > 0 && ms <= 60_000))
+    throw new LimiterError('INVALID_OPTIONS', `withDeadline: ${String(ms)} ms, expected above 0 and at most 60000`)
   const limited = (options?: CallOptions): CallOptions => {
     const deadline = clock.monotonic() + ms
     return { ...options, deadline: Math.min(deadline, options?.deadline ?? deadline) }

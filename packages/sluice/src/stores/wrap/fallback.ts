@@ -29,7 +29,7 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
       const verdicts = await store.consume(groups, callOptions)
       if (verdicts.every((verdict) => verdict.outcome !== 'undecided')) return verdicts
       return await Promise.all(
-        verdicts.map((verdict, index) =>
+        verdicts.map(async (verdict, index) =>
           verdict.outcome === 'undecided' ? stand(groups[index] as CallGroup, callOptions, reason(verdict)) : verdict,
         ),
       )
