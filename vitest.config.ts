@@ -5,6 +5,7 @@ export default defineConfig({
   resolve: { conditions: ['sluice-source'] },
   ssr: { resolve: { conditions: ['sluice-source'] } },
   test: {
+    globalSetup: ['packages/sluice/test/setup/engines.ts'],
     include: ['{packages/sluice,apps/server,bench,scripts,examples}/test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/*.fault.test.ts'],
     testTimeout: 30_000,

@@ -139,7 +139,7 @@ function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: M
 function affordable(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, time: Micros): number {
   const span = time - zero
   if (span <= 0) return 0
-  let count = Math.floor(span / (unit.micros + unit.rest / plan.n))
+  let count = Math.max(0, Math.floor((span - rest / plan.n) / (unit.micros + unit.rest / plan.n)))
   while (count > 0 && after(plan, unit, zero, rest, count) > time) count -= 1
   while (after(plan, unit, zero, rest, count + 1) <= time) count += 1
   return count

@@ -1,2 +1,5 @@
 export { type Audit, audit, type TraceEntry } from './audit.ts'
+export { Reference } from './reference.ts'
+export { storeSuite, type StoreSuiteOptions } from './store-suite.ts'
+export { LIMITS, traces, type TraceStep } from './traces.ts'
 export { type ManualClock, manualClock } from '../time/manual.ts'

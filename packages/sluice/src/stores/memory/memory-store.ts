@@ -15,6 +15,8 @@ export interface MemoryStore extends Store {
   consumeSync(group: CallGroup, options?: CallOptions): GroupVerdict
   /** States held now, late ones included. */
   readonly size: number
+  /** The state as it stands, for inspection; undefined where there is none. */
+  stateOf(id: StateId): unknown
 }
 
 interface Entry {
@@ -85,6 +87,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     get size() {
       return entries.size
     },
+    stateOf: ({ scope, key }) => entries.get(scope + key)?.state,
     consumeSync: (group, callOptions) => decide(group.calls, timeOf(callOptions), true),
     consume: async (groups, callOptions) => {
       const now = timeOf(callOptions)

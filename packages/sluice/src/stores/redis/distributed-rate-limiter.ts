@@ -1,0 +1,97 @@
+import { tokenBucket } from '../../algorithms/token-bucket.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import { toMicroTokens } from '../../algorithms/decimal.ts'
+import { LimiterError } from '../../errors/limiter-error.ts'
+import { toSeconds } from '../../time/micros.ts'
+import { systemTime } from '../../time/system.ts'
+import { type Store, StoreFailure } from '../store.ts'
+import { ioredis, type IoredisLike } from './ioredis.ts'
+import { redisStore } from './redis-store.ts'
+
+export interface RateLimitResult {
+  readonly allowed: boolean
+  readonly remaining: number
+  readonly limit: number
+  /** Whole seconds; 0 when allowed. */
+  readonly retryAfter: number
+  /** Set when Redis could not decide and the failure policy did: why. */
+  readonly degraded?: string
+}
+
+export interface DistributedRateLimiterOptions {
+  /** What to answer while Redis cannot: `closed` refuses (default), `open` lets pass. */
+  readonly failurePolicy?: 'closed' | 'open'
+  /** Milliseconds Redis may take; default 50. */
+  readonly deadlineMs?: number
+}
+
+/** Limits remembered by (capacity, refillRate); beyond it the oldest is computed again. */
+const REMEMBERED = 1_000
+/** Seconds after which a caller may try again while Redis is away. */
+const PROBE_SECONDS = 1
+
+/**
+ * The class of Rate Limiting at Scale's quick start, over the exact store: takes a raw ioredis client, keeps its states under
+ * `rl:<identifier>`, decides on the server's clock, and answers within its deadline when Redis does not.
+ */
+export class DistributedRateLimiter {
+  readonly #store: Store
+  readonly #limits = new Map<string, AnyLimit>()
+  readonly #open: boolean
+  readonly #deadlineMs: number
+
+  constructor(redis: IoredisLike, options: DistributedRateLimiterOptions = {}) {
+    const { failurePolicy = 'closed', deadlineMs = 50 } = options
+    if (failurePolicy !== 'closed' && failurePolicy !== 'open') {
+      throw new LimiterError('INVALID_OPTIONS', `DistributedRateLimiter: failurePolicy is ${JSON.stringify(failurePolicy)}, expected closed or open`)
+    }
+    this.#store = redisStore({ client: ioredis(redis), prefix: 'rl:' })
+    this.#open = failurePolicy === 'open'
+    this.#deadlineMs = deadlineMs
+  }
+
+  /**
+   * Takes `cost` tokens from the bucket of `identifier`, which holds `capacity` and is refilled by `refillRate` a second.
+   * A cost that can never pass is told to wait ceil(capacity / refillRate) seconds.
+   * @throws LimiterError for a capacity, rate or cost that is no number above 0 with at most six decimals
+   */
+  async consume(identifier: string, capacity: number, refillRate: number, cost: number = 1): Promise<RateLimitResult> {
+    const limit = this.#limitOf(capacity, refillRate)
+    const charged = toMicroTokens(cost)
+    if (charged === undefined || charged === 0) {
+      throw new LimiterError('INVALID_COST', `cost is ${String(cost)}, expected a number above 0 with at most six decimals`)
+    }
+    const id = { scope: '', key: keyOf(identifier) }
+    const options = { deadline: systemTime.monotonic() + this.#deadlineMs }
+    try {
+      const [verdict] = await this.#store.consume([{ calls: [{ id, limit, cost }] }], options)
+      const call = verdict?.calls[0]
+      if (verdict === undefined || call === undefined) throw new StoreFailure('protocol', 'unknown', 'redis: no verdict')
+      const never = call.outcome === 'impossible'
+      const retryAfter = never ? Math.ceil(capacity / refillRate) : toSeconds(call.retryAfter)
+      return { allowed: verdict.allowed, remaining: call.remaining, limit: capacity, retryAfter }
+    } catch (error) {
+      if (!(error instanceof StoreFailure)) throw error
+      return { allowed: this.#open, remaining: 0, limit: capacity, retryAfter: PROBE_SECONDS, degraded: error.kind }
+    }
+  }
+
+  #limitOf(capacity: number, refillRate: number): AnyLimit {
+    const name = `${capacity}/${refillRate}`
+    const known = this.#limits.get(name)
+    if (known !== undefined) return known
+    const limit = tokenBucket({ rate: { tokens: refillRate, per: '1s' }, burst: capacity })
+    const [oldest] = this.#limits.keys()
+    if (oldest !== undefined && this.#limits.size >= REMEMBERED) this.#limits.delete(oldest)
+    this.#limits.set(name, limit)
+    return limit
+  }
+}
+
+/** The identifier as it is where that is safe; otherwise escaped unit by unit, so that no byte of it places a hash tag. */
+function keyOf(identifier: string): string {
+  if (typeof identifier !== 'string' || identifier === '') {
+    throw new LimiterError('INVALID_KEY', `identifier is ${JSON.stringify(identifier)}, expected a non-empty string`)
+  }
+  return identifier.replace(/[^\w.@+=,;~!/:-]/g, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,37 @@
+import { StoreFailure, type StoreFailureKind } from '../store.ts'
+
+/** First word of an error reply -> what it means. The server refused before executing anything. */
+const REPLIES: ReadonlyMap<string, StoreFailureKind> = new Map([
+  ['LOADING', 'unavailable'],
+  ['BUSY', 'unavailable'],
+  ['MASTERDOWN', 'unavailable'],
+  ['CLUSTERDOWN', 'unavailable'],
+  ['TRYAGAIN', 'unavailable'],
+  ['MOVED', 'unavailable'],
+  ['ASK', 'unavailable'],
+  ['NOREPLICAS', 'unavailable'],
+  ['UNKILLABLE', 'unavailable'],
+  ['READONLY', 'readonly'],
+  ['MISCONF', 'readonly'],
+  ['OOM', 'memory'],
+  ['NOAUTH', 'setup'],
+  ['WRONGPASS', 'setup'],
+  ['NOPERM', 'setup'],
+])
+
+/** Messages of clients for a command that was never written to a socket. */
+const NEVER_SENT = /Stream isn't writeable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/
+
+/** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */
+export function classify(error: unknown): StoreFailure {
+  const message = error instanceof Error ? error.message : String(error)
+  const kind = REPLIES.get(/^[A-Z]+/.exec(message)?.[0] ?? '')
+  if (kind !== undefined) return new StoreFailure(kind, 'no', `redis: ${message}`, { cause: error })
+  if (/^(ERR|WRONGTYPE)\b/.test(message)) return new StoreFailure('protocol', 'unknown', `redis: ${message}`, { cause: error })
+  return new StoreFailure('connection', NEVER_SENT.test(message) ? 'no' : 'unknown', `redis: ${message}`, { cause: error })
+}
+
+/** The script cache was emptied: a restart, a failover, SCRIPT FLUSH. */
+export function isNoScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}

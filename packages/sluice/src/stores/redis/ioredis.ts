@@ -1,0 +1,21 @@
+import type { RedisPort } from './redis-port.ts'
+
+/** The part of an ioredis client (version 5 or 6) that is used; iovalkey has the same. */
+export interface IoredisLike {
+  evalsha(sha1: string, numKeys: number, ...rest: (string | number)[]): Promise<unknown>
+  eval(source: string, numKeys: number, ...rest: (string | number)[]): Promise<unknown>
+  del(...keys: string[]): Promise<unknown>
+}
+
+/**
+ * An ioredis client as the store's port. The client stays the caller's: it is neither configured nor closed. For limits that
+ * stay exact through a lost connection, create it with `autoResendUnfulfilledCommands: false`; for a bounded queue while the
+ * server is away, with `enableOfflineQueue: false`.
+ */
+export function ioredis(client: IoredisLike): RedisPort {
+  return {
+    evalsha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
+    eval: (source, keys, args) => client.eval(source, keys.length, ...keys, ...args),
+    del: (keys) => client.del(...keys),
+  }
+}

@@ -1,0 +1,74 @@
+import { toMicroTokens } from '../../algorithms/decimal.ts'
+import { LimiterError } from '../../errors/limiter-error.ts'
+import { systemTime } from '../../time/system.ts'
+import type { Time } from '../../time/time.ts'
+import { createRemoteCalls } from '../remote-calls.ts'
+import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
+import { readVerdicts } from '../verdicts.ts'
+import { classify, isNoScript } from './failures.ts'
+import { consumeProgram } from './programs.gen.ts'
+import type { RedisPort } from './redis-port.ts'
+
+export interface RedisStoreOptions {
+  readonly client: RedisPort
+  /** Put before every key; default `sluice:`. */
+  readonly prefix?: string
+  /** Calls under way at once, abandoned ones included; further ones are refused at once. Default 10,000. */
+  readonly maxInFlight?: number
+  /** Source of deadlines only: decisions are made on the server's clock. */
+  readonly clock?: Time
+}
+
+/**
+ * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact under any
+ * number of processes. One string key per state, alive until the state is as fresh as none.
+ */
+export function redisStore(options: RedisStoreOptions): Store {
+  const { client, prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
+  if (/[{}\s]/.test(prefix)) throw new LimiterError('INVALID_OPTIONS', `redisStore: prefix is ${JSON.stringify(prefix)}, expected no braces or blanks`)
+  const calls = createRemoteCalls('redis', clock, maxInFlight)
+
+  const run = async (groups: readonly CallGroup[], callOptions: CallOptions | undefined, charge: boolean): Promise<readonly GroupVerdict[]> => {
+    const { keys, args } = encode(groups, prefix, callOptions?.now ?? 0, charge)
+    const send = (): Promise<unknown> =>
+      client.evalsha(consumeProgram.sha1, keys, args).catch((error: unknown) => {
+        if (isNoScript(error)) return client.eval(consumeProgram.source, keys, args)
+        throw error
+      })
+    const reply = await calls.run(send, callOptions, classify)
+    if (Array.isArray(reply)) {
+      const verdicts = readVerdicts(groups, reply)
+      if (verdicts !== undefined) return verdicts
+    }
+    throw new StoreFailure('protocol', 'unknown', `redis: the program answered ${JSON.stringify(reply)?.slice(0, 200)}`)
+  }
+
+  return {
+    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+    consume: (groups, callOptions) => run(groups, callOptions, true),
+    peek: (groups, callOptions) => run(groups, callOptions, false),
+    reset: async (ids, callOptions) => {
+      if (ids.length > 0) await calls.run(() => client.del(ids.map(({ scope, key }) => prefix + scope + key)), callOptions, classify)
+    },
+    ready: async (callOptions) => {
+      await run([], callOptions, false)
+    },
+    close: async () => {},
+  }
+}
+
+/** The program's keys and arguments, in the layout that consume.lua documents. */
+function encode(groups: readonly CallGroup[], prefix: string, now: number, charge: boolean): { keys: string[]; args: (string | number)[] } {
+  const index = new Map<string, number>()
+  const args: (string | number)[] = [now, charge ? 1 : 0, groups.length]
+  for (const { calls } of groups) {
+    args.push(calls.length)
+    for (const { id, limit, cost } of calls) {
+      const key = prefix + id.scope + id.key
+      const known = index.get(key) ?? index.size + 1
+      index.set(key, known)
+      args.push(known, limit.algorithm.tag, toMicroTokens(cost) as number, ...limit.algorithm.codec.encodePlan(limit.plan))
+    }
+  }
+  return { keys: [...index.keys()], args }
+}

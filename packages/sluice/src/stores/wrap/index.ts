@@ -1,0 +1,2 @@
+export { withDeadline } from './deadline.ts'
+export { type FallbackOptions, withFallback } from './fallback.ts'

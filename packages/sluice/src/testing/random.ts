@@ -1,0 +1,10 @@
+/** A small seeded generator (mulberry32): the same seed gives the same trace everywhere. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let word = Math.imul(state ^ (state >>> 15), state | 1)
+    word ^= word + Math.imul(word ^ (word >>> 7), word | 61)
+    return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32
+  }
+}

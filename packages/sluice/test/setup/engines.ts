@@ -1,0 +1,49 @@
+import { findChromium, findPostgres, findRedis, startPostgres, startRedis } from '@sluice/scripts/engines'
+import type { TestProject } from 'vitest/node'
+
+/** What the tests may use; undefined where it was not found and is not required. */
+export interface Engines {
+  readonly redis: string | undefined
+  readonly postgres: string | undefined
+  readonly chromium: string | undefined
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    engines: Engines
+  }
+}
+
+/**
+ * Finds or starts the engines once for all test files: a URL in the environment, else a private server from a binary on PATH, in
+ * Debian's places or from apt-get. What is missing is said in one line; SLUICE_REQUIRE=redis,postgres,chromium makes it an error.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const stops: (() => Promise<void>)[] = []
+  const missing = new Map<string, string>()
+  const required = new Set((process.env['SLUICE_REQUIRE'] ?? '').split(',').filter((name) => name !== ''))
+
+  const server = async (name: string, url: string | undefined, find: typeof findRedis, start: typeof startRedis): Promise<string | undefined> => {
+    if (url !== undefined && url !== '') return url
+    const found = find()
+    if ('missing' in found) return void missing.set(name, found.missing)
+    const engine = await start(found.path)
+    stops.push(engine.stop)
+    return engine.url
+  }
+  const redis = await server('redis', process.env['SLUICE_REDIS_URL'], findRedis, startRedis)
+  const postgres = await server('postgres', process.env['SLUICE_POSTGRES_URL'], findPostgres, startPostgres)
+  const browser = findChromium()
+  if ('missing' in browser) missing.set('chromium', browser.missing)
+  project.provide('engines', { redis, postgres, chromium: 'path' in browser ? browser.path : undefined })
+
+  const lacking = [...missing.keys()].filter((name) => required.has(name))
+  if (lacking.length > 0) {
+    await Promise.all(stops.map((stop) => stop()))
+    throw new Error(`SLUICE_REQUIRE names ${lacking.join(', ')}: ${lacking.map((name) => missing.get(name)).join('; ')}`)
+  }
+  if (missing.size > 0) console.log(`engines: suites skipped for ${[...missing].map(([name, why]) => `${name} (${why})`).join(', ')}`)
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
+}

@@ -1,0 +1,6 @@
+export { CHROMIUM_FLAGS, findChromium } from './chromium.ts'
+export { findBinary, type Found } from './find.ts'
+export { freePort } from './ports.ts'
+export { findPostgres, startPostgres } from './postgres.ts'
+export { type Engine, startEngine } from './process.ts'
+export { findRedis, startRedis } from './redis.ts'

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { chownSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { findBinary, type Found, postgresFolders, userId } from './find.ts'
+import { freePort } from './ports.ts'
+import { type Engine, startEngine } from './process.ts'
+
+export function findPostgres(): Found {
+  return findBinary('initdb', postgresFolders(), 'postgresql')
+}
+
+/**
+ * A private PostgreSQL on a free port of the loopback address. Settings are the defaults (synchronous commit included) but for
+ * connections. As root it runs under the user postgres, or nobody, since the server refuses root.
+ */
+export async function startPostgres(initdb: string, extra: readonly string[] = []): Promise<Engine> {
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
+  const user = process.getuid?.() === 0 ? userId('postgres', 'nobody') : undefined
+  if (user !== undefined) chownSync(folder, user.uid, user.gid)
+  const data = join(folder, 'data')
+  const made = spawnSync(initdb, ['-D', data, '-U', 'sluice', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--no-locale'], { ...user, encoding: 'utf8', cwd: folder })
+  if (made.status !== 0) throw new Error(`initdb failed:\n${made.stdout}${made.stderr}`)
+  const settings = ['-c', `port=${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`, '-c', 'max_connections=200', ...extra]
+  // What is on PATH may be a link into the folder that holds the whole version.
+  const binaries = dirname(realpathSync(initdb))
+  const isReady = join(binaries, 'pg_isready')
+  return startEngine(join(binaries, 'postgres'), ['-D', data, ...settings], {
+    ...user,
+    cwd: folder,
+    stopSignal: 'SIGINT',
+    url: `postgres://sluice@127.0.0.1:${port}/postgres`,
+    ready: async () => spawnSync(isReady, ['-h', '127.0.0.1', '-p', String(port), '-t', '1']).status === 0,
+    cleanUp: () => rmSync(folder, { recursive: true, force: true }),
+  })
+}
