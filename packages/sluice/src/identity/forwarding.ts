@@ -1,0 +1,107 @@
+import { type Address, parseAddress } from './address.ts'
+
+/** Only this many characters of a forwarding header are read, from its end, and this many hops. */
+const LONGEST_HEADER = 8_192
+const MOST_HOPS = 32
+const LONGEST_HOP = 128
+
+/**
+ * The hops of a forwarding header from the nearest to the furthest; undefined, at the end, for the first one that cannot be
+ * read: what lies beyond it is not believed. Bounded in length and hops.
+ * @param source `forwarded` (RFC 7239), `x-forwarded-for`, or a header that holds one address
+ */
+export function* hopsOf(source: string, header: string): Generator<Address | undefined> {
+  const text = header.length > LONGEST_HEADER ? header.slice(-LONGEST_HEADER) : header
+  if (source !== 'forwarded' && source !== 'x-forwarded-for') return yield parseHop(text.trim())
+  const parse = source === 'forwarded' ? parseElement : (member: string) => parseHop(member.trim())
+  let end = text.length
+  for (let hops = 0; end >= 0 && hops < MOST_HOPS; hops += 1) {
+    const start = source === 'forwarded' ? elementStart(text, end) : text.lastIndexOf(',', end - 1) + 1
+    // The member at the cut may have lost its beginning.
+    if (start === 0 && text.length < header.length) return yield undefined
+    const hop = start === undefined ? undefined : parse(text.slice(start, end))
+    yield hop
+    if (start === undefined || hop === undefined) return
+    end = start - 1
+  }
+  if (end >= 0) yield undefined
+}
+
+/** An address as forwarding headers write it: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6, zones dropped. */
+function parseHop(text: string): Address | undefined {
+  if (text.length > LONGEST_HOP) return undefined
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)
+  if (bracketed !== null) return parseV6Hop(bracketed[1] as string)
+  const withPort = /^([\d.]+):\d{1,5}$/.exec(text)
+  return withPort === null ? parseZoned(text) : parseAddress(withPort[1] as string)
+}
+
+/** As `parseAddress`; a zone (`fe80::1%eth0`) says which interface of the speaker's, and is dropped. */
+export function parseZoned(text: string): Address | undefined {
+  const percent = text.indexOf('%')
+  if (percent === -1) return parseAddress(text)
+  const address = text.slice(0, percent)
+  return address.includes(':') && /^%[\w.~-]{1,64}$/.test(text.slice(percent)) ? parseAddress(address) : undefined
+}
+
+function parseV6Hop(text: string): Address | undefined {
+  return text.includes(':') ? parseZoned(text) : undefined
+}
+
+/**
+ * Where the last element before `end` begins, reading from the right, so that a quote opened by the client on the left can
+ * swallow nothing that a proxy wrote. Undefined where a quoted string has no beginning.
+ */
+function elementStart(text: string, end: number): number | undefined {
+  let quoted = false
+  for (let at = end - 1; at >= 0; at -= 1) {
+    const unit = text[at]
+    if (unit === ',' && !quoted) return at + 1
+    if (unit === '"' && !escaped(text, at)) quoted = !quoted
+  }
+  return quoted ? undefined : 0
+}
+
+function escaped(text: string, at: number): boolean {
+  let backslashes = 0
+  while (at - 1 - backslashes >= 0 && text[at - 1 - backslashes] === '\\') backslashes += 1
+  return backslashes % 2 === 1
+}
+
+const PAIR = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")$/
+
+/** The `for` of one element; undefined where it is missing, hidden, unknown, or the element is not well formed. */
+function parseElement(element: string): Address | undefined {
+  const seen = new Map<string, Address | undefined>()
+  for (const pair of pairsOf(element)) {
+    const match = PAIR.exec(pair)
+    const name = match?.[1]?.toLowerCase()
+    if (match === null || name === undefined || seen.has(name)) return undefined
+    seen.set(name, name === 'for' ? parseNode(match[2], match[3]) : undefined)
+  }
+  return seen.get('for')
+}
+
+/** IPv6 and ports are quoted, IPv6 also bracketed (RFC 7239, 4 and 6); an obfuscated port is dropped like a real one. */
+function parseNode(token: string | undefined, quoted: string | undefined): Address | undefined {
+  if (token !== undefined) return parseAddress(token)
+  const text = (quoted as string).replace(/\\(.)/g, '$1').replace(/:_[\w.-]+$/, '')
+  return text.startsWith('[') || !/:.*:/.test(text) ? parseHop(text) : undefined
+}
+
+function pairsOf(element: string): string[] {
+  const pairs: string[] = []
+  let quoted = false
+  let start = 0
+  for (let at = 0; at <= element.length; at += 1) {
+    if (at < element.length && element[at] === '\\' && quoted) at += 1
+    else if (element[at] === '"') quoted = !quoted
+    else if (at === element.length || (element[at] === ';' && !quoted)) {
+      const pair = element.slice(start, at).trim()
+      if (pair !== '') pairs.push(pair)
+      start = at + 1
+    }
+  }
+  if (quoted) pairs.push('"')
+  return pairs
+}

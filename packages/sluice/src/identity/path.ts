@@ -1,0 +1,44 @@
+/**
+ * The path of a request target in one spelling, so that no other spelling of it escapes a rule: query and fragment dropped,
+ * absolute form reduced to its path, unreserved characters decoded, others encoded in upper case, `\` read as `/`, repeated
+ * slashes collapsed, dot segments resolved, a trailing slash removed. Letters keep their case. Idempotent; never fails.
+ */
+export function normalizePath(target: string): string {
+  if (target === '*') return target
+  const plain = target.replace(/[?#].*$/s, '').replaceAll('\\', '/')
+  const kept: string[] = []
+  for (const segment of decodeUnreserved(withoutAuthority(plain)).split('/')) {
+    if (segment === '..') kept.pop()
+    else if (segment !== '' && segment !== '.') kept.push(segment)
+  }
+  return `/${kept.join('/')}`
+}
+
+/** The query of a request target, without its question mark; empty where there is none. */
+export function queryOf(target: string): string {
+  const start = target.indexOf('?')
+  const fragment = target.indexOf('#')
+  if (start === -1 || (fragment !== -1 && fragment < start)) return ''
+  return target.slice(start + 1, fragment === -1 ? undefined : fragment)
+}
+
+/** Only a target with a scheme has an authority: a leading `//` is an empty segment, not a host. */
+function withoutAuthority(path: string): string {
+  const absolute = /^[a-z][a-z\d+.-]*:\/\/[^/]*/i.exec(path)
+  return absolute === null ? path : path.slice(absolute[0].length)
+}
+
+function decodeUnreserved(path: string): string {
+  return path.replace(/%([\da-f]{2})|%|[^!-~]+/gi, (found, hex: string | undefined) => {
+    if (hex !== undefined) {
+      const character = String.fromCharCode(Number.parseInt(hex, 16))
+      return /[\w.~-]/.test(character) ? character : `%${hex.toUpperCase()}`
+    }
+    // A percent sign that encodes nothing is encoded itself, or decoding again would find something new.
+    return found === '%' ? '%25' : encodeURIComponent(wellFormed(found))
+  })
+}
+
+function wellFormed(text: string): string {
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd')
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { normalizePath, queryOf } from '../../src/identity/path.ts'
+
+describe('one path, many spellings', () => {
+  it.each([
+    '/login', '/login/', '//login', '///login//', '/%6Cogin', '/%6cogi%6E', '/./login', '/a/../login', '/a/%2e%2E/login', '/../../login', '/login?x=1', '/login/?x=/y',
+    '/login#f', '/login?x#f', 'http://x/login', 'HTTPS://user@evil:8080//login/', '/login/.', '/\\login', '\\login', 'login', '/login?a=http://x/y',
+  ])('%s is /login', (target) => {
+    expect(normalizePath(target)).toBe('/login')
+  })
+
+  it.each([
+    ['', '/'],
+    ['/', '/'],
+    ['//', '/'],
+    ['/..', '/'],
+    ['http://x', '/'],
+    ['http://x?y', '/'],
+    ['*', '*'],
+    ['//evil/a', '/evil/a'],
+    ['/LOGIN', '/LOGIN'],
+    ['/a%2fb', '/a%2Fb'],
+    ['/a%2Fb%5c', '/a%2Fb%5C'],
+    ['/%256Cogin', '/%256Cogin'],
+    ['/%%36C', '/%256C'],
+    ['/%', '/%25'],
+    ['/caf\u00e9 x', '/caf%C3%A9%20x'],
+    ['/caf%c3%a9', '/caf%C3%A9'],
+    ['/\ud800', '/%EF%BF%BD'],
+    ['/a//b/./c/../d/', '/a/b/d'],
+    ['/a/...', '/a/...'],
+  ])('%j is %s', (target, path) => {
+    expect(normalizePath(target)).toBe(path)
+  })
+
+  it('is idempotent, starts with a slash and never holds what it removes', () => {
+    const pieces = fc.array(fc.oneof(fc.constantFrom('/', '//', '.', '..', '%', '%2e', '%2F', '%36', '%6c', 'http://', '?', '#', '\\', 'a', 'é', '\ud800', ':', '*'), fc.string()), { maxLength: 12 })
+    fc.assert(
+      fc.property(pieces.map((parts) => parts.join('')), (target) => {
+        const path = normalizePath(target)
+        expect(normalizePath(path)).toBe(path)
+        if (path !== '*') expect(path).toMatch(/^\/(?!\/)[!-~]*$/)
+        expect(path.split('/')).not.toContain('..')
+      }),
+      { seed: 20_261_123, numRuns: 2_000 },
+    )
+  })
+
+  it('keeps the query apart', () => {
+    expect(queryOf('/a?x=1&y=?')).toBe('x=1&y=?')
+    expect(queryOf('/a?x=1#f?z')).toBe('x=1')
+    expect(queryOf('/a#f?z')).toBe('')
+    expect(queryOf('/a')).toBe('')
+  })
+})

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readRequest, type RequestFacts } from '../../src/identity/request.ts'
+import { firstOf, parseSource, type Source, valuesOf } from '../../src/identity/source.ts'
+import { trustProxies } from '../../src/identity/trusted-proxies.ts'
+import { composeKey, encodeKey } from '../../src/limiter/encode.ts'
+
+const facts: RequestFacts = {
+  method: 'head',
+  path: '//API/Items/?q=a%20b&q=c&flag&plus=1+1&bad=%zz',
+  headers: { host: 'Example.COM.:8080', 'x-api-key': 'k1', 'x-many': ['a', 'b'], cookie: 'sid=s1; theme="dark"; sid=s2', 'x-empty': '' },
+  ip: '::ffff:192.0.2.9',
+}
+const claims = { sub: 'user-1', level: 3, admin: true, nested: { a: 1 }, list: ['x'] }
+const request = readRequest(facts, claims, trustProxies([]))
+const read = (text: string): string | undefined => (parseSource(text) as Source).read(request)
+
+describe('values of a request', () => {
+  it.each([
+    ['header:x-api-key', 'k1'],
+    ['header:X-API-Key', 'k1'],
+    ['header:x-many', 'a, b'],
+    ['header:x-empty', ''],
+    ['header:x-none', undefined],
+    ['header:__proto__', undefined],
+    ['header:constructor', undefined],
+    ['query:q', 'a b'],
+    ['query:flag', ''],
+    ['query:plus', '1 1'],
+    ['query:bad', '%zz'],
+    ['query:none', undefined],
+    ['cookie:sid', 's1'],
+    ['cookie:theme', 'dark'],
+    ['cookie:none', undefined],
+    ['jwt:sub', 'user-1'],
+    ['jwt:level', '3'],
+    ['jwt:admin', 'true'],
+    ['jwt:nested', undefined],
+    ['jwt:list', undefined],
+    ['jwt:toString', undefined],
+    ['ip:address', '192.0.2.9'],
+    ['path:', '/api/items'],
+    ['method:', 'GET'],
+    ['host:', 'example.com'],
+    ['const:a:b', 'a:b'],
+    ['const:', ''],
+  ])('%s is %j', (text, value) => {
+    expect(read(text)).toBe(value)
+  })
+
+  it.each(['', 'header', 'header:', 'header:a b', 'ip:country', 'ip:', 'path:template', 'method:x', 'ua:bot', 'toString:', '__proto__:x', 'Header:x'])('%j is no source', (text) => {
+    expect(parseSource(text)).toBeUndefined()
+  })
+
+  it('gives every value of what may be repeated', () => {
+    expect(valuesOf('query', 'q', request)).toEqual(['a b', 'c'])
+    expect(valuesOf('header', 'x-many', request)).toEqual(['a', 'b'])
+    expect(valuesOf('header', 'x-none', request)).toEqual([])
+  })
+
+  it('takes the first of several that has a value', () => {
+    const either = firstOf(['header:x-none', 'header:x-empty', 'jwt:sub'].map((text) => parseSource(text) as Source))
+    expect(either.read(request)).toBe('')
+  })
+
+  it('knows no address where there is none, and refuses facts that are none', () => {
+    const { ip: _, ...rest } = facts
+    expect(readRequest(rest, undefined, trustProxies([]))).toMatchObject({ address: undefined, network: undefined, trustedPeer: false })
+    expect(() => readRequest({ method: 'GET' } as unknown as RequestFacts, undefined, trustProxies([]))).toThrow(/method, path and headers/)
+  })
+})
+
+describe('keys of several values', () => {
+  it('are injective, absent values included', () => {
+    const part = fc.option(fc.oneof(fc.constantFrom('', '-', '=', ':', 'a:b', '%', '%003a', '\ud800', '\ud801', '\0', '{x}', '__proto__'), fc.string({ unit: 'binary' })), { nil: undefined })
+    const parts = fc.array(part, { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(parts, parts, (a, b) => {
+        const same = a.length === b.length && a.every((value, index) => value === b[index])
+        expect(encodeKey(composeKey(a)) === encodeKey(composeKey(b))).toBe(same)
+        expect(encodeKey(composeKey(a))).toMatch(/^[\w.@+=,;~!/:%#-]{1,200}$/)
+      }),
+      { seed: 20_261_124, numRuns: 2_000 },
+    )
+  })
+})
