@@ -1,0 +1,90 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import type { Finding } from './finding.ts'
+
+/** Bytes of one bundle. */
+export interface Size {
+  readonly min: number
+  readonly gzip: number
+}
+
+interface Bundle {
+  readonly name: string
+  readonly source: string
+  /** Most bytes it may ever have, compressed. */
+  readonly budget: number
+}
+
+const RECORD = 'packages/sluice/size.json'
+/** What a change may add without saying so. */
+const TOLERANCE = 1.01
+
+const BUNDLES: readonly Bundle[] = [
+  {
+    name: 'createLimiter + tokenBucket + memoryStore',
+    source: `export { createLimiter, tokenBucket, memoryStore } from 'sluice'`,
+    budget: 6_000,
+  },
+  { name: 'sluice', source: `export * from 'sluice'`, budget: 10_000 },
+]
+
+/** Bundles the built package as an application would, and compares with the record and the budgets. */
+export async function checkSizes(root: string): Promise<Finding> {
+  return judgeSizes(await measure(root), readRecord(root))
+}
+
+/** Compares sizes with the recorded ones, by name; more than 1 % above the record, or above its budget, fails. */
+export function judgeSizes(now: Readonly<Record<string, Size>>, recorded: Readonly<Record<string, Size>>): Finding {
+  const rows = BUNDLES.map(({ name, budget }) => {
+    const size = now[name] ?? { min: Number.NaN, gzip: Number.NaN }
+    const before = recorded[name]?.gzip
+    const problem = problemOf(size.gzip, before, budget)
+    const text = `${name}: ${size.min} bytes, ${size.gzip} compressed (recorded ${before ?? 'nothing'}, budget ${budget})`
+    return { problem, text: problem === undefined ? text : `${text}: ${problem}` }
+  })
+  return { ok: rows.every(({ problem }) => problem === undefined), text: rows.map(({ text }) => text).join('\n') }
+}
+
+/** Measures and records: the new record is part of the commit that changes the size. */
+export async function writeSizes(root: string): Promise<void> {
+  writeFileSync(join(root, RECORD), `${JSON.stringify(await measure(root), undefined, 2)}\n`)
+}
+
+function problemOf(gzip: number, before: number | undefined, budget: number): string | undefined {
+  if (!(gzip <= budget)) return 'above its budget'
+  if (before === undefined) return 'not recorded: npm run build && node scripts/dist/size.js --write'
+  return gzip > before * TOLERANCE ? 'more than 1 % above the record; if it is worth it: node scripts/dist/size.js --write' : undefined
+}
+
+async function measure(root: string): Promise<Record<string, Size>> {
+  const sizes = await Promise.all(BUNDLES.map(async ({ name, source }) => [name, await sizeOf(root, source)] as const))
+  return Object.fromEntries(sizes)
+}
+
+async function sizeOf(root: string, source: string): Promise<Size> {
+  const { outputFiles } = await build({
+    stdin: { contents: source, resolveDir: root },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2023',
+    logLevel: 'silent',
+  })
+  const bytes = (outputFiles[0] as (typeof outputFiles)[number]).contents
+  return { min: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length }
+}
+
+function readRecord(root: string): Readonly<Record<string, Size>> {
+  const file = join(root, RECORD)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Size>) : {}
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const root = join(import.meta.dirname, '..', '..')
+  if (process.argv.includes('--write')) await writeSizes(root)
+  console.log((await checkSizes(root)).text)
+}

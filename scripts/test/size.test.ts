@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { judgeSizes } from '../src/size.ts'
+
+const SMALL = 'createLimiter + tokenBucket + memoryStore'
+const sizes = (small: number, all: number) => ({ [SMALL]: { min: 1, gzip: small }, sluice: { min: 1, gzip: all } })
+
+describe('judgeSizes', () => {
+  it('accepts one per cent more than was recorded', () => {
+    expect(judgeSizes(sizes(5_050, 8_000), sizes(5_000, 8_000)).ok).toBe(true)
+  })
+
+  it('refuses more than that, and names the bundle', () => {
+    const { ok, text } = judgeSizes(sizes(5_051, 8_000), sizes(5_000, 8_000))
+    expect(ok).toBe(false)
+    expect(text.split('\n').filter((line) => line.includes('above the record'))).toEqual([expect.stringContaining(SMALL)])
+  })
+
+  it('refuses what is above its budget, recorded or not', () => {
+    expect(judgeSizes(sizes(6_001, 8_000), sizes(6_001, 8_000)).text).toContain('above its budget')
+    expect(judgeSizes(sizes(5_000, 10_001), sizes(5_000, 10_001)).text).toContain('above its budget')
+  })
+
+  it('refuses a bundle without a record', () => {
+    expect(judgeSizes(sizes(5_000, 8_000), {})).toMatchObject({ ok: false, text: expect.stringContaining('not recorded') })
+  })
+})
