@@ -1,0 +1,45 @@
+import { StoreFailure, type StoreFailureKind } from '../store.ts'
+
+/**
+ * SQLSTATE, or its class, -> what it means. An error the server reports has rolled the statement back: nothing was charged.
+ */
+const STATES: readonly (readonly [string, StoreFailureKind])[] = [
+  ['40001', 'contention'],
+  ['40P01', 'contention'],
+  ['55P03', 'contention'],
+  ['25006', 'readonly'],
+  ['57014', 'timeout'],
+  ['57', 'unavailable'],
+  ['53300', 'unavailable'],
+  ['53', 'memory'],
+  ['28', 'setup'],
+  ['3D000', 'setup'],
+  ['3F000', 'setup'],
+  ['42', 'setup'],
+]
+
+/** Messages of clients for a statement that was never sent. */
+const NEVER_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|Cannot use a pool after calling end/
+
+/** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */
+export function classify(error: unknown): StoreFailure {
+  const message = error instanceof Error ? error.message || codeOf(error) : String(error)
+  const code = codeOf(error)
+  if (/^[0-9A-Z]{5}$/.test(code)) {
+    const kind = STATES.find(([prefix]) => code.startsWith(prefix))?.[1]
+    const hint = code === '42883' || code === '42P01' ? ' (the tables are missing: run migrate)' : ''
+    return new StoreFailure(kind ?? 'protocol', code.startsWith('08') ? 'unknown' : 'no', `postgres: ${code} ${message}${hint}`, { cause: error })
+  }
+  const unsent = NEVER_SENT.test(`${code} ${message}`)
+  return new StoreFailure('connection', unsent ? 'no' : 'unknown', `postgres: ${message}`, { cause: error })
+}
+
+/** Worth another try: the server gave up for the sake of others (PostgreSQL manual, 13.5). */
+export function isConflict(error: unknown): boolean {
+  return codeOf(error) === '40001' || codeOf(error) === '40P01'
+}
+
+function codeOf(error: unknown): string {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : ''
+  return typeof code === 'string' ? code : ''
+}

@@ -1,0 +1,88 @@
+import { toMicroTokens } from '../../algorithms/decimal.ts'
+import { systemTime } from '../../time/system.ts'
+import type { Time } from '../../time/time.ts'
+import { createRemoteCalls } from '../remote-calls.ts'
+import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
+import { readVerdicts } from '../verdicts.ts'
+import { classify, isConflict } from './failures.ts'
+import { migrate } from './migrate.ts'
+import type { PostgresPort } from './postgres-port.ts'
+
+export interface PostgresStoreOptions {
+  readonly client: PostgresPort
+  /** Calls under way at once, abandoned ones included; further ones are refused at once. Default 10,000. */
+  readonly maxInFlight?: number
+  /** Source of deadlines only: decisions are made on the database's clock. */
+  readonly clock?: Time
+}
+
+export interface PostgresStore extends Store {
+  /** Creates or updates tables and functions; safe when many processes start together. */
+  migrate(): Promise<void>
+}
+
+const CONSUME = `select sluice_consume_v1($1::bigint, $2::boolean, string_to_array($3, ' '), string_to_array($4, ' ')::int[], string_to_array($5, ' ')::bigint[])::text as reply`
+const RESET = `delete from sluice_state where id = any(string_to_array($1, ' '))`
+const RETRIES = 2
+
+/**
+ * States in PostgreSQL (13 or later) or PGlite: one statement locks the rows in one fixed order, reads the database's clock
+ * after the last lock, decides all groups and writes. Exact under READ COMMITTED and above, with any number of processes.
+ */
+export function postgresStore(options: PostgresStoreOptions): PostgresStore {
+  const { client, maxInFlight = 10_000, clock = systemTime } = options
+  const calls = createRemoteCalls('postgres', clock, maxInFlight)
+
+  const run = async (groups: readonly CallGroup[], callOptions: CallOptions | undefined, charge: boolean): Promise<readonly GroupVerdict[]> => {
+    const values = encode(groups, callOptions?.now ?? 0, charge)
+    const send = async (tries = 0): Promise<unknown> => {
+      try {
+        return (await client.query(CONSUME, values))[0]?.['reply']
+      } catch (error) {
+        const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
+        if (tries >= RETRIES || late || !isConflict(error)) throw error
+        return send(tries + 1)
+      }
+    }
+    const reply = await calls.run(send, callOptions, classify)
+    const verdicts = typeof reply === 'string' ? readVerdicts(groups, numbersOf(reply)) : undefined
+    if (verdicts !== undefined) return verdicts
+    throw new StoreFailure('protocol', 'unknown', `postgres: the function answered ${JSON.stringify(reply)?.slice(0, 200)}`)
+  }
+
+  return {
+    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+    consume: (groups, callOptions) => run(groups, callOptions, true),
+    peek: (groups, callOptions) => run(groups, callOptions, false),
+    reset: async (ids, callOptions) => {
+      const names = ids.map(({ scope, key }) => scope + key).join(' ')
+      if (ids.length > 0) await calls.run(() => client.query(RESET, [names]), callOptions, classify)
+    },
+    ready: async (callOptions) => {
+      await run([], callOptions, false)
+    },
+    migrate: () => migrate(client).catch((error: unknown) => Promise.reject(classify(error))),
+    close: async () => {},
+  }
+}
+
+/** The function's arguments as blank-separated text, which every driver passes alike; ids hold no blanks. */
+function encode(groups: readonly CallGroup[], now: number, charge: boolean): string[] {
+  // Ids are ASCII, so this order is that of their bytes, which is the order of the locks.
+  const ids = [...new Set(groups.flatMap(({ calls }) => calls.map(({ id }) => id.scope + id.key)))].sort()
+  const slots = new Map(ids.map((id, index) => [id, index + 1]))
+  const numbers = groups.flatMap(({ calls }) =>
+    calls.flatMap(({ id, limit, cost }) => [
+      slots.get(id.scope + id.key) as number,
+      toMicroTokens(cost) as number,
+      ...limit.algorithm.codec.encodePlan(limit.plan),
+    ]),
+  )
+  return [String(now), String(charge), ids.join(' '), groups.map(({ calls }) => calls.length).join(' '), numbers.join(' ')]
+}
+
+/** `{1,2,3}` as numbers; `{}` as none. */
+function numbersOf(array: string): number[] {
+  const inner = array.slice(1, -1)
+  return inner === '' ? [] : inner.split(',').map(Number)
+}

@@ -1,0 +1,17 @@
+import { PGlite } from '@electric-sql/pglite'
+import { pglite, postgresStore } from '../../src/stores/postgres/index.ts'
+import { storeSuite } from '../../src/testing/index.ts'
+import { readRow } from './postgres-rows.ts'
+
+let database: PGlite
+
+storeSuite('pglite', {
+  open: async () => {
+    database = await PGlite.create()
+    const store = postgresStore({ client: pglite(database) })
+    await store.migrate()
+    return store
+  },
+  readState: (id) => readRow(pglite(database), id),
+  close: () => database.close(),
+})

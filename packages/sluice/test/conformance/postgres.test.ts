@@ -1,0 +1,25 @@
+import pgDriver from 'pg'
+import { describe, inject } from 'vitest'
+import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
+import { storeSuite } from '../../src/testing/index.ts'
+import { readRow, schema } from './postgres-rows.ts'
+
+const { postgres: url } = inject('engines')
+
+describe.skipIf(url === undefined)('PostgreSQL', () => {
+  const own = schema(url)
+  const pool = new pgDriver.Pool({ connectionString: url, max: 8, options: `-c search_path=${own.name}` })
+  storeSuite('postgres', {
+    open: async () => {
+      await own.create()
+      const store = postgresStore({ client: pg(pool) })
+      await store.migrate()
+      return store
+    },
+    readState: (id) => readRow(pg(pool), id),
+    close: async () => {
+      await pool.end()
+      await own.drop()
+    },
+  })
+})
