@@ -13,7 +13,7 @@ function check(files: Readonly<Record<string, string | readonly string[]>>): { o
   const root = tree({ 'packages/sluice/package.json': MANIFEST, ...Object.fromEntries(texts) })
   const { ok, text } = checkImports(root)
   const edges = text.split('\n').filter((row) => row.includes(' -> '))
-  return { ok, edges: edges.map((edge) => edge.replace('packages/sluice/src/', '').split(': ')[0] as string), text }
+  return { ok, edges: edges.map((edge) => edge.replace(/^packages.sluice.src./, '').split(': ')[0] as string), text }
 }
 
 function line(target: string): string {
