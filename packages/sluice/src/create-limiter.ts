@@ -52,7 +52,8 @@ const KNOWN: ReadonlySet<string> = new Set(['name', 'limit', 'limits', 'store', 
 
 function check(options: LimiterOptions): void {
   const unknown = Object.keys(options).find((option) => !KNOWN.has(option))
-  if (unknown !== undefined) throw new LimiterError('INVALID_OPTIONS', `createLimiter: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
+  if (unknown !== undefined)
+    throw new LimiterError('INVALID_OPTIONS', `createLimiter: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
   if ((options.limit === undefined) === (options.limits === undefined)) {
     throw new LimiterError('INVALID_OPTIONS', 'createLimiter: give either limit or limits, and not both')
   }
@@ -61,6 +62,9 @@ function check(options: LimiterOptions): void {
     throw new LimiterError('INVALID_OPTIONS', `createLimiter: deadlineMs is ${String(deadlineMs)}, expected above 0 and at most 60000`)
   }
   if (!['allow', 'deny', 'local'].includes(onStoreFailure)) {
-    throw new LimiterError('INVALID_OPTIONS', `createLimiter: onStoreFailure is ${JSON.stringify(onStoreFailure)}, expected allow, deny or local`)
+    throw new LimiterError(
+      'INVALID_OPTIONS',
+      `createLimiter: onStoreFailure is ${JSON.stringify(onStoreFailure)}, expected allow, deny or local`,
+    )
   }
 }

@@ -11,7 +11,9 @@ export function findBinary(name: string, folders: readonly string[], debianPacka
   if (here !== undefined) return { path: here }
   const why = install(debianPackage)
   const installed = why === undefined ? search(name, folders) : undefined
-  return installed === undefined ? { missing: `no ${name} on PATH or in Debian's places; ${why ?? `${debianPackage} did not bring it`}` } : { path: installed }
+  return installed === undefined
+    ? { missing: `no ${name} on PATH or in Debian's places; ${why ?? `${debianPackage} did not bring it`}` }
+    : { path: installed }
 }
 
 function search(name: string, folders: readonly string[]): string | undefined {
@@ -35,7 +37,10 @@ function install(debianPackage: string): string | undefined {
   if (!existsSync('/etc/debian_version') || !existsSync('/usr/bin/apt-get')) return 'not Debian, so apt-get was not asked'
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   spawnSync('apt-get', ['update', '-qq'], { env })
-  const { status, stderr } = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage], { env, encoding: 'utf8' })
+  const { status, stderr } = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage], {
+    env,
+    encoding: 'utf8',
+  })
   return status === 0 ? undefined : `apt-get could not install ${debianPackage}: ${stderr.trim().split('\n').at(-1) ?? ''}`
 }
 

@@ -20,9 +20,23 @@ export async function startPostgres(initdb: string, extra: readonly string[] = [
   const user = process.getuid?.() === 0 ? userId('postgres', 'nobody') : undefined
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
-  const made = spawnSync(initdb, ['-D', data, '-U', 'sluice', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--no-locale'], { ...user, encoding: 'utf8', cwd: folder })
+  const made = spawnSync(initdb, ['-D', data, '-U', 'sluice', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--no-locale'], {
+    ...user,
+    encoding: 'utf8',
+    cwd: folder,
+  })
   if (made.status !== 0) throw new Error(`initdb failed:\n${made.stdout}${made.stderr}`)
-  const settings = ['-c', `port=${port}`, '-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`, '-c', 'max_connections=200', ...extra]
+  const settings = [
+    '-c',
+    `port=${port}`,
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    `unix_socket_directories=${folder}`,
+    '-c',
+    'max_connections=200',
+    ...extra,
+  ]
   // What is on PATH may be a link into the folder that holds the whole version.
   const binaries = dirname(realpathSync(initdb))
   const isReady = join(binaries, 'pg_isready')

@@ -13,7 +13,12 @@ export interface Engine {
 export async function startEngine(
   command: string,
   args: readonly string[],
-  options: SpawnOptions & { readonly url: string; readonly ready: () => Promise<boolean>; readonly cleanUp?: () => void; readonly stopSignal?: NodeJS.Signals },
+  options: SpawnOptions & {
+    readonly url: string
+    readonly ready: () => Promise<boolean>
+    readonly cleanUp?: () => void
+    readonly stopSignal?: NodeJS.Signals
+  },
 ): Promise<Engine> {
   const { url, ready, cleanUp, stopSignal = 'SIGTERM', ...spawnOptions } = options
   const child = spawn(command, [...args], { ...spawnOptions, stdio: ['ignore', 'pipe', 'pipe'] })

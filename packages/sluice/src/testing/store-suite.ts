@@ -54,7 +54,12 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
       for (let index = 0; index < 10; index += 1) left.push((await ask([call(key)], START)).calls[0]?.remaining as number)
       expect(left).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
       const denied = await ask([call(key)], START)
-      expect(denied).toMatchObject({ outcome: 'denied', allowed: false, at: START, calls: [{ retryAfter: 100_000, remaining: 0, resetAfter: 1_000_000 }] })
+      expect(denied).toMatchObject({
+        outcome: 'denied',
+        allowed: false,
+        at: START,
+        calls: [{ retryAfter: 100_000, remaining: 0, resetAfter: 1_000_000 }],
+      })
       expect((await ask([call(key)], START + 99_999)).outcome).toBe('denied')
       expect((await ask([call(key)], START + 100_000)).outcome).toBe('allowed')
     })
@@ -73,7 +78,10 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
 
     it('law 1: the same state twice in a group is seen in order', async () => {
       const key = fresh()
-      expect(await ask([call(key, ten, 4), call(key, ten, 6)], START)).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 6 }, { remaining: 0 }] })
+      expect(await ask([call(key, ten, 4), call(key, ten, 6)], START)).toMatchObject({
+        outcome: 'allowed',
+        calls: [{ remaining: 6 }, { remaining: 0 }],
+      })
       expect((await ask([call(key, ten, 1), call(key, ten, 1)], START + 150_000)).outcome).toBe('denied')
       expect((await ask([call(key, ten, 1), call(key, ten, 1)], START + 200_000)).outcome).toBe('allowed')
     })
@@ -87,7 +95,10 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
 
     it('law 2: a cost above the capacity is impossible and touches nothing', async () => {
       const key = fresh()
-      expect(await ask([call(key, ten, 10.000001)], START)).toMatchObject({ outcome: 'impossible', calls: [{ outcome: 'impossible', retryAfter: 0, remaining: 10 }] })
+      expect(await ask([call(key, ten, 10.000001)], START)).toMatchObject({
+        outcome: 'impossible',
+        calls: [{ outcome: 'impossible', retryAfter: 0, remaining: 10 }],
+      })
       expect(await options.readState({ scope: 's:', key })).toBeUndefined()
     })
 
@@ -103,7 +114,10 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
       const key = fresh()
       const larger = tokenBucket({ rate: '1/s', burst: 100 })
       await ask([call(key, ten, 8)], START)
-      expect(await ask([call(key, larger, 3)], START)).toMatchObject({ outcome: 'denied', calls: [{ remaining: 2, retryAfter: 1_000_000 }] })
+      expect(await ask([call(key, larger, 3)], START)).toMatchObject({
+        outcome: 'denied',
+        calls: [{ remaining: 2, retryAfter: 1_000_000 }],
+      })
       expect((await ask([call(key, larger, 4)], START + 1_000_000)).outcome).toBe('denied')
       expect((await ask([call(key, larger, 3)], START + 1_000_000)).outcome).toBe('allowed')
     })
@@ -129,7 +143,8 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
     it('keeps keys apart that look alike', async () => {
       const key = fresh()
       await ask([call(`${key}:a`, one)], START)
-      for (const other of [`${key}:A`, `${key}:a:`, `${key}`, `${key}:%0061`]) expect((await ask([call(other, one)], START)).outcome).toBe('allowed')
+      for (const other of [`${key}:A`, `${key}:a:`, `${key}`, `${key}:%0061`])
+        expect((await ask([call(other, one)], START)).outcome).toBe('allowed')
     })
 
     it('admits exactly the burst to 300 callers at once', async () => {

@@ -18,6 +18,7 @@ interface Entry {
 export function createDeadlines(time: Time): Deadlines {
   let queue: Entry[] = []
   let head = 0
+  let live = 0
   let stop: Cancel | undefined
   let armedFor = Number.POSITIVE_INFINITY
 
@@ -34,6 +35,13 @@ export function createDeadlines(time: Time): Deadlines {
     armedFor = next.deadline
     stop = time.after(Math.max(0, Math.ceil(next.deadline - time.monotonic())), fire)
   }
+  const disarm = (): void => {
+    stop?.()
+    stop = undefined
+    armedFor = Number.POSITIVE_INFINITY
+    queue = []
+    head = 0
+  }
   const fire = (): void => {
     stop = undefined
     armedFor = Number.POSITIVE_INFINITY
@@ -41,8 +49,10 @@ export function createDeadlines(time: Time): Deadlines {
     for (let entry = queue[head]; entry !== undefined && entry.deadline <= now; entry = queue[head]) {
       head += 1
       const fn = entry.fn
+      if (fn === undefined) continue
       entry.fn = undefined
-      fn?.()
+      live -= 1
+      fn()
     }
     arm()
   }
@@ -54,8 +64,12 @@ export function createDeadlines(time: Time): Deadlines {
       if (at === queue.length) queue.push(entry)
       else queue.splice(at, 0, entry)
       if (stop === undefined || deadline < armedFor) arm()
+      live += 1
       return () => {
+        if (entry.fn === undefined) return
         entry.fn = undefined
+        live -= 1
+        if (live === 0) disarm()
       }
     },
   }

@@ -35,7 +35,6 @@ function after(ms: number, fn: () => void): Cancel {
   let live = true
   // The second step lets the poll phase deliver what arrived while the loop was busy.
   const timer = setTimeout(() => soon(() => (live ? fn() : undefined)), ms)
-  if (typeof timer === 'object' && 'unref' in timer) timer.unref()
   return () => {
     live = false
     clearTimeout(timer)

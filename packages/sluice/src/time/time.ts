@@ -13,7 +13,7 @@ export interface Time {
   monotonic(): MonotonicInstant
   /**
    * Runs `fn` once, not before `ms` milliseconds have passed. What has already arrived at the process is handled first:
-   * after a stall, an answer waiting in a socket counts as in time. Never keeps the process alive.
+   * after a stall, an answer waiting in a socket counts as in time. Keeps the process alive until it has run or is cancelled.
    */
   after(ms: number, fn: () => void): Cancel
 }

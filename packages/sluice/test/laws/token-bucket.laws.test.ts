@@ -45,7 +45,11 @@ function limitOf({ tokens, per, burst }: (typeof LIMITS)[number]) {
 }
 
 function oracleOf({ tokens, per, burst }: (typeof LIMITS)[number]): Oracle {
-  return new Oracle({ micro: BigInt(toMicroTokens(tokens) as number), per: BigInt(parseDuration(per)), burst: BigInt(toMicroTokens(burst) as number) })
+  return new Oracle({
+    micro: BigInt(toMicroTokens(tokens) as number),
+    per: BigInt(parseDuration(per)),
+    burst: BigInt(toMicroTokens(burst) as number),
+  })
 }
 
 function costOf(part: 'token' | 'burst' | number, burst: string): number {
@@ -94,11 +98,39 @@ describe('the laws, on the token bucket', () => {
     const wide = tokenBucket({ rate: '1/s', burst: 10 })
     const narrow = tokenBucket({ rate: '1/s', burst: 1 })
     const spent = applyGroup([undefined], [{ slot: 0, limit: narrow, cost: 1 }], START).writes[0]?.state
-    const denied = applyGroup([undefined, spent], [{ slot: 0, limit: wide, cost: 5 }, { slot: 1, limit: narrow, cost: 1 }], START)
-    expect(denied).toMatchObject({ outcome: 'denied', writes: [], calls: [{ outcome: 'allowed', remaining: 10 }, { outcome: 'denied', remaining: 0 }] })
-    const twice = applyGroup([undefined], [{ slot: 0, limit: wide, cost: 6 }, { slot: 0, limit: wide, cost: 6 }], START)
+    const denied = applyGroup(
+      [undefined, spent],
+      [
+        { slot: 0, limit: wide, cost: 5 },
+        { slot: 1, limit: narrow, cost: 1 },
+      ],
+      START,
+    )
+    expect(denied).toMatchObject({
+      outcome: 'denied',
+      writes: [],
+      calls: [
+        { outcome: 'allowed', remaining: 10 },
+        { outcome: 'denied', remaining: 0 },
+      ],
+    })
+    const twice = applyGroup(
+      [undefined],
+      [
+        { slot: 0, limit: wide, cost: 6 },
+        { slot: 0, limit: wide, cost: 6 },
+      ],
+      START,
+    )
     expect(twice).toMatchObject({ outcome: 'impossible', writes: [] })
-    const both = applyGroup([undefined], [{ slot: 0, limit: wide, cost: 4 }, { slot: 0, limit: wide, cost: 6 }], START)
+    const both = applyGroup(
+      [undefined],
+      [
+        { slot: 0, limit: wide, cost: 4 },
+        { slot: 0, limit: wide, cost: 6 },
+      ],
+      START,
+    )
     expect(both).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 6 }, { remaining: 0 }] })
     expect(both.writes).toHaveLength(1)
   })
@@ -176,7 +208,8 @@ describe('the laws, on the token bucket', () => {
 
 describe('law 7: a changed limit', () => {
   const old = tokenBucket({ rate: '10/s', burst: 20 })
-  const after = (limit: AnyLimit, cost: number, now = START): unknown => applyGroup([undefined], [{ slot: 0, limit, cost }], now).writes[0]?.state
+  const after = (limit: AnyLimit, cost: number, now = START): unknown =>
+    applyGroup([undefined], [{ slot: 0, limit, cost }], now).writes[0]?.state
 
   it.each([
     ['a larger burst is no gift', { rate: '10/s', burst: 100 }, 5],

@@ -23,7 +23,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const missing = new Map<string, string>()
   const required = new Set((process.env['SLUICE_REQUIRE'] ?? '').split(',').filter((name) => name !== ''))
 
-  const server = async (name: string, url: string | undefined, find: typeof findRedis, start: typeof startRedis): Promise<string | undefined> => {
+  const server = async (
+    name: string,
+    url: string | undefined,
+    find: typeof findRedis,
+    start: typeof startRedis,
+  ): Promise<string | undefined> => {
     if (url !== undefined && url !== '') return url
     const found = find()
     if ('missing' in found) return void missing.set(name, found.missing)

@@ -28,7 +28,9 @@ export function classify(error: unknown): StoreFailure {
   if (/^[0-9A-Z]{5}$/.test(code)) {
     const kind = STATES.find(([prefix]) => code.startsWith(prefix))?.[1]
     const hint = code === '42883' || code === '42P01' ? ' (the tables are missing: run migrate)' : ''
-    return new StoreFailure(kind ?? 'protocol', code.startsWith('08') ? 'unknown' : 'no', `postgres: ${code} ${message}${hint}`, { cause: error })
+    return new StoreFailure(kind ?? 'protocol', code.startsWith('08') ? 'unknown' : 'no', `postgres: ${code} ${message}${hint}`, {
+      cause: error,
+    })
   }
   const unsent = NEVER_SENT.test(`${code} ${message}`)
   return new StoreFailure('connection', unsent ? 'no' : 'unknown', `postgres: ${message}`, { cause: error })

@@ -33,7 +33,11 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { client, maxInFlight = 10_000, clock = systemTime } = options
   const calls = createRemoteCalls('postgres', clock, maxInFlight)
 
-  const run = async (groups: readonly CallGroup[], callOptions: CallOptions | undefined, charge: boolean): Promise<readonly GroupVerdict[]> => {
+  const run = async (
+    groups: readonly CallGroup[],
+    callOptions: CallOptions | undefined,
+    charge: boolean,
+  ): Promise<readonly GroupVerdict[]> => {
     const values = encode(groups, callOptions?.now ?? 0, charge)
     const send = async (tries = 0): Promise<unknown> => {
       try {

@@ -43,7 +43,10 @@ export class DistributedRateLimiter {
   constructor(redis: IoredisLike, options: DistributedRateLimiterOptions = {}) {
     const { failurePolicy = 'closed', deadlineMs = 50 } = options
     if (failurePolicy !== 'closed' && failurePolicy !== 'open') {
-      throw new LimiterError('INVALID_OPTIONS', `DistributedRateLimiter: failurePolicy is ${JSON.stringify(failurePolicy)}, expected closed or open`)
+      throw new LimiterError(
+        'INVALID_OPTIONS',
+        `DistributedRateLimiter: failurePolicy is ${JSON.stringify(failurePolicy)}, expected closed or open`,
+      )
     }
     this.#store = redisStore({ client: ioredis(redis), prefix: 'rl:' })
     this.#open = failurePolicy === 'open'

@@ -25,10 +25,15 @@ export interface RedisStoreOptions {
  */
 export function redisStore(options: RedisStoreOptions): Store {
   const { client, prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
-  if (/[{}\s]/.test(prefix)) throw new LimiterError('INVALID_OPTIONS', `redisStore: prefix is ${JSON.stringify(prefix)}, expected no braces or blanks`)
+  if (/[{}\s]/.test(prefix))
+    throw new LimiterError('INVALID_OPTIONS', `redisStore: prefix is ${JSON.stringify(prefix)}, expected no braces or blanks`)
   const calls = createRemoteCalls('redis', clock, maxInFlight)
 
-  const run = async (groups: readonly CallGroup[], callOptions: CallOptions | undefined, charge: boolean): Promise<readonly GroupVerdict[]> => {
+  const run = async (
+    groups: readonly CallGroup[],
+    callOptions: CallOptions | undefined,
+    charge: boolean,
+  ): Promise<readonly GroupVerdict[]> => {
     const { keys, args } = encode(groups, prefix, callOptions?.now ?? 0, charge)
     const send = (): Promise<unknown> =>
       client.evalsha(consumeProgram.sha1, keys, args).catch((error: unknown) => {

@@ -1,0 +1,72 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import type { Limiter } from '../limiter/limiter.ts'
+import type { Time } from '../time/time.ts'
+
+export interface TurnsOptions {
+  /** Which bucket of the limiter; default `pacing`. */
+  readonly key?: string
+  /** Turns that may wait at once; a further one is refused. Default 10,000. */
+  readonly maxWaiting?: number
+  /** Ends all waiting; what waits then rejects with its reason. */
+  readonly signal?: AbortSignal
+}
+
+/** Hands out turns in the order in which they were asked for, no faster than a limit allows. */
+export interface Turns {
+  /** @param signal ends the waiting of this turn; it rejects with the signal's reason and takes no token */
+  next(cost: number, signal?: AbortSignal): Promise<void>
+}
+
+/** @throws LimiterError INVALID_OPTIONS where `maxWaiting` is no whole number above 0 */
+export function createTurns(limiter: Limiter, clock: Time, options: TurnsOptions): Turns {
+  const { key = 'pacing', maxWaiting = 10_000 } = options
+  if (!Number.isSafeInteger(maxWaiting) || maxWaiting < 1) {
+    throw new LimiterError('INVALID_OPTIONS', `pacing: maxWaiting is ${String(maxWaiting)}, expected a whole number above 0`)
+  }
+  let waiting = 0
+  let last: Promise<unknown> = Promise.resolve()
+
+  const take = async (cost: number, signal: AbortSignal | undefined): Promise<void> => {
+    for (;;) {
+      signal?.throwIfAborted()
+      const decision = await limiter.check(key, { cost })
+      if (decision.allowed) return
+      if (decision.outcome === 'impossible') {
+        throw new LimiterError(
+          'INVALID_COST',
+          `pacing: a cost of ${cost} is above the capacity of ${decision.limitName} and could never pass`,
+        )
+      }
+      await pause(clock, decision.outcome === 'denied' ? decision.retryAfterMs : RETRY_MS, signal)
+    }
+  }
+  return {
+    next(cost, signal = options.signal) {
+      if (waiting >= maxWaiting) {
+        return Promise.reject(new LimiterError('INVALID_OPTIONS', `pacing: ${maxWaiting} turns are waiting already`))
+      }
+      waiting += 1
+      const turn = last.then(() => take(cost, signal)).finally(() => (waiting -= 1))
+      // The one behind waits for this one, however it ends.
+      last = turn.catch(() => undefined)
+      return turn
+    },
+  }
+}
+
+/** Between tries while a store cannot decide, in milliseconds. */
+const RETRY_MS = 100
+
+function pause(clock: Time, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      cancel()
+      reject(signal?.reason as Error)
+    }
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    })
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}

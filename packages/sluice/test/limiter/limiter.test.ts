@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter, LimiterError, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
+import { manualClock } from '../../src/time/manual.ts'
+
+const limit = tokenBucket({ rate: '10/s', burst: 20 })
+
+function dead(kind: 'timeout' | 'connection' = 'connection'): Store {
+  const fail = (): Promise<never> => Promise.reject(new StoreFailure(kind, 'unknown', 'the server is away'))
+  return {
+    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+    consume: fail,
+    peek: fail,
+    reset: fail,
+    ready: fail,
+    close: async () => {},
+  }
+}
+
+describe('createLimiter', () => {
+  it('answers as the first five minutes of the README say', async () => {
+    const limiter = createLimiter({ name: 'api', limits: { perUser: limit }, clock: manualClock() })
+    expect(await limiter.check('user:42', { cost: 5 })).toEqual({
+      outcome: 'allowed',
+      allowed: true,
+      at: 1_700_000_000_000,
+      source: 'store',
+      limits: [{ name: 'perUser', limit: 20, remaining: 15, replenishAfterMs: 100, resetAfterMs: 500, windowMs: 2_000 }],
+    })
+    const denied = await limiter.check('user:42', { cost: 16 })
+    expect(denied).toMatchObject({
+      outcome: 'denied',
+      limitName: 'perUser',
+      reason: 'quota',
+      retryAfterMs: 100,
+      limits: [{ remaining: 15 }],
+    })
+    expect(await limiter.check('user:42', { cost: 21 })).toMatchObject({ outcome: 'impossible', reason: 'capacity', limitName: 'perUser' })
+  })
+
+  it('charges several limits together or not at all, and names the one with the latest retry', async () => {
+    const limits = { second: tokenBucket({ rate: '2/s', burst: 2 }), minute: tokenBucket({ rate: '2/min', burst: 2 }) }
+    const limiter = createLimiter({ limits, clock: manualClock() })
+    await limiter.check('k', { cost: 2 })
+    expect(await limiter.check('k')).toMatchObject({ outcome: 'denied', limitName: 'minute', retryAfterMs: 30_000 })
+  })
+
+  it.each([-5, 0, Number.NaN, Number.POSITIVE_INFINITY, 1e309, 0.0000001, 2 ** 53, '5' as unknown as number])(
+    'refuses a cost of %s before the store',
+    async (cost) => {
+      const limiter = createLimiter({ limit, store: dead() })
+      await expect(limiter.check('k', { cost })).rejects.toMatchObject({ name: 'LimiterError', code: 'INVALID_COST' })
+    },
+  )
+
+  it('takes costs of six decimals exactly', async () => {
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 1 }), clock: manualClock() })
+    for (let index = 0; index < 10; index += 1) expect((await limiter.check('k', { cost: 0.1 })).allowed).toBe(true)
+    expect((await limiter.check('k', { cost: 0.000001 })).allowed).toBe(false)
+  })
+
+  it.each(['', 7 as unknown as string, undefined as unknown as string])('refuses %j as a key', async (key) => {
+    await expect(createLimiter({ limit }).check(key)).rejects.toMatchObject({ code: 'INVALID_KEY' })
+  })
+
+  it('never lets two limiters, limits or keys share a bucket', async () => {
+    const store = memoryStore()
+    const one = tokenBucket({ rate: '1/day', burst: 1 })
+    const names = [
+      ['a', 'b:c', 'd'],
+      ['a:b', 'c', 'd'],
+      ['a', 'b', 'c:d'],
+      ['a', 'b', 'c%003ad'],
+      ['a', 'b', '{c}d'],
+      ['a', 'b', '\ud800'],
+      ['a', 'b', '\ud801'],
+      ['a', 'b', '__proto__'],
+      ['a', 'b', `${'x'.repeat(100_000)}1`],
+      ['a', 'b', `${'x'.repeat(100_000)}2`],
+    ]
+    for (const [name, limitName, key] of names as [string, string, string][]) {
+      const limiter = createLimiter({ name, limits: { [limitName]: one }, store })
+      expect((await limiter.check(key)).allowed).toBe(true)
+      expect((await limiter.check(key)).allowed).toBe(false)
+    }
+  })
+
+  it('checks many in one call, each on its own', async () => {
+    const limiter = createLimiter({ limit, clock: manualClock() })
+    const decisions = await limiter.checkMany([{ key: 'a', cost: 20 }, { key: 'a' }, { key: 'b' }])
+    expect(decisions.map(({ outcome }) => outcome)).toEqual(['allowed', 'denied', 'allowed'])
+  })
+
+  it('looks, forgets and closes', async () => {
+    const limiter = createLimiter({ limit, clock: manualClock() })
+    limiter.checkSync('k', { cost: 20 })
+    expect((await limiter.peek('k')).outcome).toBe('denied')
+    await limiter.reset('k')
+    expect((await limiter.peek('k', { cost: 20 })).outcome).toBe('allowed')
+    await limiter.close()
+    await expect(limiter.check('k')).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+
+  it('tells observers of decisions, and survives what they throw', async () => {
+    const seen: string[] = []
+    const observers = [
+      {
+        decided: () => {
+          throw new Error('broken observer')
+        },
+      },
+      { decided: (event: { decision: { outcome: string } }) => void seen.push(event.decision.outcome) },
+    ]
+    const limiter = createLimiter({ limit, observers })
+    await limiter.check('k', { cost: 20 })
+    await limiter.check('k')
+    expect(seen).toEqual(['allowed', 'denied'])
+  })
+
+  it.each([
+    [{ limit, limits: { a: limit } }, 'either limit or limits'],
+    [{ limit, max: 5 }, 'unknown option max'],
+    [{ limit, deadlineMs: 0 }, 'deadlineMs is 0'],
+    [{ limit, onStoreFailure: 'open' }, 'onStoreFailure is "open"'],
+    [{ limits: {} }, 'no limit given'],
+  ])('refuses %j', (options, message) => {
+    expect(() => createLimiter(options as never)).toThrow(message)
+    expect(() => createLimiter(options as never)).toThrow(LimiterError)
+  })
+})
+
+describe('a store that fails', () => {
+  it.each([
+    ['deny', { outcome: 'undecided', allowed: false, limits: [] }],
+    ['allow', { outcome: 'undecided', allowed: true, limits: [] }],
+    ['local', { outcome: 'allowed', allowed: true, source: 'fallback' }],
+  ] as const)('policy %s', async (onStoreFailure, expected) => {
+    const limiter = createLimiter({ limit, store: dead('timeout'), onStoreFailure })
+    expect(await limiter.check('k')).toMatchObject({ ...expected, degraded: { kind: 'timeout', executed: 'unknown' } })
+  })
+
+  it('local keeps the limit in this process', async () => {
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 3 }), store: dead(), onStoreFailure: 'local' })
+    const outcomes = await Promise.all([1, 2, 3, 4].map(async () => (await limiter.check('k')).outcome))
+    expect(outcomes).toEqual(['allowed', 'allowed', 'allowed', 'denied'])
+  })
+
+  it('a full memory store is undecided, not denied, and spent states make room', async () => {
+    const clock = manualClock()
+    const limiter = createLimiter({ limit, clock, store: memoryStore({ maxKeys: 3, clock }) })
+    for (const key of ['a', 'b', 'c']) expect((await limiter.check(key)).outcome).toBe('allowed')
+    expect(await limiter.check('d')).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'memory' } })
+    expect((await limiter.check('a')).outcome).toBe('allowed')
+    clock.advance(100)
+    expect((await limiter.check('d')).outcome).toBe('allowed')
+  })
+})
