@@ -8,9 +8,9 @@ export interface HeaderOptions {
   /** X-RateLimit-Reset as seconds to wait or as seconds since 1970; default `off`. */
   readonly legacy?: 'off' | 'delta' | 'epoch'
   /** X-RateLimit-Limit; default true. */
-  readonly xLimit?: boolean
+  readonly limit?: boolean
   /** X-RateLimit-Remaining; default true. */
-  readonly xRemaining?: boolean
+  readonly remaining?: boolean
   /** Retry-After on a denial; default true. */
   readonly retryAfter?: boolean
 }
@@ -25,18 +25,18 @@ const LARGEST = 999_999_999_999_999
  * @param identity what tells clients apart, for the spread of Retry-After; it is not sent
  */
 export function headersOf(decision: Decision, identity: string, options: HeaderOptions = {}): HeaderList {
-  const { dialect = 'draft-11', legacy = 'off', xLimit = true, xRemaining = true, retryAfter = true } = options
+  const { dialect = 'draft-11', legacy = 'off', limit = true, remaining = true, retryAfter = true } = options
   const headers: [string, string][] = []
   const nearest = nearestOf(decision)
   if (nearest !== undefined) {
-    const [limit, remaining, reset] = [whole(nearest.limit), whole(nearest.remaining), seconds(nearest.replenishAfterMs)]
+    const [capacity, left, reset] = [whole(nearest.limit), whole(nearest.remaining), seconds(nearest.replenishAfterMs)]
     if (dialect === 'draft-11') {
       headers.push(['RateLimit-Policy', decision.limits.map(policyItem).join(', ')])
       headers.push(['RateLimit', decision.limits.map(quotaItem).join(', ')])
-      headers.push(['RateLimit-Limit', limit], ['RateLimit-Remaining', remaining], ['RateLimit-Reset', String(reset)])
+      headers.push(['RateLimit-Limit', capacity], ['RateLimit-Remaining', left], ['RateLimit-Reset', String(reset)])
     }
-    if (xLimit) headers.push(['X-RateLimit-Limit', limit])
-    if (xRemaining) headers.push(['X-RateLimit-Remaining', remaining])
+    if (limit) headers.push(['X-RateLimit-Limit', capacity])
+    if (remaining) headers.push(['X-RateLimit-Remaining', left])
     if (legacy === 'delta') headers.push(['X-RateLimit-Reset', String(reset)])
     if (legacy === 'epoch') headers.push(['X-RateLimit-Reset', String(Math.ceil(decision.at / 1_000) + reset)])
   }

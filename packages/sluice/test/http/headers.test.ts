@@ -59,8 +59,8 @@ describe('headers', () => {
   it('can be turned off, one by one', async () => {
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 9 }), clock })
     const decision = await limiter.check('a')
-    expect(headersOf(decision, 'a', { dialect: 'off', xLimit: false })).toEqual([['X-RateLimit-Remaining', '8']])
-    expect(headersOf(decision, 'a', { dialect: 'off', xLimit: false, xRemaining: false, legacy: 'epoch' })).toEqual([
+    expect(headersOf(decision, 'a', { dialect: 'off', limit: false })).toEqual([['X-RateLimit-Remaining', '8']])
+    expect(headersOf(decision, 'a', { dialect: 'off', limit: false, remaining: false, legacy: 'epoch' })).toEqual([
       ['X-RateLimit-Reset', '1700000001'],
     ])
   })
