@@ -46,8 +46,13 @@ export const ROOMS: readonly Room[] = [
   { folder: 'limiter', mayImport: [...BASE, 'observe/events.ts', 'stores/store.ts'] },
   { folder: 'engine', mayImport: [...BASE, 'policy', 'identity', 'limiter', 'observe/events.ts', 'stores/store.ts'] },
   { folder: 'pacing', mayImport: ['limiter', 'time', 'errors'] },
-  { folder: 'http', mayImport: ['decision', 'identity'], typesOf: ['limiter', 'engine'] },
-  { folder: 'adapters', mayImport: ['http'], outside: [NODE, ...typesOf('express', 'fastify', 'koa', 'hono', '@nestjs/common')] },
+  { folder: 'http', mayImport: ['decision', 'identity', 'errors'], typesOf: ['limiter', 'engine'] },
+  {
+    folder: 'adapters',
+    mayImport: ['http'],
+    typesOf: ['decision'],
+    outside: [NODE, ...typesOf('express', 'fastify', 'koa', 'hono', '@nestjs/common')],
+  },
   {
     folder: 'testing',
     mayImport: ['*'],
