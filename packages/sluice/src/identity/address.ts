@@ -54,7 +54,10 @@ export function groupAddress(address: string, v4Prefix: number = 32, v6Prefix: n
   const bits = parsed.length * 16
   const prefix = bits === 32 ? v4Prefix : v6Prefix
   if (!Number.isInteger(prefix) || prefix < 1 || prefix > bits) {
-    throw new LimiterError('INVALID_ADDRESS', `prefix of ${formatAddress(parsed)} is ${String(prefix)}, expected a whole number from 1 to ${bits}`)
+    throw new LimiterError(
+      'INVALID_ADDRESS',
+      `prefix of ${formatAddress(parsed)} is ${String(prefix)}, expected a whole number from 1 to ${bits}`,
+    )
   }
   return prefix === bits ? formatAddress(parsed) : `${formatAddress(maskAddress(parsed, prefix))}/${prefix}`
 }
@@ -78,7 +81,7 @@ function parseV6(text: string): Address | undefined {
   if (front === undefined || back === undefined) return undefined
   const missing = 8 - front.length - back.length
   if (tail === undefined ? missing !== 0 : missing < 1) return undefined
-  return [...front, ...new Array<number>(missing).fill(0), ...back]
+  return [...front, ...Array.from({ length: missing }, () => 0), ...back]
 }
 
 /** Groups between colons; the last may be dotted decimal where the address ends there. */

@@ -44,12 +44,25 @@ export function valuesOf(kind: 'header' | 'query', name: string, request: Reques
 
 type Read = Source['read']
 
-const named = (read: (name: string) => Read) => (name: string): Read | undefined => (NAME.test(name) ? read(name) : undefined)
-const only = (expected: string, read: Read) => (name: string): Read | undefined => (name === expected ? read : undefined)
+const named =
+  (read: (name: string) => Read) =>
+  (name: string): Read | undefined =>
+    NAME.test(name) ? read(name) : undefined
+const only =
+  (expected: string, read: Read) =>
+  (name: string): Read | undefined =>
+    name === expected ? read : undefined
 
 const readers: ReadonlyMap<string, (name: string) => Read | undefined> = new Map([
   ['header', named((name) => header(name.toLowerCase()))],
-  ['query', named((name) => ({ query }) => parameters(query, name)[0])],
+  [
+    'query',
+    named(
+      (name) =>
+        ({ query }) =>
+          parameters(query, name)[0],
+    ),
+  ],
   ['cookie', named((name) => (request) => cookie(valuesOf('header', 'cookie', request).join(';'), name))],
   ['jwt', (name: string) => (/^[!-~]{1,128}$/.test(name) ? ({ claims }) => claim(claims, name) : undefined)],
   ['ip', only('address', ({ network }) => network)],
@@ -86,7 +99,11 @@ function decode(text: string): string {
 function cookie(text: string, name: string): string | undefined {
   for (const pair of text.split(';')) {
     const equals = pair.indexOf('=')
-    if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim().replace(/^"(.*)"$/, '$1')
+    if (equals !== -1 && pair.slice(0, equals).trim() === name)
+      return pair
+        .slice(equals + 1)
+        .trim()
+        .replace(/^"(.*)"$/, '$1')
   }
   return undefined
 }

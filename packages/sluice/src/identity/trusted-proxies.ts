@@ -28,12 +28,16 @@ export const TRUST_FORM = 'an address, a network such as 10.0.0.0/8, or one of l
  */
 export function trustProxies(entries: readonly string[], source: string = 'x-forwarded-for'): TrustedProxies {
   if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(source)) {
-    throw new LimiterError('INVALID_ADDRESS', `the source of client addresses is ${JSON.stringify(source)}, expected the name of one header`)
+    throw new LimiterError(
+      'INVALID_ADDRESS',
+      `the source of client addresses is ${JSON.stringify(source)}, expected the name of one header`,
+    )
   }
   const networks = entries.flatMap((entry) => NAMED.get(entry) ?? [entry]).map(parseNetwork)
   return Object.freeze({
     source: source.toLowerCase(),
-    trusts: (address: Address) => networks.some(({ base, prefix }) => address.length === base.length && same(maskAddress(address, prefix), base)),
+    trusts: (address: Address) =>
+      networks.some(({ base, prefix }) => address.length === base.length && same(maskAddress(address, prefix), base)),
   })
 }
 
@@ -45,7 +49,8 @@ function parseNetwork(entry: string): Network {
   const written = match[2] === undefined ? bits : Number(match[2])
   if (written > bits) throw refused(entry, `expected a prefix of at most ${bits}`)
   const mapped = isMapped(words)
-  if (mapped && written < 96) throw refused(entry, 'a network of IPv4-mapped addresses needs a prefix of at least 96 (it would trust far more than it names)')
+  if (mapped && written < 96)
+    throw refused(entry, 'a network of IPv4-mapped addresses needs a prefix of at least 96 (it would trust far more than it names)')
   const prefix = mapped ? written - 96 : written
   if (prefix === 0) throw refused(entry, 'a network of everybody lets every client choose its own address')
   return { base: maskAddress(parseAddress(match[1] as string) as Address, prefix), prefix }

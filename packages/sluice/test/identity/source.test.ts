@@ -48,7 +48,20 @@ describe('values of a request', () => {
     expect(read(text)).toBe(value)
   })
 
-  it.each(['', 'header', 'header:', 'header:a b', 'ip:country', 'ip:', 'path:template', 'method:x', 'ua:bot', 'toString:', '__proto__:x', 'Header:x'])('%j is no source', (text) => {
+  it.each([
+    '',
+    'header',
+    'header:',
+    'header:a b',
+    'ip:country',
+    'ip:',
+    'path:template',
+    'method:x',
+    'ua:bot',
+    'toString:',
+    '__proto__:x',
+    'Header:x',
+  ])('%j is no source', (text) => {
     expect(parseSource(text)).toBeUndefined()
   })
 
@@ -72,7 +85,13 @@ describe('values of a request', () => {
 
 describe('keys of several values', () => {
   it('are injective, absent values included', () => {
-    const part = fc.option(fc.oneof(fc.constantFrom('', '-', '=', ':', 'a:b', '%', '%003a', '\ud800', '\ud801', '\0', '{x}', '__proto__'), fc.string({ unit: 'binary' })), { nil: undefined })
+    const part = fc.option(
+      fc.oneof(
+        fc.constantFrom('', '-', '=', ':', 'a:b', '%', '%003a', '\ud800', '\ud801', '\0', '{x}', '__proto__'),
+        fc.string({ unit: 'binary' }),
+      ),
+      { nil: undefined },
+    )
     const parts = fc.array(part, { minLength: 1, maxLength: 4 })
     fc.assert(
       fc.property(parts, parts, (a, b) => {

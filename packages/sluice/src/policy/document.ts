@@ -1,0 +1,117 @@
+import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type LineCounter, type Pair, type ParsedNode, Parser } from 'yaml'
+import type { Issues, Position } from './issues.ts'
+import type { Field, PolicyNode, ScalarNode } from './node.ts'
+
+const DEEPEST = 32
+/** The parser's stack holds the document and the innermost scalar as well. */
+const STACK = DEEPEST + 2
+
+/**
+ * The tree of a YAML or JSON text, without what makes YAML dangerous or surprising: no second document, directive, tag, anchor,
+ * alias, merge key, `__proto__`, duplicate key, or nesting without end. What it refuses, it adds to `issues`.
+ */
+export function readDocument(text: string, lines: LineCounter, issues: Issues): PolicyNode | undefined {
+  const document = compose(text, lines, issues)
+  if (document === undefined || issues.failed) return undefined
+  const convert = converter(issues)
+  const contents = document.contents as ParsedNode | null
+  const root = contents === null ? undefined : convert(contents, 0)
+  if (root !== undefined) refuseDuplicates(root, convert.duplicates, issues, positionIn(lines))
+  return issues.failed ? undefined : root
+}
+
+export function positionIn(lines: LineCounter): Position {
+  return (at) => {
+    const { line, col } = lines.linePos(at)
+    return { line: Math.max(1, line), column: Math.max(1, col) }
+  }
+}
+
+function compose(text: string, lines: LineCounter, issues: Issues): Document | undefined {
+  const parser = new Parser(lines.addNewLine)
+  const tokens = []
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme))
+    if (parser.stack.length > STACK) {
+      issues.add(parser.offset, '', `nested deeper than ${DEEPEST} levels`)
+      return undefined
+    }
+  }
+  tokens.push(...parser.end())
+  for (const token of tokens) if (token.type === 'directive') issues.add(token.offset, '', 'a directive is refused')
+  // Duplicates are found while the tree is read: here each key would be compared with all before it.
+  const composer = new Composer({
+    prettyErrors: false,
+    uniqueKeys: false,
+    schema: 'core',
+    merge: false,
+    resolveKnownTags: false,
+    logLevel: 'silent',
+    lineCounter: lines,
+  })
+  const [document, second] = [...composer.compose(tokens)]
+  for (const { pos, message } of document?.errors ?? []) issues.add(pos[0], '', message)
+  if (second !== undefined) issues.add(second.range[0], '', 'a second document is refused')
+  return document
+}
+
+interface Duplicate {
+  readonly map: ParsedNode
+  readonly name: string
+  readonly at: number
+  readonly first: number
+}
+
+interface Convert {
+  (node: ParsedNode, at: number): PolicyNode
+  readonly duplicates: Duplicate[]
+}
+
+function converter(issues: Issues): Convert {
+  const duplicates: Duplicate[] = []
+  const convert = (node: ParsedNode | null, keyAt: number): PolicyNode => {
+    const at = node?.range[0] ?? keyAt
+    if (node !== null && isAlias(node)) issues.add(at, '', `an alias is refused: *${node.source.slice(0, 60)}`)
+    if (node !== null && 'anchor' in node && node.anchor !== undefined)
+      issues.add(at, '', `an anchor is refused: &${node.anchor.slice(0, 60)}`)
+    if (node?.tag !== undefined) issues.add(at, '', `a tag is refused: ${node.tag.slice(0, 60)}`)
+    if (isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => convert(item, at)) }
+    if (isMap(node)) return { kind: 'map', at, fields: fieldsOf(node, node.items) }
+    return scalar(node, at)
+  }
+  const fieldsOf = (map: ParsedNode, pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): Map<string, Field> => {
+    const fields = new Map<string, Field>()
+    for (const { key, value } of pairs) {
+      const at = key.range[0]
+      const name = isScalar(key) ? (key.source ?? '') : undefined
+      const field = { at, value: convert(value, at) }
+      if (name === undefined) issues.add(at, '', 'a name must be plain text')
+      else if (name === '__proto__' || name === '<<') issues.add(at, '', `${name} is refused as a name`)
+      else if (fields.has(name)) duplicates.push({ map, name, at, first: (fields.get(name) as Field).at })
+      else fields.set(name, field)
+    }
+    return fields
+  }
+  return Object.assign(convert, { duplicates })
+}
+
+function scalar(node: ParsedNode | null, at: number): ScalarNode {
+  const value = isScalar(node) ? node.value : null
+  const text = isScalar(node) ? (node.source ?? '') : ''
+  if (value === null) return { kind: 'scalar', at, text, type: 'null' }
+  const type = typeof value
+  return { kind: 'scalar', at, text, type: type === 'number' || type === 'boolean' ? type : 'text' }
+}
+
+/** A template whose indentation is lost is one flat map: a heap of duplicates that all mean the same. */
+function refuseDuplicates(root: PolicyNode, duplicates: readonly Duplicate[], issues: Issues, position: Position): void {
+  const outline = root.kind === 'map' ? root.fields.get('rate_limits')?.value : undefined
+  const flat = outline?.kind === 'scalar' && outline.type === 'null' ? duplicates.find(({ map }) => map.range[0] === root.at) : undefined
+  if (flat !== undefined) {
+    issues.add(flat.at, flat.name, `duplicate key ${flat.name} at line ${position(flat.at).line}: is the indentation lost?`)
+    return
+  }
+  for (const { name, at, first } of duplicates) {
+    issues.add(at, name, `duplicate key ${JSON.stringify(name.slice(0, 60))}: it stands at line ${position(first).line} already`)
+  }
+}

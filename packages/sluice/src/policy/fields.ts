@@ -1,0 +1,121 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { toMicroTokens } from '../algorithms/decimal.ts'
+import { DURATION_FORM, parseDuration } from '../time/duration.ts'
+import type { Micros } from '../time/micros.ts'
+import type { MapNode, PolicyNode } from './node.ts'
+import { type Issues, join } from './issues.ts'
+import { nearest } from './nearest.ts'
+
+/** A map of a policy being read: each reader returns undefined where the field is missing, or wrong and then reported. */
+export interface Fields {
+  readonly at: number
+  readonly path: string
+  node(name: string): PolicyNode | undefined
+  pathOf(name: string): string
+  text(name: string, allowed: string, accept?: (text: string) => boolean): string | undefined
+  choice<const T extends string>(name: string, options: readonly T[], later?: readonly string[]): T | undefined
+  flag(name: string): boolean | undefined
+  /** An exact decimal as its text; above 0 unless zero is allowed. */
+  decimal(name: string, options?: { readonly zero: boolean }): string | undefined
+  duration(name: string): Micros | undefined
+  /** Reports the field as missing where it is. */
+  require(name: string, allowed: string): boolean
+}
+
+export interface Known {
+  readonly names: readonly string[]
+  /** Part of the format, refused in this version. */
+  readonly later?: readonly string[]
+}
+
+/** Opens a map whose names are known; every other name is refused, with the nearest known one. */
+export function openFields(node: PolicyNode, path: string, known: Known, issues: Issues): Fields | undefined {
+  const map = openMap(node, path, issues)
+  if (map === undefined) return undefined
+  for (const [name, { at }] of map.fields) {
+    if (known.names.includes(name)) continue
+    if (known.later?.includes(name) === true) issues.notYet(at, join(path, name))
+    else refuseName(at, join(path, name), name, known.names, issues)
+  }
+  return fieldsOf(map, path, issues)
+}
+
+/** A map with names of the author's own. */
+export function openMap(node: PolicyNode, path: string, issues: Issues): MapNode | undefined {
+  if (node.kind === 'map') return node
+  issues.wrong(node, path, 'a map')
+  return undefined
+}
+
+export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
+
+function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
+  const pathOf = (name: string): string => join(path, name)
+  const node = (name: string): PolicyNode | undefined => map.fields.get(name)?.value
+  const text: Fields['text'] = (name, allowed, accept = (found) => found !== '') => {
+    const found = node(name)
+    if (found === undefined) return undefined
+    if (found.kind === 'scalar' && found.type === 'text' && accept(found.text)) return found.text
+    issues.wrong(found, pathOf(name), allowed)
+    return undefined
+  }
+  return {
+    at: map.at,
+    path,
+    node,
+    pathOf,
+    text,
+    choice<const T extends string>(name: string, options: readonly T[], later: readonly string[] = []) {
+      const found = node(name)
+      // An unquoted off or on may be read as a truth value elsewhere; here a word is its text.
+      const word = found?.kind === 'scalar' ? found.text : undefined
+      if (found === undefined || options.some((option) => option === word)) return word as T | undefined
+      if (word !== undefined && later.includes(word)) issues.notYet(found.at, `${pathOf(name)} ${word}`)
+      else issues.wrong(found, pathOf(name), options.join(', '))
+      return undefined
+    },
+    flag(name) {
+      const found = node(name)
+      if (found === undefined) return undefined
+      if (found.kind === 'scalar' && found.type === 'boolean') return found.text.toLowerCase() === 'true'
+      issues.wrong(found, pathOf(name), 'true or false')
+      return undefined
+    },
+    decimal(name, { zero } = { zero: false }) {
+      const found = node(name)
+      if (found === undefined) return undefined
+      const micro = found.kind === 'scalar' ? toMicroTokens(found.text) : undefined
+      if (found.kind === 'scalar' && micro !== undefined && (micro > 0 || zero)) return found.text
+      issues.wrong(found, pathOf(name), zero ? 'a number from 0 with at most six decimals' : DECIMAL_FORM)
+      return undefined
+    },
+    duration(name) {
+      const found = node(name)
+      if (found === undefined) return undefined
+      const read = found.kind === 'scalar' ? duration(found.type === 'number' ? Number(found.text) : found.text) : undefined
+      if (read === undefined) issues.wrong(found, pathOf(name), DURATION_FORM)
+      return read
+    },
+    require(name, allowed) {
+      if (node(name) !== undefined) return true
+      issues.add(map.at, pathOf(name), `${pathOf(name)} is missing: expected ${allowed}`, { allowed })
+      return false
+    },
+  }
+}
+
+function refuseName(at: number, path: string, name: string, names: readonly string[], issues: Issues): void {
+  const near = nearest(name, names)
+  const hint = near === undefined ? '' : `did you mean ${near}? `
+  const allowed = names.join(', ')
+  issues.add(at, path, `${path} is unknown: ${hint}allowed are ${allowed}`, { value: JSON.stringify(name.slice(0, 60)), allowed })
+}
+
+function duration(value: string | number): Micros | undefined {
+  try {
+    return parseDuration(value)
+  } catch (error) {
+    if (error instanceof LimiterError) return undefined
+    throw error
+  }
+}

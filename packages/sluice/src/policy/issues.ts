@@ -1,0 +1,67 @@
+import type { PolicyNode } from './node.ts'
+import { PolicyError, type PolicyIssue } from './policy-error.ts'
+
+/** What is wrong with one policy, collected so that one reading finds it all. */
+export interface Issues {
+  readonly failed: boolean
+  /** @param at offset in the text */
+  add(at: number, path: string, message: string, more?: { readonly value?: string; readonly allowed?: string }): void
+  /** `<path> is <value>: expected <allowed>`. */
+  wrong(node: PolicyNode, path: string, allowed: string): void
+  /** A part of the format that this version refuses rather than ignores. */
+  notYet(at: number, path: string): void
+  warn(at: number, message: string): void
+  readonly warnings: readonly string[]
+  /** @throws PolicyError where anything was added */
+  settle(): void
+}
+
+export type Position = (at: number) => { readonly line: number; readonly column: number }
+
+/** A text of nothing but mistakes is not worth more lines than this. */
+const MOST_ISSUES = 100
+
+export function createIssues(file: string, position: Position): Issues {
+  const found: PolicyIssue[] = []
+  const warnings: string[] = []
+  const add: Issues['add'] = (at, path, message, more = {}) => {
+    if (found.length < MOST_ISSUES) found.push({ file, ...position(at), path, ...more, message })
+  }
+  return {
+    get failed() {
+      return found.length > 0
+    },
+    add,
+    wrong(node, path, allowed) {
+      const value = show(node)
+      add(node.at, path, `${path === '' ? 'the policy' : path} is ${value}: expected ${allowed}`, { value, allowed })
+    },
+    notYet(at, path) {
+      add(at, path, `${path} is not yet supported`)
+    },
+    warn(at, message) {
+      const { line, column } = position(at)
+      warnings.push(`${file}:${line}:${column}: ${message}`)
+    },
+    warnings,
+    settle() {
+      if (found.length > 0) throw new PolicyError(found.toSorted((a, b) => a.line - b.line || a.column - b.column))
+    },
+  }
+}
+
+const LONGEST_SHOWN = 60
+
+/** A value as a message shows it: in one line, and short. */
+export function show(node: PolicyNode): string {
+  if (node.kind !== 'scalar') return node.kind === 'list' ? 'a list' : 'a map'
+  if (node.type === 'null') return 'empty'
+  const short = node.text.length > LONGEST_SHOWN ? `${node.text.slice(0, LONGEST_SHOWN)}...` : node.text
+  return node.type === 'text' ? JSON.stringify(short) : short
+}
+
+/** `a.b`, or `a["/b c"]` for a name that is no plain word. */
+export function join(path: string, name: string): string {
+  if (!/^[A-Za-z_][\w-]*$/.test(name)) return `${path}[${JSON.stringify(name.slice(0, LONGEST_SHOWN))}]`
+  return path === '' ? name : `${path}.${name}`
+}

@@ -1,0 +1,95 @@
+import { toMillis } from '../time/micros.ts'
+import type { MapNode, PolicyNode } from './node.ts'
+import { type Fields, openFields } from './fields.ts'
+import type { Issues } from './issues.ts'
+import { readRule } from './native-rule.ts'
+import { ALL_HEADERS, type HeaderChoice, type Policy, type PolicyBody } from './policy.ts'
+import type { Rule } from './rule.ts'
+import { readStore, readTrustedProxies } from './surroundings.ts'
+
+const ROOT = {
+  names: ['version', 'store', 'trustedProxies', 'identifiers', 'headers', 'failure', 'rules'],
+  later: ['exempt', 'overrides', 'jwt', 'sample'],
+}
+
+/** Reads the native dialect: a version, rules, and what surrounds them. */
+export function readNative(root: MapNode, issues: Issues): PolicyBody | undefined {
+  const fields = openFields(root, '', ROOT, issues)
+  if (fields === undefined) return undefined
+  readVersion(fields, issues)
+  readIdentifiers(fields, issues)
+  const store = readStore(fields, issues)
+  const trustedProxies = readTrustedProxies(fields, issues)
+  const headers = readHeaders(fields, issues)
+  const failure = readFailure(fields, issues)
+  const rules = readRules(fields, failure, issues)
+  return {
+    rules,
+    failure,
+    headers,
+    ...(store === undefined ? {} : { store }),
+    ...(trustedProxies === undefined ? {} : { trustedProxies }),
+  }
+}
+
+function readVersion(fields: Fields, issues: Issues): void {
+  const node = fields.node('version')
+  if (node === undefined) fields.require('version', '1')
+  else if (node.kind !== 'scalar' || node.text !== '1') issues.wrong(node, 'version', '1')
+}
+
+/** Keys are kept as they are; pseudonyms by a keyed hash are refused rather than silently left out. */
+function readIdentifiers(fields: Fields, issues: Issues): void {
+  const node = fields.node('identifiers')
+  if (node === undefined) return
+  const identifiers = openFields(node, 'identifiers', { names: ['mode'], later: ['secretFile', 'secret', 'secretEnv'] }, issues)
+  identifiers?.choice('mode', ['plain'], ['hmac'])
+}
+
+function readHeaders(fields: Fields, issues: Issues): HeaderChoice {
+  const node = fields.node('headers')
+  const headers = node === undefined ? undefined : openFields(node, 'headers', { names: ['dialect', 'legacy'] }, issues)
+  return {
+    ...ALL_HEADERS,
+    dialect: headers?.choice('dialect', ['draft-11', 'off']) ?? ALL_HEADERS.dialect,
+    legacy: headers?.choice('legacy', ['off', 'delta', 'epoch']) ?? ALL_HEADERS.legacy,
+  }
+}
+
+const LONGEST_DEADLINE_MS = 60_000
+
+function readFailure(fields: Fields, issues: Issues): Policy['failure'] {
+  const node = fields.node('failure')
+  const failure =
+    node === undefined ? undefined : openFields(node, 'failure', { names: ['deadline', 'policy'], later: ['breaker'] }, issues)
+  const micros = failure?.duration('deadline')
+  const deadlineMs = micros === undefined ? 50 : toMillis(micros)
+  if (deadlineMs > LONGEST_DEADLINE_MS) issues.wrong(failure?.node('deadline') as PolicyNode, 'failure.deadline', 'at most 60s')
+  return { deadlineMs, policy: failure?.choice('policy', ['local', 'allow', 'deny']) ?? 'deny' }
+}
+
+function readRules(fields: Fields, failure: Policy['failure'], issues: Issues): Rule[] {
+  const node = fields.node('rules')
+  if (node === undefined) fields.require('rules', 'a list of rules')
+  else if (node.kind !== 'list') issues.wrong(node, 'rules', 'a list of rules')
+  if (node?.kind !== 'list') return []
+  const names = new Map<string, number>()
+  return node.items.flatMap((item, index) => {
+    const path = `rules[${index}]`
+    const rule = readRule(item, path, failure.policy, issues)
+    if (rule === undefined) return []
+    const earlier = names.get(rule.name)
+    if (earlier === undefined) names.set(rule.name, index)
+    else
+      issues.add(
+        nameAt(item),
+        `${path}.name`,
+        `${path}.name is ${JSON.stringify(rule.name)}: expected a name of its own, rules[${earlier}] has it`,
+      )
+    return [rule]
+  })
+}
+
+function nameAt(rule: PolicyNode): number {
+  return (rule.kind === 'map' ? rule.fields.get('name')?.value.at : undefined) ?? rule.at
+}

@@ -1,0 +1,84 @@
+import { LineCounter } from 'yaml'
+import { positionIn, readDocument } from './document.ts'
+import { fingerprint } from './fingerprint.ts'
+import { createIssues, type Issues } from './issues.ts'
+import { readNative } from './native.ts'
+import type { MapNode, PolicyNode } from './node.ts'
+import type { Policy } from './policy.ts'
+import { readTemplate } from './template.ts'
+
+export interface ParseOptions {
+  /** Default: `json` for a file name that ends so, else `yaml`. */
+  readonly format?: 'yaml' | 'json'
+  /** Stands in messages; nothing is opened. */
+  readonly filename?: string
+}
+
+/** A policy may not be longer than this, in UTF-16 units. */
+const LONGEST = 1_048_576
+
+/**
+ * Reads, checks and compiles a policy. The dialect is told by its shape: `version` and `rules`, or the template with `rate_limits`.
+ * @throws PolicyError with every issue that was found, each with file, line and column
+ */
+export function parsePolicy(text: string, options: ParseOptions = {}): Policy {
+  const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  const issues = createIssues(options.filename ?? `policy.${format}`, positionIn(lines))
+  const root = readRoot(text, format, lines, issues)
+  issues.settle()
+  const found = root?.kind === 'map' ? readDialect(root, issues) : undefined
+  if (root === undefined) issues.add(0, '', 'the policy is empty: expected version and rules, or rate_limits')
+  else if (root.kind !== 'map') issues.wrong(root, '', 'a map with version and rules, or rate_limits')
+  issues.settle()
+  return Object.freeze({ ...(found as Omit<Policy, 'warnings' | 'hash'>), warnings: issues.warnings, hash: fingerprint(text) })
+}
+
+function readRoot(text: string, format: 'yaml' | 'json', lines: LineCounter, issues: Issues): PolicyNode | undefined {
+  if (typeof text !== 'string' || text.length > LONGEST) {
+    issues.add(0, '', `the policy is not a text of at most ${LONGEST} characters`)
+    return undefined
+  }
+  const root = readDocument(readable(text), lines, issues)
+  if (format === 'json' && !issues.failed) refuseOtherThanJson(text, issues)
+  return root
+}
+
+/** Without a byte order mark; and `store: memory:`, which to YAML is a map begun on the wrong line, is the text it looks like. */
+function readable(text: string): string {
+  return text.replace(/^\ufeff/, '').replace(/^(store:[ \t]+memory):(?=[ \t]*(?:#.*)?\r?$)/m, '$1 ')
+}
+
+/** YAML reads JSON and more; where JSON was promised, the rest is refused. */
+function refuseOtherThanJson(text: string, issues: Issues): void {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    const message = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ')
+    issues.add(Number(/ position (\d+)/.exec(message)?.[1] ?? 0), '', `the policy is not JSON: ${message}`)
+  }
+}
+
+function readDialect(root: MapNode, issues: Issues): Omit<Policy, 'warnings' | 'hash'> | undefined {
+  if (isBundle(root)) {
+    issues.add(root.at, '', 'bundles and rules with limit_keys are not yet supported: expected version and rules, or rate_limits')
+    return undefined
+  }
+  if (root.fields.has('rate_limits')) {
+    const body = readTemplate(root, issues)
+    return body === undefined ? undefined : { dialect: 'rate-limits', ...body }
+  }
+  const body = readNative(root, issues)
+  return body === undefined ? undefined : { dialect: 'native', ...body }
+}
+
+/** The JSON shape of policies whose rules count by limit_keys: a bundle, bare rules, or one bare rule. */
+function isBundle({ fields }: MapNode): boolean {
+  if (['policies', 'bundle_version', 'limit_keys', 'algorithm_config'].some((name) => fields.has(name))) return true
+  const rules = fields.get('rules')?.value
+  return (
+    rules?.kind === 'list' &&
+    rules.items.some((rule) => rule.kind === 'map' && (rule.fields.has('limit_keys') || rule.fields.has('algorithm_config')))
+  )
+}

@@ -1,0 +1,25 @@
+import { type Glob, pathSegments } from './glob.ts'
+import { indexByPath } from './match.ts'
+import type { Cost } from './rule.ts'
+
+export interface PricedPath {
+  readonly path: Glob
+  readonly cost: number
+}
+
+/**
+ * What a request costs at every level: the cost of its endpoint, the dearest where several match, 1 where none does.
+ * @param prices filled while the policy is read, before the first request
+ */
+export function endpointCost(prices: readonly PricedPath[]): Cost {
+  let candidates: ((segments: readonly string[]) => readonly PricedPath[]) | undefined
+  return {
+    text: 'of the endpoint',
+    of(request) {
+      candidates ??= indexByPath(prices, ({ path }) => path)
+      const segments = pathSegments(request.path)
+      const matching = candidates(segments).filter(({ path }) => path.matches(segments))
+      return matching.length === 0 ? 1 : Math.max(...matching.map(({ cost }) => cost))
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { firstOf, parseSource, type Source } from '../identity/source.ts'
+import type { PolicyNode } from './node.ts'
+import { openFields, openMap } from './fields.ts'
+import type { Issues } from './issues.ts'
+import type { KeyPart } from './rule.ts'
+
+/** Who a tenant is, and in which tier. */
+export interface Tenancy {
+  readonly identity: KeyPart
+  /** Always has a value: the name of a tenant, `default` for the rest. */
+  readonly tier: Source
+}
+
+const source = (text: string): Source => parseSource(text) as Source
+
+/**
+ * Who a tenant is: the subject of a verified token, or the header that `identity` names, and the address where there is none. The
+ * tier is the plan of a verified token, else what `identity.tiers` says of the header, else what a trusted proxy says.
+ */
+export function readTenancy(
+  found: { readonly node: PolicyNode; readonly path: string } | undefined,
+  tenants: readonly string[],
+  issues: Issues,
+): Tenancy {
+  const block = found === undefined ? undefined : openFields(found.node, found.path, { names: ['header', 'tiers'] }, issues)
+  block?.require('header', 'the name of a header')
+  const name = block?.text('header', 'the name of a header', (text) => parseSource(`header:${text}`) !== undefined)
+  const header = name === undefined ? undefined : source(`header:${name}`)
+  const tiersNode = block?.node('tiers')
+  const tiers =
+    tiersNode === undefined || block === undefined
+      ? new Map<string, string>()
+      : readTiers(tiersNode, block.pathOf('tiers'), tenants, issues)
+  const said = firstOf([
+    source('jwt:plan'),
+    ...(header === undefined ? [] : [mapped(header, tiers)]),
+    fromTrustedProxy(source('header:x-tenant-tier')),
+  ])
+  const known = new Set(tenants)
+  return {
+    identity: [header ?? source('jwt:sub'), source('ip:address')],
+    tier: {
+      text: 'tier',
+      read(request) {
+        const tier = said.read(request)
+        return tier !== undefined && known.has(tier) ? tier : 'default'
+      },
+    },
+  }
+}
+
+/** The names of this map are keys of clients: no message shows one. */
+function readTiers(node: PolicyNode, path: string, tenants: readonly string[], issues: Issues): Map<string, string> {
+  const tiers = new Map<string, string>()
+  for (const [index, [key, { value }]] of [...(openMap(node, path, issues)?.fields ?? [])].entries()) {
+    if (value.kind === 'scalar' && tenants.includes(value.text)) tiers.set(key, value.text)
+    else issues.wrong(value, `${path}[${index}]`, `one of the tenants ${tenants.join(', ')}`)
+  }
+  return tiers
+}
+
+function mapped(from: Source, values: ReadonlyMap<string, string>): Source {
+  return { text: from.text, read: (request) => values.get(from.read(request) ?? '') }
+}
+
+function fromTrustedProxy(from: Source): Source {
+  return { text: from.text, read: (request) => (request.trustedPeer ? from.read(request) : undefined) }
+}

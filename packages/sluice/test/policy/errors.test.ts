@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { LimiterError } from '../../src/errors/limiter-error.ts'
+import { parsePolicy, type ParseOptions } from '../../src/policy/parse.ts'
+import { PolicyError } from '../../src/policy/policy-error.ts'
+
+function fail(text: string, options?: ParseOptions): PolicyError {
+  try {
+    parsePolicy(text, options)
+  } catch (error) {
+    if (error instanceof PolicyError) return error
+    throw error
+  }
+  throw new Error('the policy was accepted')
+}
+
+const rule = (...lines: string[]): string =>
+  ['version: 1', 'rules:', '  - name: a', '    key: []', '    rate: 10/s', '    burst: 20', ...lines.map((line) => `    ${line}`), ''].join(
+    '\n',
+  )
+
+describe('a wrong policy', () => {
+  it('names file, line, column, path, value and what is allowed', () => {
+    const text = 'version: 1\nrules:\n  - name: a\n    key: []\n    burst: 20\n\n    rate: 10/fortnight\n'
+    const error = fail(text)
+    expect(error.message).toBe('policy.yaml:7:11: rules[0].rate is "10/fortnight": expected tokens per duration, such as 10/s')
+    expect(error.issues).toEqual([
+      {
+        file: 'policy.yaml',
+        line: 7,
+        column: 11,
+        path: 'rules[0].rate',
+        value: '"10/fortnight"',
+        allowed: 'tokens per duration, such as 10/s',
+        message: 'rules[0].rate is "10/fortnight": expected tokens per duration, such as 10/s',
+      },
+    ])
+    expect(error).toBeInstanceOf(LimiterError)
+    expect(error).toMatchObject({ code: 'INVALID_POLICY', help: 'docs/errors.md#invalid_policy' })
+  })
+
+  it('is reported whole, in the order of the file', () => {
+    const text = [
+      'version: 2',
+      'stroe: "memory:"',
+      'failure: { deadline: 2min, policy: maybe }',
+      'rules:',
+      '  - name: "a b"',
+      '    key: [header:, ip:/24]',
+      '    rate: 0/s',
+      '    burst: -1',
+      '  - nmae: b',
+      '    key: ip:address',
+      '    rate: 1/s',
+      '    cost: 0x10',
+      '    mode: on',
+      '',
+    ].join('\n')
+    expect(
+      fail(text, { filename: 'p.yml' })
+        .message.split('\n')
+        .map((line) => line.replace(/(: expected .*| allowed are .*)$/, '')),
+    ).toEqual([
+      'p.yml:1:10: version is 2',
+      'p.yml:2:1: stroe is unknown: did you mean store?',
+      'p.yml:3:22: failure.deadline is "2min"',
+      'p.yml:3:36: failure.policy is "maybe"',
+      'p.yml:5:11: rules[0].name is "a b"',
+      'p.yml:6:11: rules[0].key[0] is "header:"',
+      'p.yml:6:20: rules[0].key[1] ip:/24 is not yet supported',
+      'p.yml:7:11: rules[0].rate is "0/s"',
+      'p.yml:8:12: rules[0].burst is -1',
+      'p.yml:9:5: rules[1].nmae is unknown: did you mean name?',
+      'p.yml:9:5: rules[1].name is missing',
+      'p.yml:9:5: rules[1].burst is missing',
+      'p.yml:10:10: rules[1].key is "ip:address"',
+      'p.yml:12:11: rules[1].cost is 0x10',
+      'p.yml:13:11: rules[1].mode is "on"',
+    ])
+  })
+
+  it.each([
+    ['exempt: []', 'rules[0].exempt is not yet supported'],
+    ['overrides: []', 'rules[0].overrides is not yet supported'],
+    ['sample: 10', 'rules[0].sample is not yet supported'],
+    ['window: 1m', 'rules[0].window is not yet supported'],
+    ['algorithm: fixed-window', 'rules[0].algorithm fixed-window is not yet supported'],
+    ['algorithm: sliding-window-counter', 'rules[0].algorithm sliding-window-counter is not yet supported'],
+    ['algorithm: sliding-window-log', 'rules[0].algorithm sliding-window-log is not yet supported'],
+    ['match: { path: "/users/:id" }', 'match.path is "/users/:id": expected a path'],
+    ['match: { path: "/users/{id}" }', 'match.path is "/users/{id}": expected a path'],
+    ['match: { path: "/a*" }', 'match.path is "/a*": expected a path'],
+    ['match: { path: api }', 'match.path is "api": expected a path'],
+    ['match: { path: /a?b=c }', 'match.path is "/a?b=c": expected a path'],
+    ['match: { method: [] }', 'match.method is an empty list: expected a method'],
+    ['match: { method: [GET, "P OST"] }', 'match.method[1] is "P OST": expected a method'],
+    ['match: { host: "a..b" }', 'match.host is "a..b": expected a host'],
+    ['match: { route: /a }', 'match.route is unknown: allowed are path, method, host'],
+    ['match:', 'rules[0].match is empty: expected a map'],
+    ['cost: 0', 'rules[0].cost is 0: expected a number above 0'],
+    ['cost: -5', 'rules[0].cost is -5: expected a number above 0'],
+    ['cost: 1e3', 'rules[0].cost is 1e3: expected a number above 0'],
+    ['cost: .5', 'rules[0].cost is .5: expected a number above 0'],
+    ['cost: 0.0000001', 'rules[0].cost is 0.0000001: expected a number above 0'],
+    ['cost: [1]', 'rules[0].cost is a list: expected a number'],
+    ['cost: { from: cookie:x }', 'cost.from is "cookie:x": expected header:<name> or query:<name>'],
+    ['cost: { max: 5 }', 'cost.from is missing'],
+    ['cost: { from: header:x, min: 5, max: 2 }', 'min 5 is above max 2'],
+    ['cost: { from: header:x, default: 9, max: 2 }', 'default 9 is not between min 1 and max 2'],
+    ['maxOvergrant: -1', 'rules[0].maxOvergrant is -1: expected a number from 0'],
+    ['onStoreFailure: fail_open', 'rules[0].onStoreFailure is "fail_open": expected allow, deny, local'],
+    ['mode: shdow', 'rules[0].mode is "shdow": expected enforce, shadow, off'],
+    ['tiers: []', 'rules[0].tiers is a list: expected a list of { when'],
+    ['tiers: [{ when: { plan: x }, rate: 1/s, burst: 1 }]', 'tiers[0].when is "plan": expected header:<name>'],
+    ['tiers: [{ when: { jwt:plan: [x] }, rate: 1/s, burst: 1 }]', 'tiers[0].when["jwt:plan"] is a list: expected the text'],
+    ['tiers: [{ rate: 1/s }]', 'tiers[0].burst is missing'],
+    ['__proto__: 1', '__proto__ is refused as a name'],
+    ['<<: { a: 1 }', '<< is refused as a name'],
+    ['match: &m { path: /a }', 'an anchor is refused: &m'],
+    ['match: *m', 'alias'],
+    ['cost: !!int 5', 'a tag is refused: tag:yaml.org,2002:int'],
+    ['name: b', 'duplicate key "name": it stands at line 3 already'],
+    ['"name": b', 'duplicate key "name": it stands at line 3 already'],
+    ['? [a]\n    : 1', 'a name must be plain text'],
+  ])('with %s is refused', (line, message) => {
+    const error = fail(rule(line))
+    expect(error.message).toContain(message)
+    expect(error.issues.every(({ line: at }) => at >= 3)).toBe(true)
+  })
+
+  it.each([
+    ['', 'policy.yaml:1:1: the policy is empty'],
+    ['# nothing', 'policy.yaml:1:1: the policy is empty'],
+    ['- a', 'policy.yaml:1:1: the policy is a list: expected a map'],
+    ['hello', 'policy.yaml:1:1: the policy is "hello": expected a map'],
+    ['version: 1', 'policy.yaml:1:1: rules is missing: expected a list of rules'],
+    ['version: 1\nrules: {}', 'policy.yaml:2:8: rules is a map: expected a list of rules'],
+    ['version: 1\nrules: [1]', 'policy.yaml:2:9: rules[0] is 1: expected a map'],
+    ['version: 1\nrules: []\nidentifiers: { mode: hmac, secretFile: ./s }', 'policy.yaml:3:22: identifiers.mode hmac is not yet supported'],
+    ['version: 1\nrules: []\nfailure: { breaker: {} }', 'policy.yaml:3:12: failure.breaker is not yet supported'],
+    ['version: 1\nrules: []\nexempt: []', 'policy.yaml:3:1: exempt is not yet supported'],
+    ['version: 1\nrules: []\nheaders: { legacy: unix }', 'policy.yaml:3:20: headers.legacy is "unix": expected off, delta, epoch'],
+    [
+      'version: 1\nrules: []\ntrustedProxies: [loopback, "::ffff:10.0.0.0/8"]',
+      'policy.yaml:3:28: trustedProxies[1]: trusted proxy "::ffff:10.0.0.0/8": a network of IPv4-mapped',
+    ],
+    ['version: 1\nrules: []\ntrustedProxies: true', 'policy.yaml:3:17: trustedProxies is true: expected a list'],
+    ['version: 1\n---\nrules: []', 'policy.yaml:2:1: a second document is refused'],
+    ['%YAML 1.1\n---\nversion: 1', 'policy.yaml:1:1: a directive is refused'],
+    ['version: 1\nrules: [', 'policy.yaml:2:9: Flow sequence'],
+    ['a:\n  b: 1\n c: 2', 'policy.yaml:3:1: All mapping items must start at the same column'],
+  ])('%j is refused', (text, message) => {
+    expect(fail(text).message).toContain(message)
+  })
+
+  it('two rules of one name are refused at the second', () => {
+    const text = 'version: 1\nrules:\n  - { name: a, key: [], rate: 1/s, burst: 1 }\n  - { name: a, key: [], rate: 1/s, burst: 1 }\n'
+    expect(fail(text).message).toBe('policy.yaml:4:13: rules[1].name is "a": expected a name of its own, rules[0] has it')
+  })
+
+  it('a limit that is not exact is refused at its burst, with the largest one', () => {
+    expect(fail('version: 1\nrules:\n  - { name: a, key: [], rate: 1/day, burst: 1000000 }').message).toMatch(
+      /^policy\.yaml:3:45: rules\[0\]\.burst: .*the largest burst at this rate is 36525/,
+    )
+  })
+
+  it('never shows a store, which may hold a password', () => {
+    const error = fail('version: 1\nstore: http://user:secret@host\nrules: []')
+    expect(error.message).toMatch(/^policy\.yaml:2:8: store is not the URL of a store: expected memory:/)
+    expect(JSON.stringify(error.issues)).not.toContain('secret')
+  })
+
+  it('keeps a message in one line, and the messages in number', () => {
+    const error = fail(rule(`mode: "${'\\n'.repeat(3)}${'x'.repeat(500)}"`))
+    expect(error.message.split('\n')).toHaveLength(1)
+    expect(error.message.length).toBeLessThan(200)
+    expect(fail(Array.from({ length: 5_000 }, (_, index) => `k${index}: 1`).join('\n')).issues).toHaveLength(100)
+  })
+
+  it('has bounds in length and depth', () => {
+    expect(fail('x'.repeat(1_048_577)).message).toBe('policy.yaml:1:1: the policy is not a text of at most 1048576 characters')
+    expect(fail('['.repeat(80)).message).toMatch(/^policy\.yaml:1:\d+: nested deeper than 32 levels$/)
+    expect(fail(`{ "a": ${'['.repeat(80)}${']'.repeat(80)} }`, { format: 'json' }).message).toMatch(/nested deeper/)
+  })
+
+  it('is refused quickly, however it is made', () => {
+    const started = performance.now()
+    for (const text of [
+      '['.repeat(1_000_000),
+      '- '.repeat(500_000),
+      '{"a":'.repeat(200_000),
+      Array.from({ length: 50_000 }, (_, index) => `k${index}: 1`).join('\n'),
+    ])
+      fail(text)
+    expect(performance.now() - started).toBeLessThan(15_000)
+  })
+
+  it('in JSON is refused with positions as well, and what JSON does not know', () => {
+    expect(fail('{\n  "version": 1,\n  "rules": [{ "name": 5 }]\n}', { filename: 'p.json' }).message).toContain(
+      'p.json:3:23: rules[0].name is 5: expected',
+    )
+    expect(fail('{"version": 1, "rules": [], "rules": []}', { format: 'json' }).message).toContain(
+      'policy.json:1:29: duplicate key "rules"',
+    )
+    expect(fail('version: 1\nrules: []', { format: 'json' }).message).toMatch(/^policy\.json:\d+:\d+: the policy is not JSON: /)
+    expect(fail('{"version": 1, "rules": [],}', { format: 'json' }).message).toMatch(/^policy\.json:1:\d+: the policy is not JSON: /)
+  })
+})
+
+describe('shapes of elsewhere', () => {
+  it('the flat print of the template is refused in one line', () => {
+    const flat = readFileSync(new URL('../fixtures/seed-000-flat.yaml', import.meta.url), 'utf8')
+    expect(fail(flat, { filename: 'flat.yaml' }).message).toBe('flat.yaml:8:1: duplicate key capacity at line 8: is the indentation lost?')
+  })
+
+  it.each([
+    '{ "bundle_version": 1, "policies": [] }',
+    '{ "rules": [{ "name": "a", "limit_keys": ["ip:address"], "algorithm": "token_bucket", "algorithm_config": { "rps": 5, "burst": 10 } }] }',
+    '{ "name": "a", "limit_keys": [], "algorithm": "token_bucket", "algorithm_config": {} }',
+    '{ "algorithm": "token_bucket", "algorithm_config": {} }',
+  ])('%s is refused in one line', (text) => {
+    const message = 'policy.json:1:1: bundles and rules with limit_keys are not yet supported: expected version and rules, or rate_limits'
+    expect(fail(text, { format: 'json' }).message).toBe(message)
+  })
+})
