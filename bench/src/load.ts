@@ -1,0 +1,33 @@
+/** What callers in a closed loop were told. */
+export interface Load {
+  readonly total: number
+  readonly allowed: number
+  readonly denied: number
+  readonly errors: number
+  /** Message -> how often. */
+  readonly reasons: ReadonlyMap<string, number>
+  /** From before the first request until after the last answer, in milliseconds. */
+  readonly elapsedMs: number
+}
+
+/** Callers that ask again as soon as they were answered, until `ms` milliseconds have passed; requests under way are waited for. */
+export async function closedLoop(callers: number, ms: number, ask: (caller: number) => Promise<boolean>): Promise<Load> {
+  let [total, allowed, errors] = [0, 0, 0]
+  const reasons = new Map<string, number>()
+  const started = performance.now()
+  const until = started + ms
+  const caller = async (index: number): Promise<void> => {
+    while (performance.now() < until) {
+      total += 1
+      try {
+        if (await ask(index)) allowed += 1
+      } catch (error) {
+        errors += 1
+        const message = error instanceof Error ? error.message : String(error)
+        reasons.set(message, (reasons.get(message) ?? 0) + 1)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)))
+  return { total, allowed, denied: total - allowed - errors, errors, reasons, elapsedMs: performance.now() - started }
+}

@@ -1,0 +1,31 @@
+import { cpus, loadavg } from 'node:os'
+import { Redis } from 'ioredis'
+
+/** Where the figures were measured. */
+export interface Machine {
+  readonly cores: number
+  readonly cpu: string
+  /** Of the last minute: what the machine did besides. */
+  readonly load: number
+  readonly node: string
+  readonly redis: string
+}
+
+/** Asks this machine and the server; rejects where the server does not answer. */
+export async function machineOf(url: string): Promise<Machine> {
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
+  let cause: Error | undefined
+  client.on('error', (error: Error) => (cause = error))
+  try {
+    await client.connect()
+    const info = await client.info('server')
+    const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? 'of unknown version'
+    const processors = cpus()
+    const cpu = processors[0]?.model.trim() ?? 'unknown processor'
+    return { cores: processors.length, cpu, load: loadavg()[0] ?? 0, node: process.versions.node, redis: version }
+  } catch (error) {
+    throw cause ?? error
+  } finally {
+    client.disconnect()
+  }
+}

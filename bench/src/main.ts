@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { seed003 } from './suites/seed-003.ts'
+import { MissingEngine, type Suite } from './suites/suite.ts'
+
+/**
+ * `npm run bench -- SUITE [--seconds N] [--json FILE]`. Exit codes: 0 measured, 1 failed, 2 there is nothing to measure against,
+ * 3 not understood.
+ */
+const SUITES: readonly Suite[] = [seed003]
+
+const USAGE = [
+  'usage: npm run bench -- SUITE [--seconds N] [--json FILE]',
+  '',
+  'suites:',
+  ...SUITES.map(({ name, summary }) => `  ${name.padEnd(12)}${summary}`),
+  '',
+  '  --seconds N   seconds that one contestant is under load in the first part (default: the suite’s); the rest shrinks with it',
+  '  --json FILE   also write the results there',
+  '',
+  'SLUICE_REDIS_URL names a Redis to use; without it a private redis-server is started and stopped.',
+].join('\n')
+
+interface Order {
+  readonly suite: Suite
+  readonly seconds?: number
+  readonly json?: string
+}
+
+/** What was asked for, or why it was not understood. */
+function parse(args: readonly string[]): Order | string {
+  try {
+    const options = { seconds: { type: 'string' }, json: { type: 'string' } } as const
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const [name, ...rest] = positionals
+    if (name === undefined) return 'no suite was named'
+    const suite = SUITES.find((candidate) => candidate.name === name)
+    if (suite === undefined) return `no suite is called ${name}`
+    if (rest.length > 0) return `one suite at a time, not also ${rest.join(', ')}`
+    const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
+    if (seconds !== undefined && !(seconds > 0 && seconds <= 3_600))
+      return `--seconds is ${values.seconds}, expected above 0 and at most 3600`
+    return {
+      suite,
+      ...(seconds === undefined ? {} : { seconds }),
+      ...(values.json === undefined ? {} : { json: values.json }),
+    }
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+async function run({ suite, seconds, json }: Order): Promise<number> {
+  const undos: (() => Promise<void>)[] = []
+  const undoAll = async (): Promise<void> => {
+    for (const undo of undos.splice(0).reverse()) await undo()
+  }
+  for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
+    process.once(signal, () => void undoAll().finally(() => process.exit(code)))
+  }
+  try {
+    const { text, results } = await suite.run({
+      ...(seconds === undefined ? {} : { seconds }),
+      say: (line) => console.error(line),
+      atEnd: (undo) => undos.push(undo),
+    })
+    console.log(text)
+    if (json !== undefined) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
+    return 0
+  } catch (error) {
+    console.error(error instanceof MissingEngine ? error.message : error)
+    return error instanceof MissingEngine ? 2 : 1
+  } finally {
+    await undoAll()
+  }
+}
+
+const order = parse(process.argv.slice(2))
+if (typeof order === 'string') {
+  console.error(`${order}\n\n${USAGE}`)
+  process.exitCode = 3
+} else {
+  const code = await run(order)
+  // A suite that failed may have left connections open; what it printed is written already.
+  process.exit(code)
+}

@@ -1,0 +1,34 @@
+import { findRedis, startRedis } from '@sluice/scripts/engines'
+import { type Machine, machineOf } from './machine.ts'
+import { MissingEngine, type SuiteOptions } from './suites/suite.ts'
+
+/** A Redis to measure against. */
+export interface Server {
+  readonly url: string
+  /** `private`: started for this run and stopped after it; `given`: SLUICE_REDIS_URL. */
+  readonly origin: 'private' | 'given'
+  readonly machine: Machine
+}
+
+/** The server SLUICE_REDIS_URL names, else a private one of this run's own; rejects with MissingEngine where there is neither. */
+export async function openServer({ atEnd }: Pick<SuiteOptions, 'atEnd'>): Promise<Server> {
+  const given = process.env['SLUICE_REDIS_URL'] ?? ''
+  if (given !== '') return { url: given, origin: 'given', machine: await describe(given, 'the Redis of SLUICE_REDIS_URL') }
+  const found = findRedis()
+  if ('missing' in found) throw new MissingEngine(`no Redis to measure: ${found.missing}; or name one in SLUICE_REDIS_URL`)
+  const engine = await startRedis(found.path).catch((error: unknown) => {
+    throw new MissingEngine(`no Redis to measure: ${firstLine(error)}`, { cause: error })
+  })
+  atEnd(engine.stop)
+  return { url: engine.url, origin: 'private', machine: await describe(engine.url, 'the private redis-server') }
+}
+
+async function describe(url: string, name: string): Promise<Machine> {
+  return machineOf(url).catch((error: unknown) => {
+    throw new MissingEngine(`no Redis to measure: ${name} does not answer: ${firstLine(error)}`, { cause: error })
+  })
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] as string
+}

@@ -1,0 +1,29 @@
+export interface SuiteOptions {
+  /** Shortens or lengthens what the suite measures; each suite says what it means. */
+  readonly seconds?: number
+  /** Takes a line about what is going on. */
+  readonly say: (line: string) => void
+  /** Hands out what must be undone even if the run is cut short, such as stopping a server. */
+  readonly atEnd: (undo: () => Promise<void>) => void
+}
+
+export interface SuiteResult {
+  /** For people. */
+  readonly text: string
+  /** The same for programs: plain JSON. */
+  readonly results: unknown
+}
+
+/** A benchmark that can be asked for by name. */
+export interface Suite {
+  readonly name: string
+  /** One line of the usage. */
+  readonly summary: string
+  /** Rejects with MissingEngine where there is nothing to run against. */
+  run(options: SuiteOptions): Promise<SuiteResult>
+}
+
+/** The server a suite needs is not there; the message is all there is to say. */
+export class MissingEngine extends Error {
+  override readonly name = 'MissingEngine'
+}

@@ -1,0 +1,44 @@
+import { Redis } from 'ioredis'
+
+/** Connections to the server, and what was really sent over them. */
+export interface Wire {
+  readonly clients: readonly Redis[]
+  sent(): Sent
+  close(): Promise<void>
+}
+
+export interface Sent {
+  readonly commands: number
+  /** Trips to the server: as commands, but what stands from MULTI to EXEC travels together and counts as one. */
+  readonly calls: number
+}
+
+/** Opens connections that count every command they send; rejects where the server does not answer. */
+export async function openWire(url: string, connections: number): Promise<Wire> {
+  let [commands, calls] = [0, 0]
+  const count = (client: Redis): void => {
+    const send = client.sendCommand.bind(client)
+    let inTransaction = false
+    client.sendCommand = (command, stream) => {
+      commands += 1
+      if (command.name === 'multi') inTransaction = true
+      else if (command.name === 'exec') inTransaction = false
+      if (!inTransaction) calls += 1
+      return send(command, stream)
+    }
+  }
+  const clients = Array.from({ length: connections }, () => new Redis(url, { lazyConnect: true, retryStrategy: () => null }))
+  for (const client of clients) {
+    // Without a listener the client prints; what went wrong comes out of connect() and of the commands.
+    client.on('error', () => {})
+    count(client)
+  }
+  await Promise.all(clients.map((client) => client.connect()))
+  return {
+    clients,
+    sent: () => ({ commands, calls }),
+    close: async () => {
+      await Promise.all(clients.map((client) => client.quit()))
+    },
+  }
+}

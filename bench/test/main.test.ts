@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+
+const { redis: url } = inject('engines')
+const MAIN = join(import.meta.dirname, '..', 'dist', 'main.js')
+
+interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the built command; `npm test` builds before it tests. */
+function bench(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } }, (error, out, err) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
+    })
+  })
+}
+
+describe('npm run bench', () => {
+  it.each([[[]], [['seed-000']], [['seed-003', '--seconds', '0']], [['seed-003', '--fast']]])(
+    '%j: lists the suites and exits with 3',
+    async (args) => {
+      const { code, out, err } = await bench(args)
+      expect([code, out]).toEqual([3, ''])
+      expect(err).toContain('  seed-003    ')
+    },
+  )
+
+  it('says in one line that there is no Redis and exits with 2', async () => {
+    const { code, out, err } = await bench(['seed-003'], { SLUICE_REDIS_URL: 'redis://127.0.0.1:1' })
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(/^no Redis to measure: the Redis of SLUICE_REDIS_URL does not answer: .*ECONNREFUSED.*\n$/)
+  })
+
+  it.skipIf(url === undefined)('measures, prints a table and writes the results', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const json = join(folder, 'results.json')
+    const { code, out } = await bench(['seed-003', '--seconds', '0.2', '--json', json], { SLUICE_REDIS_URL: url })
+    expect(code).toBe(0)
+    expect(out.match(/^(?:Lua EVALSHA|multi-command|WATCH\/MULTI\/EXEC|Sluice) .*%$/gm)).toHaveLength(8)
+    const results = JSON.parse(readFileSync(json, 'utf8')) as { speed: { contestant: string; rounds: number[] }[] }
+    expect(results).toMatchObject({ suite: 'seed-003', seconds: 0.2, server: 'given', machine: { node: process.versions.node } })
+    expect(results.speed.map(({ rounds }) => rounds.length)).toEqual([5, 5, 5, 5])
+  })
+})

@@ -1,0 +1,40 @@
+import { describe, expect, inject, it } from 'vitest'
+import { measureOverGrant } from '../src/over-grant.ts'
+import { CONTESTANTS, GRANT } from '../src/suites/seed-003.ts'
+
+const { redis: url } = inject('engines')
+
+describe.skipIf(url === undefined)('seed-003: what 64 callers are let through on one key', () => {
+  const measure = (name: string) => {
+    const contestant = CONTESTANTS.find((candidate) => candidate.name === name)
+    if (contestant === undefined) throw new Error(`no contestant is called ${name}`)
+    return measureOverGrant(contestant, { url: url ?? '', seconds: 1, ...GRANT })
+  }
+
+  it('Lua: not one too many, in one call', async () => {
+    const row = await measure('Lua EVALSHA')
+    expect(row).toMatchObject({ errors: 0, callsPerRequest: 1, commandsPerRequest: 1, nominalMaximum: 20 })
+    expect(row.maximum - row.allowed).toBeOneOf([0, 1])
+  })
+
+  it('multi-command: too many, in three calls', async () => {
+    const row = await measure('multi-command')
+    expect(row.overGrantPercent).toBeGreaterThan(0)
+    expect(row.callsPerRequest).toBe(3)
+  })
+
+  it('WATCH: not one too many, but calls without end, and requests that nobody decides', async () => {
+    const row = await measure('WATCH/MULTI/EXEC')
+    expect(row.allowed).toBeLessThanOrEqual(row.maximum)
+    expect(row.callsPerRequest).toBeGreaterThan(3)
+    expect(row.reasons).toEqual({ 'interrupted 20 times': row.errors })
+  })
+
+  it('Sluice: not one too many over any interval of the server’s clock, in one call', async () => {
+    const row = await measure('Sluice')
+    expect(row.audit).toMatchObject({ overGrant: 0, overGrantPercent: 0 })
+    expect(row.maximum - row.allowed).toBeOneOf([0, 1])
+    expect(row.callsPerRequest).toBeLessThanOrEqual(1)
+    expect(row.commandsPerRequest).toBeLessThanOrEqual(1)
+  })
+})
