@@ -16,7 +16,9 @@ run()
 
 /** Installs when the lock file is not the one last installed; npm's own output is shown only if it fails. */
 function install() {
-  const lock = createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex')
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
   const mark = join(root, 'node_modules', '.sluice-lock')
   if (existsSync(mark) && readFileSync(mark, 'utf8') === lock) return
   must('installing packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])

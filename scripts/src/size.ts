@@ -13,8 +13,8 @@ export interface Size {
 interface Bundle {
   readonly name: string
   readonly source: string
-  /** Most bytes it may ever have, compressed. */
-  readonly budget: number
+  /** Most bytes it is meant to have, compressed: told with every measurement, so that the distance stays in sight. */
+  readonly goal: number
 }
 
 const RECORD = 'packages/sluice/size.json'
@@ -25,23 +25,23 @@ const BUNDLES: readonly Bundle[] = [
   {
     name: 'createLimiter + tokenBucket + memoryStore',
     source: `export { createLimiter, tokenBucket, memoryStore } from 'sluice'`,
-    budget: 6_000,
+    goal: 6_000,
   },
-  { name: 'sluice', source: `export * from 'sluice'`, budget: 10_000 },
+  { name: 'sluice', source: `export * from 'sluice'`, goal: 10_000 },
 ]
 
-/** Bundles the built package as an application would, and compares with the record and the budgets. */
+/** Bundles the built package as an application would, and compares with the record. */
 export async function checkSizes(root: string): Promise<Finding> {
   return judgeSizes(await measure(root), readRecord(root))
 }
 
-/** Compares sizes with the recorded ones, by name; more than 1 % above the record, or above its budget, fails. */
+/** Compares sizes with the recorded ones, by name; more than 1 % above the record fails. */
 export function judgeSizes(now: Readonly<Record<string, Size>>, recorded: Readonly<Record<string, Size>>): Finding {
-  const rows = BUNDLES.map(({ name, budget }) => {
+  const rows = BUNDLES.map(({ name, goal }) => {
     const size = now[name] ?? { min: Number.NaN, gzip: Number.NaN }
     const before = recorded[name]?.gzip
-    const problem = problemOf(size.gzip, before, budget)
-    const text = `${name}: ${size.min} bytes, ${size.gzip} compressed (recorded ${before ?? 'nothing'}, budget ${budget})`
+    const problem = problemOf(size.gzip, before)
+    const text = `${name}: ${size.min} bytes, ${size.gzip} compressed (recorded ${before ?? 'nothing'}, goal ${goal})`
     return { problem, text: problem === undefined ? text : `${text}: ${problem}` }
   })
   return { ok: rows.every(({ problem }) => problem === undefined), text: rows.map(({ text }) => text).join('\n') }
@@ -52,8 +52,7 @@ export async function writeSizes(root: string): Promise<void> {
   writeFileSync(join(root, RECORD), `${JSON.stringify(await measure(root), undefined, 2)}\n`)
 }
 
-function problemOf(gzip: number, before: number | undefined, budget: number): string | undefined {
-  if (!(gzip <= budget)) return 'above its budget'
+function problemOf(gzip: number, before: number | undefined): string | undefined {
   if (before === undefined) return 'not recorded: npm run build && node scripts/dist/size.js --write'
   return gzip > before * TOLERANCE ? 'more than 1 % above the record; if it is worth it: node scripts/dist/size.js --write' : undefined
 }

@@ -13,8 +13,7 @@ export interface PacingOptions extends TurnsOptions {
 }
 
 /**
- * Slows calls of a function down to a limit instead of refusing them (throttled functions, as in Rate limiting in Clojure and
- * Redis Lua). Give a limit of this function's own, or a limiter to share a bucket with other functions or processes.
+ * Slows calls of a function down to a limit instead of refusing them. Give a limit of this function's own, or a limiter to share a bucket with other functions or processes.
  */
 export function throttleFunction<Args extends unknown[], Result>(
   fn: (...args: Args) => Result | PromiseLike<Result>,

@@ -42,7 +42,7 @@ describe('headers', () => {
 
   it('spreads a wait of one second over one and two', () => {
     const seen = new Set(Array.from({ length: 100 }, (_, client) => jitteredSeconds(1, `c${client}`)))
-    expect([...seen].sort()).toEqual([1, 2])
+    expect(seen).toEqual(new Set([1, 2]))
   })
 
   it('what can never pass has no Retry-After; what is not known has no quota', async () => {
