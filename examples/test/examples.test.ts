@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+
+const { redis: url } = inject('engines')
+
+interface Example {
+  readonly child: ChildProcess
+  /** Resolves with all it printed once it has ended, and with its exit code. */
+  readonly ended: Promise<{ readonly code: number | null; readonly text: string }>
+  /** Resolves with the address a server says it listens on; rejects if it ends before. */
+  readonly address: Promise<string>
+}
+
+/** Starts a built example (`npm test` builds before it tests); it is stopped when the test is over. */
+function start(file: string, env: NodeJS.ProcessEnv = {}): Example {
+  const program = join(import.meta.dirname, '..', 'dist', file)
+  const child = spawn(process.execPath, [program], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  let listens: (address: string) => void
+  const heard = new Promise<string>((resolve) => (listens = resolve))
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => {
+      text += data.toString()
+      const address = /listens on (\S+)\n/.exec(text)?.[1]
+      if (address !== undefined) listens(address)
+    })
+  }
+  const ended = new Promise<{ code: number | null; text: string }>((resolve) => child.once('close', (code) => resolve({ code, text })))
+  const gone = ended.then(({ code, text: printed }): never => {
+    throw new Error(`${file} ended with ${code}:\n${printed}`)
+  })
+  const address = Promise.race([heard, gone])
+  address.catch(() => {})
+  onTestFinished(async () => {
+    child.kill()
+    await ended
+  })
+  return { child, ended, address }
+}
+
+/** Asks one after the other until one is refused, at most `most` times. */
+async function askUntilRefused(address: string, most: number): Promise<{ readonly passed: Response[]; readonly refused: Response }> {
+  const passed: Response[] = []
+  while (passed.length < most) {
+    const answer = await fetch(address)
+    if (answer.status !== 200) return { passed, refused: answer }
+    passed.push(answer)
+  }
+  throw new Error(`${most} requests passed and none was refused`)
+}
+
+describe('examples/quick-start', () => {
+  it.skipIf(url === undefined)('answers with headers, then 429 with Retry-After', async () => {
+    const redis = new Redis(url ?? '')
+    onTestFinished(async () => {
+      await redis.del('rl:user:127.0.0.1')
+      await redis.quit()
+    })
+    const address = await start('quick-start/server.js', { REDIS_URL: url }).address
+    const { passed, refused } = await askUntilRefused(address, 2_000)
+    expect(passed.length).toBeGreaterThanOrEqual(100)
+    expect(passed[0]?.headers.get('x-ratelimit-limit')).toBe('100')
+    expect(passed[0]?.headers.get('x-ratelimit-remaining')).toBe('99')
+    expect(await passed[0]?.json()).toEqual({ hello: 'world' })
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0')
+    expect(await refused.json()).toEqual({ error: 'Too many requests' })
+  })
+
+  it('says in one line that there is no Redis', async () => {
+    const { code, text } = await start('quick-start/server.js', { REDIS_URL: 'redis://127.0.0.1:1' }).ended
+    expect([code, text]).toEqual([1, expect.stringMatching(/^no Redis at 127\.0\.0\.1:1 \(.*ECONNREFUSED.*\): .*\n$/)])
+  })
+})
+
+describe('examples/express-adapter', () => {
+  it('answers with headers, then 429 with Retry-After and a problem body', async () => {
+    const { passed, refused } = await askUntilRefused(await start('express-adapter/server.js').address, 2_000)
+    expect(passed.length).toBeGreaterThanOrEqual(20)
+    expect(passed[0]?.headers.get('ratelimit-limit')).toBe('20')
+    expect(passed[0]?.headers.get('ratelimit-remaining')).toBe('19')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(await refused.json()).toMatchObject({ status: 429, 'violated-policies': ['default'] })
+  })
+})
+
+describe('examples/throttle', () => {
+  it('prints a line per turn, two at once and then ten a second', async () => {
+    const { code, text } = await start('throttle/main.js').ended
+    const lines = text.trimEnd().split('\n')
+    expect(code).toBe(0)
+    expect(lines.map((line) => line.replace(/^ *\d+ ms {2}/, ''))).toEqual([
+      'mail to Ada',
+      'mail to Grace',
+      'mail to Edsger',
+      'mail to Barbara',
+      'mail to Tony',
+      'page one',
+      'page two',
+      'page three',
+      'page four',
+    ])
+    const times = lines.map((line) => Number.parseInt(line, 10))
+    // Only lower bounds: a busy machine prints later, never earlier. A printed millisecond is rounded.
+    expect(times[4]).toBeGreaterThanOrEqual(299)
+    expect((times[8] as number) - (times[4] as number)).toBeGreaterThanOrEqual(199)
+  })
+})
