@@ -4,6 +4,7 @@ import { StoreFailure, type StoreFailureKind } from '../store.ts'
  * SQLSTATE, or its class, -> what it means. An error the server reports has rolled the statement back: nothing was charged.
  */
 const STATES: readonly (readonly [string, StoreFailureKind])[] = [
+  ['08', 'connection'],
   ['40001', 'contention'],
   ['40P01', 'contention'],
   ['55P03', 'contention'],
@@ -19,16 +20,19 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
 ]
 
 /** Messages of clients for a statement that was never sent. */
-const NEVER_SENT = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|Cannot use a pool after calling end/
+const NEVER_SENT =
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|connection timeout|timeout expired|Cannot use a pool after calling end/
 
 /** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message || codeOf(error) : String(error)
   const code = codeOf(error)
-  if (/^[0-9A-Z]{5}$/.test(code)) {
+  // Every SQLSTATE has a digit; EPIPE, an error of the socket, has none.
+  if (/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) {
     const kind = STATES.find(([prefix]) => code.startsWith(prefix))?.[1]
     const hint = code === '42883' || code === '42P01' ? ' (the tables are missing: run migrate)' : ''
-    return new StoreFailure(kind ?? 'protocol', code.startsWith('08') ? 'unknown' : 'no', `postgres: ${code} ${message}${hint}`, {
+    const executed = code.startsWith('08') || code === '40003' ? 'unknown' : 'no'
+    return new StoreFailure(kind ?? 'protocol', executed, `postgres: ${code} ${message}${hint}`, {
       cause: error,
     })
   }

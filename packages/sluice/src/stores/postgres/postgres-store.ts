@@ -49,7 +49,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       }
     }
     const reply = await calls.run(send, callOptions, classify)
-    const verdicts = typeof reply === 'string' ? readVerdicts(groups, numbersOf(reply)) : undefined
+    const verdicts = typeof reply === 'string' ? readVerdicts(groups, partsOf(reply)) : undefined
     if (verdicts !== undefined) return verdicts
     throw new StoreFailure('protocol', 'unknown', `postgres: the function answered ${JSON.stringify(reply)?.slice(0, 200)}`)
   }
@@ -85,8 +85,8 @@ function encode(groups: readonly CallGroup[], now: number, charge: boolean): str
   return [String(now), String(charge), ids.join(' '), groups.map(({ calls }) => calls.length).join(' '), numbers.join(' ')]
 }
 
-/** `{1,2,3}` as numbers; `{}` as none. */
-function numbersOf(array: string): number[] {
+/** `{1,2,3}` as its parts; `{}` as none. */
+function partsOf(array: string): string[] {
   const inner = array.slice(1, -1)
-  return inner === '' ? [] : inner.split(',').map(Number)
+  return inner === '' ? [] : inner.split(',')
 }

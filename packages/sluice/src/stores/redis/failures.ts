@@ -17,16 +17,19 @@ const REPLIES: ReadonlyMap<string, StoreFailureKind> = new Map([
   ['NOAUTH', 'setup'],
   ['WRONGPASS', 'setup'],
   ['NOPERM', 'setup'],
+  ['DENIED', 'setup'],
+  ['CROSSSLOT', 'setup'],
 ])
 
 /** Messages of clients for a command that was never written to a socket. */
-const NEVER_SENT = /Stream isn't writeable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/
+const NEVER_SENT = /Stream isn't writeable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH/
 
 /** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message : String(error)
   const kind = REPLIES.get(/^[A-Z]+/.exec(message)?.[0] ?? '')
   if (kind !== undefined) return new StoreFailure(kind, 'no', `redis: ${message}`, { cause: error })
+  if (message.startsWith('ERR max number of clients')) return new StoreFailure('unavailable', 'no', `redis: ${message}`, { cause: error })
   if (/^(ERR|WRONGTYPE)\b/.test(message)) return new StoreFailure('protocol', 'unknown', `redis: ${message}`, { cause: error })
   return new StoreFailure('connection', NEVER_SENT.test(message) ? 'no' : 'unknown', `redis: ${message}`, { cause: error })
 }

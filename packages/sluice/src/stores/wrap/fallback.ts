@@ -14,35 +14,44 @@ export interface FallbackOptions {
  */
 export function withFallback(store: Store, options: FallbackOptions): Store {
   const { policy = 'deny', local } = options
-  const stand = async (group: CallGroup, callOptions: CallOptions | undefined, failure: StoreFailure): Promise<GroupVerdict> => {
+  const stand = async (
+    verb: 'consume' | 'peek',
+    group: CallGroup,
+    callOptions: CallOptions | undefined,
+    failure: StoreFailure,
+  ): Promise<GroupVerdict> => {
     const chosen = group.onFailure ?? policy
     if (chosen !== 'local' || local === store) return undecided(chosen === 'allow', failure)
     try {
-      const [verdict] = await local.consume([group], callOptions)
+      const [verdict] = await local[verb]([group], callOptions)
       return { ...(verdict as GroupVerdict), source: 'fallback', degraded: failure }
     } catch (error) {
       return undecided(false, failed(error))
     }
   }
-  const consume: Store['consume'] = async (groups, callOptions) => {
-    try {
-      const verdicts = await store.consume(groups, callOptions)
-      if (verdicts.every((verdict) => verdict.outcome !== 'undecided')) return verdicts
-      return await Promise.all(
-        verdicts.map(async (verdict, index) =>
-          verdict.outcome === 'undecided' ? stand(groups[index] as CallGroup, callOptions, reason(verdict)) : verdict,
-        ),
-      )
-    } catch (error) {
-      const failure = failed(error)
-      return Promise.all(groups.map((group) => stand(group, callOptions, failure)))
+  const answering =
+    (verb: 'consume' | 'peek'): Store['consume'] =>
+    async (groups, callOptions) => {
+      try {
+        const verdicts = await store[verb](groups, callOptions)
+        if (verdicts.every((verdict) => verdict.outcome !== 'undecided')) return verdicts
+        return await Promise.all(
+          verdicts.map(async (verdict, index) =>
+            verdict.outcome === 'undecided' ? stand(verb, groups[index] as CallGroup, callOptions, reason(verdict)) : verdict,
+          ),
+        )
+      } catch (error) {
+        const failure = failed(error)
+        return Promise.all(groups.map((group) => stand(verb, group, callOptions, failure)))
+      }
     }
-  }
+  const [consume, peek] = [answering('consume'), answering('peek')]
   const consumeSync = store.consumeSync?.bind(store)
-  if (consumeSync === undefined) return { ...store, consume }
+  if (consumeSync === undefined) return { ...store, consume, peek }
   return {
     ...store,
     consume,
+    peek,
     consumeSync(group, callOptions) {
       const verdict = consumeSync(group, callOptions)
       // A synchronous store is itself the local one: where it cannot decide there is nothing nearer to ask.

@@ -1,0 +1,50 @@
+import pgDriver from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { schema } from '../../conformance/postgres-rows.ts'
+
+const { postgres: url } = inject('engines')
+const limit = tokenBucket({ rate: '1/day', burst: 7 })
+
+describe.skipIf(url === undefined)('migrate', () => {
+  const own = schema(url)
+  const pools = Array.from(
+    { length: 10 },
+    () => new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name}` }),
+  )
+  const [first] = pools as [pgDriver.Pool]
+  beforeAll(() => own.create())
+  afterAll(async () => {
+    await Promise.all(pools.map((pool) => pool.end()))
+    await own.drop()
+  })
+  const ledger = async (): Promise<unknown[]> => (await first.query('select name, applied_at from sluice_migrations')).rows
+
+  it('by ten clients at once happens once', async () => {
+    const stores = pools.map((pool) => postgresStore({ client: pg(pool) }))
+    await Promise.all(stores.map((store) => store.migrate()))
+    expect(await ledger()).toEqual([{ name: '0001-token-bucket', applied_at: expect.any(Date) }])
+    const asked = stores.map((store) => store.consume([{ calls: [{ id: { scope: 'm:', key: 'k' }, limit, cost: 1 }] }]))
+    const outcomes = (await Promise.all(asked)).map(([verdict]) => verdict?.outcome)
+    expect(outcomes.filter((outcome) => outcome === 'allowed')).toHaveLength(7)
+  })
+
+  it('again changes nothing', async () => {
+    const before = await ledger()
+    await Promise.all(pools.map((pool) => postgresStore({ client: pg(pool) }).migrate()))
+    expect(await ledger()).toEqual(before)
+    const { rows } = await first.query('select count(*)::int as rows from sluice_state')
+    expect(rows).toEqual([{ rows: 1 }])
+  })
+
+  it('fails with a StoreFailure that says why where it may not write', async () => {
+    const pool = new pgDriver.Pool({
+      connectionString: url,
+      max: 1,
+      options: `-c search_path=${own.name}_none -c default_transaction_read_only=on`,
+    })
+    await expect(postgresStore({ client: pg(pool) }).migrate()).rejects.toMatchObject({ name: 'StoreFailure', kind: 'readonly' })
+    await pool.end()
+  })
+})

@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
+import { createSystemTime, systemTime } from '../../src/time/system.ts'
+
+/** Holds the event loop, as a long computation would. */
+function block(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+async function socketPair(): Promise<{ near: Socket; far: Socket; close(): void }> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const near = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const [far] = (await once(server, 'connection')) as [Socket]
+  if (near.connecting) await once(near, 'connect')
+  return {
+    near,
+    far,
+    close: () => {
+      near.destroy()
+      far.destroy()
+      server.close()
+    },
+  }
+}
+
+describe('systemTime', () => {
+  it('never goes back', () => {
+    let [last, lastMonotonic] = [0, 0]
+    for (let index = 0; index < 100_000; index += 1) {
+      const [now, monotonic] = [systemTime.now(), systemTime.monotonic()]
+      if (now < last || monotonic < lastMonotonic) expect([now, monotonic]).toEqual([last, lastMonotonic])
+      ;[last, lastMonotonic] = [now, monotonic]
+    }
+    expect(Number.isSafeInteger(last)).toBe(true)
+    expect(Math.abs(last / 1_000 - Date.now())).toBeLessThan(1_000)
+  })
+
+  it('follows the wall clock forward, after a sleep of the machine, and never back', () => {
+    const real = Date.now()
+    const wall = vi.spyOn(Date, 'now')
+    let elapsed = 1_000
+    const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => elapsed)
+    try {
+      wall.mockReturnValue(real)
+      const time = createSystemTime()
+      expect(time.now()).toBe(real * 1_000)
+      elapsed += 300
+      wall.mockReturnValue(real - 3_600_000)
+      expect(time.now()).toBe((real + 300) * 1_000)
+      elapsed += 300
+      wall.mockReturnValue(real + 3_600_000)
+      expect(time.now()).toBe((real + 3_600_000) * 1_000)
+      elapsed += 300
+      wall.mockReturnValue(real)
+      expect(time.now()).toBe((real + 3_600_300) * 1_000)
+    } finally {
+      wall.mockRestore()
+      monotonic.mockRestore()
+    }
+  })
+})
+
+describe('after', () => {
+  it('does not run early, and not once it is cancelled', async () => {
+    let cancelled = false
+    const cancel = systemTime.after(1, () => (cancelled = true))
+    cancel()
+    cancel()
+    const started = performance.now()
+    await new Promise<void>((resolve) => systemTime.after(20, resolve))
+    // Timers count in whole milliseconds of the loop's own clock.
+    expect(performance.now() - started).toBeGreaterThan(18.9)
+    expect(cancelled).toBe(false)
+  })
+
+  it('lets what has arrived go first: after a stall, a waiting answer counts as in time', async () => {
+    const { near, far, close } = await socketPair()
+    const order: string[] = []
+    try {
+      const answered = new Promise<void>((resolve) => {
+        near.once('data', () => {
+          order.push('answer')
+          resolve()
+        })
+      })
+      // One turn of the loop with a stall past both instants, and an answer that came in the meantime.
+      await new Promise((resolve) => setImmediate(resolve))
+      setTimeout(() => order.push('bare timer'), 5)
+      const fired = new Promise<void>((resolve) => {
+        systemTime.after(5, () => {
+          order.push('deadline')
+          resolve()
+        })
+      })
+      far.write('x')
+      block(30)
+      await Promise.all([answered, fired])
+      expect(order).toEqual(['bare timer', 'answer', 'deadline'])
+    } finally {
+      close()
+    }
+  })
+
+  it('can be cancelled by the answer that went first', async () => {
+    const { near, far, close } = await socketPair()
+    try {
+      let late = false
+      const cancel = systemTime.after(5, () => (late = true))
+      const answered = once(near, 'data').then(cancel)
+      far.write('x')
+      block(30)
+      await answered
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      expect(late).toBe(false)
+    } finally {
+      close()
+    }
+  })
+})
