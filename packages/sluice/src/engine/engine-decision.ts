@@ -1,0 +1,56 @@
+import type { Decision, Outcome } from '../decision/decision.ts'
+import { hash32 } from '../decision/jitter.ts'
+import type { Request } from '../identity/request.ts'
+import { decisionOf } from '../limiter/decide.ts'
+import { composeKey } from '../limiter/encode.ts'
+import type { Mode } from '../policy/rule.ts'
+import type { GroupVerdict } from '../stores/store.ts'
+import type { Micros } from '../time/micros.ts'
+import type { Charge } from './charges.ts'
+
+/** A decision and what the policy's rules had to do with it. `limits` are those of the enforcing rules, by rule name. */
+export type EngineDecision = Decision & {
+  /** The rules that applied, in the order of the policy. */
+  readonly rules: readonly { readonly name: string; readonly mode: Mode }[]
+  /** Spreads retries (subject, address, path, keys); a hash, so that nobody is named. */
+  readonly identity: string
+  /** What rules in shadow would have said; it had no part in the outcome. */
+  readonly shadow: readonly { readonly rule: string; readonly outcome: Outcome }[]
+  /** Every enforcing rule that did not admit the request. */
+  readonly violated: readonly string[]
+}
+
+export interface Asked {
+  readonly charges: readonly Charge[]
+  readonly enforcing: readonly Charge[]
+  readonly shadows: readonly Charge[]
+  /** The enforcing rules' answer, undefined where there is none, then one for each shadow. */
+  readonly verdict: GroupVerdict | undefined
+  readonly shadowVerdicts: readonly GroupVerdict[]
+}
+
+/** @param now this process's time, used where no store said its own */
+export function engineDecision(asked: Asked, request: Request, now: Micros): EngineDecision {
+  const { charges, enforcing, shadows, verdict, shadowVerdicts } = asked
+  const decision = decisionOf(
+    verdict ?? UNLIMITED,
+    enforcing.map(({ named }) => named),
+    now,
+  )
+  return {
+    ...decision,
+    rules: charges.map(({ rule: { name, mode } }) => ({ name, mode })),
+    identity: identityOf(charges, request),
+    shadow: shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowVerdicts[index]?.outcome ?? 'undecided' })),
+    violated: (verdict?.calls ?? []).flatMap(({ outcome }, index) => (outcome === 'allowed' ? [] : [enforcing[index]?.rule.name ?? ''])),
+  }
+}
+
+/** No rule applies, so nothing was asked. */
+const UNLIMITED: GroupVerdict = { outcome: 'allowed', allowed: true, at: Number.NaN, calls: [], source: 'store' }
+
+function identityOf(charges: readonly Charge[], { claims, network, path }: Request): string {
+  const subject = typeof claims?.['sub'] === 'string' ? claims['sub'] : undefined
+  const parts = [subject, network, path, ...charges.map(({ call }) => call.id.key)]
+  return hash32(composeKey(parts)).toString(16).padStart(8, '0')
+}

@@ -1,0 +1,182 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
+import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
+import { validCost } from '../limiter/limiter.ts'
+import { notify, type Observer } from '../observe/events.ts'
+import { type FindRules, indexRules } from '../policy/match.ts'
+import type { HeaderChoice, Policy } from '../policy/policy.ts'
+import type { CallOptions, Store } from '../stores/store.ts'
+import { systemTime } from '../time/system.ts'
+import type { Time } from '../time/time.ts'
+import { askStore } from './ask-store.ts'
+import { NOBODY, rulesByKey } from './by-key.ts'
+import { type Charge, chargeOf, chargeOfKey, enforcing, groupOf, RULE_SET } from './charges.ts'
+import { type EngineDecision, engineDecision } from './engine-decision.ts'
+import { type Explanation, explainRules } from './explain.ts'
+
+export interface EngineOptions {
+  readonly policy: Policy
+  /** It stays open when the engine is closed. */
+  readonly store: Store
+  readonly clock?: Time
+  /** Verifies the token of a request and gives its claims, where the facts bring none. One that throws gives none. */
+  readonly claims?: (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
+  /** Instead of the policy's: a list, or `trustProxies(list, source)` for another header than x-forwarded-for. */
+  readonly trustedProxies?: readonly string[] | TrustedProxies
+  readonly observers?: readonly Observer[]
+  /** Decides in this process where the store fails and the policy says `local`; without one such requests are refused. */
+  readonly local?: Store
+}
+
+export interface DecideOptions {
+  readonly signal?: AbortSignal
+  /** Milliseconds a remote store may take for this decision, instead of the policy's. */
+  readonly deadlineMs?: number
+}
+
+export interface KeyQuestion {
+  readonly key: string
+  /** Name of one rule; default: every rule that asks nothing of a request's path, method and host. */
+  readonly limit?: string
+  readonly cost?: number
+}
+
+/** A policy at work: it decides about requests by their facts. */
+export interface Engine extends AsyncDisposable {
+  readonly policy: Policy
+  /** What the policy says about headers. */
+  readonly headers: HeaderChoice
+  /** Charges every enforcing rule that applies, all or none. Rejects only for misuse (a LimiterError), never for a failing store. */
+  decide(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
+  /** As `decide`, for a key that the caller already knows; it stands for the first value of a rule's key. */
+  decideKey(question: KeyQuestion, options?: DecideOptions): Promise<EngineDecision>
+  /** What `decide` would answer, charging nothing. */
+  peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
+  /** Which rules apply, with keys and limits, and why the others do not; asks no store. */
+  explain(facts: RequestFacts): Promise<Explanation>
+  /** Uses another policy from the next decision on; decisions under way end by the one they began with. */
+  reload(policy: Policy): void
+  close(): Promise<void>
+}
+
+/** Everything of one policy that a decision needs, swapped as one. */
+interface Loaded {
+  readonly policy: Policy
+  readonly find: FindRules
+  readonly trust: TrustedProxies
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local'])
+
+/**
+ * An engine over one store.
+ * @throws LimiterError INVALID_OPTIONS for an unknown option or a missing policy or store, INVALID_ADDRESS for a wrong proxy
+ */
+export function createEngine(options: EngineOptions): Engine {
+  const unknown = Object.keys(options).find((option) => !KNOWN.has(option))
+  if (unknown !== undefined)
+    throw new LimiterError('INVALID_OPTIONS', `createEngine: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
+  const { store, clock = systemTime, observers = [] } = options
+  if (typeof store?.consume !== 'function')
+    throw new LimiterError('INVALID_OPTIONS', 'createEngine: store is missing; memoryStore() is one')
+  const stores = { store, ...(options.local === undefined ? {} : { local: options.local }) }
+  const override = trustOf(options.trustedProxies)
+  let loaded = load(options.policy, override)
+  let closed = false
+
+  const timing = ({ policy }: Loaded, { deadlineMs = policy.failure.deadlineMs, signal }: DecideOptions = {}): CallOptions => ({
+    ...(store.capabilities.clock === 'server' ? { deadline: clock.monotonic() + deadlineMs } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const requestOf = async (facts: RequestFacts): Promise<{ at: Loaded; request: Request; cost: number | undefined }> => {
+    if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
+    const cost = facts.cost === undefined ? undefined : validCost(facts.cost)
+    const claims = facts.claims ?? (await claimsOf(options.claims, facts))
+    const at = loaded
+    return { at, request: readRequest(facts, claims, at.trust), cost }
+  }
+  const ask = async (
+    verb: 'consume' | 'peek',
+    at: Loaded,
+    charges: readonly Charge[],
+    request: Request,
+    callOptions?: DecideOptions,
+  ): Promise<EngineDecision> => {
+    const enforced = enforcing(charges)
+    const shadows = charges.filter(({ rule }) => rule.mode === 'shadow')
+    const groups = [...(enforced.length === 0 ? [] : [groupOf(enforced)]), ...shadows.map((charge) => groupOf([charge]))]
+    const verdicts = groups.length === 0 ? [] : await askStore(stores, verb, groups, timing(at, callOptions))
+    const [verdict, shadowVerdicts] = enforced.length === 0 ? [undefined, verdicts] : [verdicts[0], verdicts.slice(1)]
+    return engineDecision({ charges, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock.now())
+  }
+  const observed = async (route: string | undefined, run: () => Promise<EngineDecision>): Promise<EngineDecision> => {
+    const started = clock.monotonic()
+    const decision = await run()
+    notify(observers, { limiter: RULE_SET, ...(route === undefined ? {} : { route }), decision, durationMs: clock.monotonic() - started })
+    return decision
+  }
+  const close = async (): Promise<void> => {
+    closed = true
+  }
+  return {
+    get policy() {
+      return loaded.policy
+    },
+    get headers() {
+      return loaded.policy.headers
+    },
+    async decide(facts, callOptions) {
+      const { at, request, cost } = await requestOf(facts)
+      return observed(facts.route, () => ask('consume', at, chargesOf(at, request, cost), request, callOptions))
+    },
+    async decideKey({ key, limit, cost = 1 }, callOptions) {
+      if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
+      if (typeof key !== 'string' || key === '')
+        throw new LimiterError('INVALID_KEY', `key is ${JSON.stringify(key)}, expected a non-empty string`)
+      const at = loaded
+      const charged = validCost(cost)
+      const charges = rulesByKey(at.policy, limit).flatMap((rule) => chargeOfKey(rule, key, NOBODY, charged) ?? [])
+      return observed(undefined, () => ask('consume', at, charges, NOBODY, callOptions))
+    },
+    async peek(facts, callOptions) {
+      const { at, request, cost } = await requestOf(facts)
+      return ask('peek', at, chargesOf(at, request, cost), request, callOptions)
+    },
+    async explain(facts) {
+      const { at, request, cost } = await requestOf(facts)
+      return explainRules(at.policy, request, cost)
+    },
+    reload(policy) {
+      loaded = load(policy, override)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function load(policy: Policy, override: TrustedProxies | undefined): Loaded {
+  if (!Array.isArray(policy?.rules))
+    throw new LimiterError('INVALID_OPTIONS', 'createEngine: policy is missing; parsePolicy(text) gives one')
+  return {
+    policy,
+    find: indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
+    trust: override ?? policy.trustedProxies ?? trustProxies([]),
+  }
+}
+
+function trustOf(given: EngineOptions['trustedProxies']): TrustedProxies | undefined {
+  return given === undefined || 'trusts' in given ? given : trustProxies(given)
+}
+
+/** What cannot be verified is not believed, whatever went wrong. */
+async function claimsOf(claims: EngineOptions['claims'], facts: RequestFacts): Promise<Claims | undefined> {
+  try {
+    return await claims?.(facts)
+  } catch {
+    return undefined
+  }
+}
+
+function chargesOf(at: Loaded, request: Request, cost: number | undefined): Charge[] {
+  return at.find(request).flatMap((rule) => chargeOf(rule, request, cost) ?? [])
+}
