@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 /** What callers in a closed loop were told. */
 export interface Load {
   readonly total: number
@@ -25,6 +27,8 @@ export async function closedLoop(callers: number, ms: number, ask: (caller: numb
         errors += 1
         const message = error instanceof Error ? error.message : String(error)
         reasons.set(message, (reasons.get(message) ?? 0) + 1)
+        // A client that refuses at once would otherwise keep this loop busy and nothing else would ever happen.
+        await nextTurn()
       }
     }
   }

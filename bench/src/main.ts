@@ -50,15 +50,14 @@ function parse(args: readonly string[]): Order | string {
   }
 }
 
+/** Measures and prints; an interrupted run leaves no server behind either. */
 async function run({ suite, seconds, json }: Order): Promise<number> {
   const undos: (() => Promise<void>)[] = []
-  const undoAll = async (): Promise<void> => {
-    for (const undo of undos.splice(0).reverse()) await undo()
-  }
-  for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
-    process.once(signal, () => void undoAll().finally(() => process.exit(code)))
-  }
-  try {
+  const interrupted = new Promise<number>((resolve) => {
+    process.once('SIGINT', () => resolve(130))
+    process.once('SIGTERM', () => resolve(143))
+  })
+  const measured = async (): Promise<number> => {
     const { text, results } = await suite.run({
       ...(seconds === undefined ? {} : { seconds }),
       say: (line) => console.error(line),
@@ -67,11 +66,14 @@ async function run({ suite, seconds, json }: Order): Promise<number> {
     console.log(text)
     if (json !== undefined) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
     return 0
+  }
+  try {
+    return await Promise.race([measured(), interrupted])
   } catch (error) {
     console.error(error instanceof MissingEngine ? error.message : error)
     return error instanceof MissingEngine ? 2 : 1
   } finally {
-    await undoAll()
+    for (const undo of undos.reverse()) await undo()
   }
 }
 
@@ -81,6 +83,6 @@ if (typeof order === 'string') {
   process.exitCode = 3
 } else {
   const code = await run(order)
-  // A suite that failed may have left connections open; what it printed is written already.
+  // A run that was cut short may have left connections open; what it printed is written already.
   process.exit(code)
 }

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findRedis } from '@sluice/scripts/engines'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 
 const { redis: url } = inject('engines')
@@ -22,6 +23,12 @@ function bench(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<En
   })
 }
 
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  return made
+}
+
 describe('npm run bench', () => {
   it.each([[[]], [['seed-000']], [['seed-003', '--seconds', '0']], [['seed-003', '--fast']]])(
     '%j: lists the suites and exits with 3',
@@ -39,14 +46,26 @@ describe('npm run bench', () => {
   })
 
   it.skipIf(url === undefined)('measures, prints a table and writes the results', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const json = join(folder, 'results.json')
+    const json = join(folder(), 'results.json')
     const { code, out } = await bench(['seed-003', '--seconds', '0.2', '--json', json], { SLUICE_REDIS_URL: url })
     expect(code).toBe(0)
     expect(out.match(/^(?:Lua EVALSHA|multi-command|WATCH\/MULTI\/EXEC|Sluice) .*%$/gm)).toHaveLength(8)
     const results = JSON.parse(readFileSync(json, 'utf8')) as { speed: { contestant: string; rounds: number[] }[] }
     expect(results).toMatchObject({ suite: 'seed-003', seconds: 0.2, server: 'given', machine: { node: process.versions.node } })
     expect(results.speed.map(({ rounds }) => rounds.length)).toEqual([5, 5, 5, 5])
+  })
+
+  it.skipIf('missing' in findRedis())('stops its private server when it is interrupted', async () => {
+    const temporary = folder()
+    const env = { ...process.env, SLUICE_REDIS_URL: '', TMPDIR: temporary }
+    const child = spawn(process.execPath, [MAIN, 'seed-003'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    // Its first line says that the server is up.
+    child.stderr.once('data', () => {
+      expect(readdirSync(temporary)).toHaveLength(1)
+      child.kill('SIGTERM')
+    })
+    expect(await ended).toBe(143)
+    expect(readdirSync(temporary)).toEqual([])
   })
 })
