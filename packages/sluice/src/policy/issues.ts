@@ -53,7 +53,7 @@ export function createIssues(file: string, position: Position): Issues {
 const LONGEST_SHOWN = 60
 
 /** A value as a message shows it: in one line, and short. */
-export function show(node: PolicyNode): string {
+function show(node: PolicyNode): string {
   if (node.kind !== 'scalar') return node.kind === 'list' ? 'a list' : 'a map'
   if (node.type === 'null') return 'empty'
   const short = node.text.length > LONGEST_SHOWN ? `${node.text.slice(0, LONGEST_SHOWN)}...` : node.text
