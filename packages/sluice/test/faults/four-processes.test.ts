@@ -1,0 +1,3 @@
+import { fourProcesses } from './four-processes.ts'
+
+fourProcesses(1_500)

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config'
+
+/** Faults under load, one file at a time: each measures how late answers are, and must not disturb another. */
+export default defineConfig({
+  resolve: { conditions: ['sluice-source'] },
+  ssr: { resolve: { conditions: ['sluice-source'] } },
+  test: {
+    globalSetup: ['packages/sluice/test/setup/engines.ts'],
+    include: ['**/*.fault.test.ts'],
+    exclude: ['**/node_modules/**'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    fileParallelism: false,
+  },
+})
