@@ -89,7 +89,7 @@ function grantText(grants: readonly OverGrant[], seconds: number): string {
     `PART 1  over-grant: burst ${burst}, ${rate}/s, cost 1, ${callers} callers on one key, ${seconds} s each`,
     table(heading, rows),
     `at most: floor(burst + rate * time until the last answer), the honest bound; at most in ${seconds} s: ${burst} + ${rate} * ${seconds}, as the article reckons.`,
-    'Below 0 %: tokens left untaken at the end of the run, or lost to errors. Errors are requests without a decision, not allowed.',
+    'Below 0 %: the last token came after the last request, or was lost to an error. Errors are requests without a decision, not allowed.',
     ...grants.flatMap(auditLines),
     ...grants.flatMap(errorLines),
   ].join('\n')
