@@ -24,12 +24,17 @@ const REPLIES: ReadonlyMap<string, StoreFailureKind> = new Map([
 /** Messages of clients for a command that was never written to a socket. */
 const NEVER_SENT = /Stream isn't writeable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH/
 
+/** Replies that only their text tells apart from other errors. The second is what a long command gets before it may be read. */
+const TEXTS: readonly (readonly [RegExp, StoreFailureKind])[] = [
+  [/^ERR max number of clients/, 'unavailable'],
+  [/^ERR Protocol error: unauthenticated/, 'setup'],
+]
+
 /** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message : String(error)
-  const kind = REPLIES.get(/^[A-Z]+/.exec(message)?.[0] ?? '')
+  const kind = REPLIES.get(/^[A-Z]+/.exec(message)?.[0] ?? '') ?? TEXTS.find(([text]) => text.test(message))?.[1]
   if (kind !== undefined) return new StoreFailure(kind, 'no', `redis: ${message}`, { cause: error })
-  if (message.startsWith('ERR max number of clients')) return new StoreFailure('unavailable', 'no', `redis: ${message}`, { cause: error })
   if (/^(ERR|WRONGTYPE)\b/.test(message)) return new StoreFailure('protocol', 'unknown', `redis: ${message}`, { cause: error })
   return new StoreFailure('connection', NEVER_SENT.test(message) ? 'no' : 'unknown', `redis: ${message}`, { cause: error })
 }

@@ -15,6 +15,7 @@ describe('failures of Redis', () => {
     ["READONLY You can't write against a read only replica.", 'readonly', 'no'],
     ['MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.', 'readonly', 'no'],
     ["OOM command not allowed when used memory > 'maxmemory'.", 'memory', 'no'],
+    ['ERR Protocol error: unauthenticated multibulk length', 'setup', 'no'],
     ['NOAUTH Authentication required.', 'setup', 'no'],
     ['WRONGPASS invalid username-password pair or user is disabled.', 'setup', 'no'],
     ["NOPERM this user has no permissions to run the 'evalsha' command", 'setup', 'no'],

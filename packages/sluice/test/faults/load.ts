@@ -1,0 +1,89 @@
+import type { Decision, Limiter } from '../../src/index.ts'
+
+/** One call as its caller saw it; milliseconds of `performance.now()`. */
+export interface Sample {
+  readonly started: number
+  readonly ended: number
+  readonly decision: Decision
+}
+
+export interface Load {
+  /** In the order they were answered. */
+  readonly samples: readonly Sample[]
+  /** The longest the event loop was held in a window, beyond the millisecond between two looks at it. */
+  lag(from: number, to: number): number
+  /** Waits until callers are answered by the store again, each once in a row; how long that took from now, in ms. */
+  recovery(): Promise<number>
+  /** Resolves once every caller has been answered. */
+  stop(): Promise<void>
+}
+
+/** Callers that ask one after another, each on a key of its own, as fast as they are answered. */
+export function startLoad(limiter: Limiter, callers: number): Load {
+  const samples: Sample[] = []
+  const looks: { at: number; lag: number }[] = []
+  const state = { running: true }
+  let looked = performance.now()
+  const look = (): void => {
+    const now = performance.now()
+    looks.push({ at: now, lag: Math.max(0, now - looked - 1) })
+    looked = now
+    if (state.running) setTimeout(look, 1)
+  }
+  look()
+
+  let good = 0
+  let since = 0
+  let recovered: ((at: number) => void) | undefined
+  const caller = async (_: unknown, index: number): Promise<void> => {
+    while (state.running) {
+      const started = performance.now()
+      const decision = await limiter.check(`caller-${index}`)
+      samples.push({ started, ended: performance.now(), decision })
+      if (started >= since) {
+        good = decision.source === 'store' && decision.degraded === undefined ? good + 1 : 0
+        if (good >= callers) recovered?.(started)
+      }
+      // Refusals without a round trip would otherwise keep everything else from running.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const done = Promise.all(Array.from({ length: callers }, caller))
+  return {
+    samples,
+    lag: (from, to) => looks.reduce((worst, { at, lag }) => (at >= from && at - lag <= to ? Math.max(worst, lag) : worst), 0),
+    recovery: async () => {
+      good = 0
+      since = performance.now()
+      await new Promise<void>((resolve) => (recovered = () => resolve()))
+      return performance.now() - since
+    },
+    stop: async () => {
+      state.running = false
+      await done
+    },
+  }
+}
+
+export interface Punctuality {
+  readonly calls: number
+  /** Milliseconds by which the latest answer came after its deadline; below 0 if none did. */
+  readonly lateness: number
+  /** The same of the call that is later than all but one in a hundred. */
+  readonly usual: number
+  /** The longest the event loop was held meanwhile. */
+  readonly lag: number
+}
+
+/** How late the answers to calls that began in a window were, and how much of that is this process's own loop. */
+export function punctuality(load: Load, from: number, to: number, deadlineMs: number): Punctuality {
+  const asked = load.samples.filter(({ started }) => started >= from && started <= to)
+  const late = asked.map(({ started, ended }) => ended - started - deadlineMs).sort((a, b) => a - b)
+  const end = asked.reduce((last, { ended }) => Math.max(last, ended), to)
+  return {
+    calls: asked.length,
+    lateness: late.at(-1) ?? Number.NaN,
+    usual: late[Math.floor(late.length * 0.99)] ?? Number.NaN,
+    lag: load.lag(from, end),
+  }
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Engine, findRedis, freePort, startEngine } from '@sluice/scripts/engines'
+import { Redis, type RedisOptions } from 'ioredis'
+import { inject } from 'vitest'
+
+const found = inject('engines').redis === undefined ? undefined : findRedis()
+
+/** Where there is no server program, faults cannot be made. */
+export const noRedis: boolean = found === undefined || 'missing' in found
+
+export interface PrivateRedis extends Engine {
+  readonly port: number
+}
+
+/** A Redis of the test's own, on a port that may be chosen, so that it can come back where it was. */
+export async function privateRedis(extra: readonly string[] = [], chosen?: number): Promise<PrivateRedis> {
+  if (found === undefined || 'missing' in found) throw new Error('there is no redis-server')
+  const port = chosen ?? (await freePort())
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-fault-'))
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, ...extra]
+  const engine = await startEngine(found.path, args, {
+    url: `redis://127.0.0.1:${port}`,
+    ready: () => answers(port),
+    cleanUp: () => rmSync(folder, { recursive: true, force: true }),
+  })
+  return { ...engine, port }
+}
+
+/** What a client asks a server before its first command. */
+export type Greeting = Pick<RedisOptions, 'enableReadyCheck' | 'disableClientInfo' | 'protocol'>
+
+/** A client as the documentation advises: nothing is queued or sent again while the server is away, and it is soon back. */
+export function advised(port: number, options: Greeting = {}): Redis {
+  const client = new Redis(port, '127.0.0.1', {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => 50,
+    ...options,
+  })
+  client.on('error', () => {})
+  return client
+}
+
+/** Any answer to PING will do: a server with a password refuses, a lonely replica complains, but they are there. */
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
+  try {
+    await once(socket, 'data', { signal: AbortSignal.timeout(500) })
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}

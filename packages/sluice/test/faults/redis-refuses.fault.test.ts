@@ -1,0 +1,86 @@
+import type { Redis } from 'ioredis'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createLimiter, type Decision, type Limiter } from '../../src/index.ts'
+import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { advised, type Greeting, noRedis, privateRedis } from './private-redis.ts'
+import { plenty } from './stopped.ts'
+
+/** Neither asks the server anything before it is ready, so that the store's own question is the one refused. */
+const BARE: Greeting = { enableReadyCheck: false, protocol: 2, disableClientInfo: true }
+
+async function open(port: number): Promise<Redis> {
+  const client = advised(port, BARE)
+  onTestFinished(() => client.disconnect())
+  await new Promise((resolve) => client.once('ready', resolve))
+  return client
+}
+
+/** A limiter over a server with these settings; the deadline is long, so that it is the server who answers. */
+async function over(...settings: readonly string[]): Promise<{ limiter: Limiter; client: Redis; port: number }> {
+  const { port, stop } = await privateRedis(settings)
+  onTestFinished(stop)
+  const client = await open(port)
+  return { limiter: createLimiter({ limit: plenty, store: redisStore({ client: ioredis(client) }), deadlineMs: 5_000 }), client, port }
+}
+
+function refused(kind: string): Partial<Decision> {
+  return { outcome: 'undecided', allowed: false, limits: [], degraded: expect.objectContaining({ kind, executed: 'no' }) }
+}
+
+describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
+  it('wants a password', async () => {
+    const { limiter } = await over('--requirepass', 'secret')
+    expect(await limiter.check('k')).toMatchObject(refused('setup'))
+  })
+
+  it('lets this user run no scripts', async () => {
+    const { limiter, client } = await over()
+    await client.acl('SETUSER', 'default', '-@scripting')
+    expect(await limiter.check('k')).toMatchObject(refused('setup'))
+  })
+
+  it('is a replica that may not be written', async () => {
+    const { limiter } = await over('--replicaof', '127.0.0.1', '1')
+    expect(await limiter.check('k')).toMatchObject(refused('readonly'))
+  })
+
+  it('is a replica without its master, and will not serve what is old', async () => {
+    const { limiter } = await over('--replicaof', '127.0.0.1', '1', '--replica-serve-stale-data', 'no')
+    expect(await limiter.check('k')).toMatchObject(refused('unavailable'))
+  })
+
+  it('has no memory left', async () => {
+    const { limiter } = await over('--maxmemory', '1mb', '--maxmemory-policy', 'noeviction')
+    const decisions = await Promise.all(Array.from({ length: 8_000 }, (_, index) => limiter.check(`key-${index}`)))
+    const full = decisions.filter(({ outcome }) => outcome !== 'allowed')
+    expect(full.length).toBeGreaterThan(0)
+    for (const decision of full) expect(decision).toMatchObject(refused('memory'))
+  })
+
+  it('runs an endless script of another client', async () => {
+    const { limiter, port } = await over('--busy-reply-threshold', '20')
+    await limiter.check('k')
+    const [culprit, saviour] = [await open(port), await open(port)]
+    const endless = culprit.eval('while true do end', 0).catch((error: unknown) => error)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(await limiter.check('k')).toMatchObject(refused('unavailable'))
+    await saviour.script('KILL')
+    expect(String(await endless)).toContain('killed')
+    expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed', source: 'store' })
+  })
+
+  it('takes no more clients', async () => {
+    const { port } = await over('--maxclients', '1')
+    const client = advised(port, BARE)
+    onTestFinished(() => client.disconnect())
+    const limiter = createLimiter({ limit: plenty, store: redisStore({ client: ioredis(client) }), deadlineMs: 5_000 })
+    const kinds = new Set<string>()
+    for (let index = 0; index < 100; index += 1) {
+      const decision = await limiter.check('k')
+      expect(decision).toMatchObject({ outcome: 'undecided', allowed: false })
+      kinds.add(decision.degraded?.kind ?? '')
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    expect(['connection', 'unavailable']).toEqual(expect.arrayContaining([...kinds]))
+  })
+})

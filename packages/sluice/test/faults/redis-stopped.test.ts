@@ -1,0 +1,3 @@
+import { redisStopped } from './redis-stopped.ts'
+
+redisStopped(['deny'], 1_000)

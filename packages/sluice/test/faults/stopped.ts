@@ -1,0 +1,56 @@
+import { expect } from 'vitest'
+import { createLimiter, type FailurePolicy, type Store, tokenBucket } from '../../src/index.ts'
+import { type Punctuality, punctuality, type Sample, startLoad } from './load.ts'
+import { continueTree, stopTree } from './process-tree.ts'
+
+export const DEADLINE_MS = 50
+export const CALLERS = 64
+/** Answers may be this much later than the deadline, once what this process's loop was held is taken off. */
+export const GRACE_MS = 5
+/** So large that no caller uses it up: every denial would be a false one. */
+export const plenty = tokenBucket({ rate: '1000000/s', burst: 1_000_000 })
+
+/** A server under load is stopped as by a debugger, and let go again: it accepts bytes and answers nothing. */
+export async function stopUnderLoad(store: Store, policy: FailurePolicy, pid: number, stoppedMs: number): Promise<void> {
+  const limiter = createLimiter({ limit: plenty, store, onStoreFailure: policy, deadlineMs: DEADLINE_MS })
+  const load = startLoad(limiter, CALLERS)
+  try {
+    await load.recovery()
+    await stopTree(pid)
+    const stopped = performance.now()
+    await new Promise((resolve) => setTimeout(resolve, stoppedMs))
+    const resumed = performance.now()
+    continueTree(pid)
+    const recovery = await load.recovery()
+    await load.stop()
+
+    const during = load.samples.filter(({ started, ended }) => started >= stopped && ended <= resumed)
+    const figures = punctuality(load, stopped, resumed, DEADLINE_MS)
+    report(policy, { ...figures, recovery, lagAfter: load.lag(resumed, resumed + recovery) })
+    expect(during.length).toBeGreaterThanOrEqual(CALLERS)
+    for (const sample of during) expectStandIn(sample, policy)
+    expect(load.samples.filter(({ decision }) => decision.outcome === 'denied')).toEqual([])
+    expectPunctual(figures)
+    expect(recovery - load.lag(resumed, resumed + recovery)).toBeLessThanOrEqual(1_000)
+  } finally {
+    continueTree(pid)
+    await load.stop()
+    await limiter.close()
+  }
+}
+
+export function expectPunctual({ lateness, lag }: Punctuality): void {
+  expect(lateness - lag).toBeLessThanOrEqual(GRACE_MS)
+}
+
+function expectStandIn({ decision }: Sample, policy: FailurePolicy): void {
+  const { outcome, allowed, source, degraded } = decision
+  const standIn = policy === 'local' ? ['allowed', true] : ['undecided', policy === 'allow']
+  expect([outcome, allowed, source, degraded?.kind]).toEqual([...standIn, 'fallback', 'timeout'])
+}
+
+/** What was measured, in the test's output: a bound that holds says little without the figure. */
+export function report(what: string, figures: object): void {
+  const text = Object.entries(figures).map(([name, value]) => `${name} ${typeof value === 'number' ? value.toFixed(1) : String(value)}`)
+  console.log(`${expect.getState().currentTestName}, ${what}: ${text.join(', ')}`)
+}
