@@ -6,7 +6,7 @@ export type { Allowed, Decision, Degraded, Denied, Impossible, LimitView, Outcom
 export type { ErrorCode } from './errors/codes.ts'
 export { LimiterError } from './errors/limiter-error.ts'
 export type { CheckOptions, CheckRequest, Limiter } from './limiter/limiter.ts'
-export type { DecisionEvent, Observer } from './observe/events.ts'
+export type { DecisionEvent, Observer, RuleResult } from './observe/events.ts'
 export { type MemoryStore, memoryStore, type MemoryStoreOptions } from './stores/memory/memory-store.ts'
 export {
   type Call,

@@ -12,7 +12,7 @@ export interface ExactRate {
   readonly per: Micros
 }
 
-export const RATE_FORM = `tokens with at most six decimals per duration, such as 10/s, 100/min, 0.5/s or 10/30s`
+const RATE_FORM = `tokens with at most six decimals per duration, such as 10/s, 100/min, 0.5/s or 10/30s`
 
 /** @throws LimiterError INVALID_RATE for anything that is no positive, exact rate */
 export function parseRate(rate: Rate): ExactRate {

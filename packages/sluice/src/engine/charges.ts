@@ -1,7 +1,7 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Request } from '../identity/request.ts'
 import type { NamedLimit } from '../limiter/decide.ts'
-import { composeKey, encodeKey } from '../limiter/encode.ts'
+import { composeKey, encodeKey } from '../keys/encode.ts'
 import { scopeOf } from '../limiter/limiter.ts'
 import { keyOf, type OnStoreFailure, type Rule, type Tier, tierOf } from '../policy/rule.ts'
 import type { Call, CallGroup } from '../stores/store.ts'

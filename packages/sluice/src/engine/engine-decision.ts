@@ -2,7 +2,8 @@ import type { Decision, Outcome } from '../decision/decision.ts'
 import { hash32 } from '../decision/jitter.ts'
 import type { Request } from '../identity/request.ts'
 import { decisionOf } from '../limiter/decide.ts'
-import { composeKey } from '../limiter/encode.ts'
+import { composeKey } from '../keys/encode.ts'
+import type { RuleResult } from '../observe/events.ts'
 import type { Mode } from '../policy/rule.ts'
 import type { GroupVerdict } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
@@ -44,6 +45,17 @@ export function engineDecision(asked: Asked, request: Request, now: Micros): Eng
     shadow: shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowVerdicts[index]?.outcome ?? 'undecided' })),
     violated: (verdict?.calls ?? []).flatMap(({ outcome }, index) => (outcome === 'allowed' ? [] : [enforcing[index]?.rule.name ?? ''])),
   }
+}
+
+/** The same by rule, for observers. */
+export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision): RuleResult[] {
+  return rules.map(({ name, mode }) => {
+    if (mode === 'shadow') {
+      const refused = shadow.some((one) => one.rule === name && one.outcome !== 'allowed')
+      return { rule: name, result: refused ? 'shadow_denied' : 'allowed' }
+    }
+    return { rule: name, result: outcome === 'undecided' || violated.includes(name) ? outcome : 'allowed' }
+  })
 }
 
 /** No rule applies, so nothing was asked. */

@@ -1,31 +1,28 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
 import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
+import { refusedBy } from '../limiter/decide.ts'
 import { validCost } from '../limiter/limiter.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import { type FindRules, indexRules } from '../policy/match.ts'
 import type { HeaderChoice, Policy } from '../policy/policy.ts'
-import type { CallOptions, Store } from '../stores/store.ts'
-import { systemTime } from '../time/system.ts'
+import type { CallGroup, CallOptions, GroupVerdict, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
-import { askStore } from './ask-store.ts'
 import { NOBODY, rulesByKey } from './by-key.ts'
 import { type Charge, chargeOf, chargeOfKey, enforcing, groupOf, RULE_SET } from './charges.ts'
-import { type EngineDecision, engineDecision } from './engine-decision.ts'
+import { type EngineDecision, engineDecision, resultsOf } from './engine-decision.ts'
 import { type Explanation, explainRules } from './explain.ts'
 
-export interface EngineOptions {
+export interface EngineParts {
   readonly policy: Policy
-  /** It stays open when the engine is closed. */
+  /** Stands in for itself where it fails (`withFallback`); it stays open when the engine is closed. */
   readonly store: Store
-  readonly clock?: Time
+  readonly clock: Time
   /** Verifies the token of a request and gives its claims, where the facts bring none. One that throws gives none. */
-  readonly claims?: (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
-  /** Instead of the policy's: a list, or `trustProxies(list, source)` for another header than x-forwarded-for. */
-  readonly trustedProxies?: readonly string[] | TrustedProxies
-  readonly observers?: readonly Observer[]
-  /** Decides in this process where the store fails and the policy says `local`; without one such requests are refused. */
-  readonly local?: Store
+  readonly claims?: ((facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>) | undefined
+  /** Instead of the policy's. */
+  readonly trustedProxies?: TrustedProxies | undefined
+  readonly observers: readonly Observer[]
 }
 
 export interface DecideOptions {
@@ -66,22 +63,10 @@ interface Loaded {
   readonly trust: TrustedProxies
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local'])
-
-/**
- * An engine over one store.
- * @throws LimiterError INVALID_OPTIONS for an unknown option or a missing policy or store, INVALID_ADDRESS for a wrong proxy
- */
-export function createEngine(options: EngineOptions): Engine {
-  const unknown = Object.keys(options).find((option) => !KNOWN.has(option))
-  if (unknown !== undefined)
-    throw new LimiterError('INVALID_OPTIONS', `createEngine: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
-  const { store, clock = systemTime, observers = [] } = options
-  if (typeof store?.consume !== 'function')
-    throw new LimiterError('INVALID_OPTIONS', 'createEngine: store is missing; memoryStore() is one')
-  const stores = { store, ...(options.local === undefined ? {} : { local: options.local }) }
-  const override = trustOf(options.trustedProxies)
-  let loaded = load(options.policy, override)
+/** Builds an engine from its parts; `createEngine` is the door that fills in the defaults. */
+export function buildEngine(parts: EngineParts): Engine {
+  const { store, clock, observers, trustedProxies: override } = parts
+  let loaded = load(parts.policy, override)
   let closed = false
 
   const timing = ({ policy }: Loaded, { deadlineMs = policy.failure.deadlineMs, signal }: DecideOptions = {}): CallOptions => ({
@@ -91,7 +76,7 @@ export function createEngine(options: EngineOptions): Engine {
   const requestOf = async (facts: RequestFacts): Promise<{ at: Loaded; request: Request; cost: number | undefined }> => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
     const cost = facts.cost === undefined ? undefined : validCost(facts.cost)
-    const claims = facts.claims ?? (await claimsOf(options.claims, facts))
+    const claims = facts.claims ?? (await claimsOf(parts.claims, facts))
     const at = loaded
     return { at, request: readRequest(facts, claims, at.trust), cost }
   }
@@ -105,14 +90,15 @@ export function createEngine(options: EngineOptions): Engine {
     const enforced = enforcing(charges)
     const shadows = charges.filter(({ rule }) => rule.mode === 'shadow')
     const groups = [...(enforced.length === 0 ? [] : [groupOf(enforced)]), ...shadows.map((charge) => groupOf([charge]))]
-    const verdicts = groups.length === 0 ? [] : await askStore(stores, verb, groups, timing(at, callOptions))
+    const verdicts = groups.length === 0 ? [] : await askStore(store, verb, groups, timing(at, callOptions))
     const [verdict, shadowVerdicts] = enforced.length === 0 ? [undefined, verdicts] : [verdicts[0], verdicts.slice(1)]
     return engineDecision({ charges, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock.now())
   }
   const observed = async (route: string | undefined, run: () => Promise<EngineDecision>): Promise<EngineDecision> => {
     const started = clock.monotonic()
     const decision = await run()
-    notify(observers, { limiter: RULE_SET, ...(route === undefined ? {} : { route }), decision, durationMs: clock.monotonic() - started })
+    const durationMs = clock.monotonic() - started
+    notify(observers, { limiter: RULE_SET, ...(route === undefined ? {} : { route }), decision, results: resultsOf(decision), durationMs })
     return decision
   }
   const close = async (): Promise<void> => {
@@ -164,12 +150,8 @@ function load(policy: Policy, override: TrustedProxies | undefined): Loaded {
   }
 }
 
-function trustOf(given: EngineOptions['trustedProxies']): TrustedProxies | undefined {
-  return given === undefined || 'trusts' in given ? given : trustProxies(given)
-}
-
 /** What cannot be verified is not believed, whatever went wrong. */
-async function claimsOf(claims: EngineOptions['claims'], facts: RequestFacts): Promise<Claims | undefined> {
+async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts): Promise<Claims | undefined> {
   try {
     return await claims?.(facts)
   } catch {
@@ -179,4 +161,18 @@ async function claimsOf(claims: EngineOptions['claims'], facts: RequestFacts): P
 
 function chargesOf(at: Loaded, request: Request, cost: number | undefined): Charge[] {
   return at.find(request).flatMap((rule) => chargeOf(rule, request, cost) ?? [])
+}
+
+/** Rejects only for defects, never with a StoreFailure. */
+async function askStore(
+  store: Store,
+  verb: 'consume' | 'peek',
+  groups: readonly CallGroup[],
+  options: CallOptions,
+): Promise<readonly GroupVerdict[]> {
+  try {
+    return await store[verb](groups, options)
+  } catch (error) {
+    return groups.map(() => refusedBy(error))
+  }
 }

@@ -6,7 +6,7 @@ import { notify, type Observer } from '../observe/events.ts'
 import type { Call, CallGroup, CallOptions, GroupVerdict, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 import { decisionOf, type NamedLimit, refusedBy } from './decide.ts'
-import { encodeKey, encodePart } from './encode.ts'
+import { encodeKey, encodePart } from '../keys/encode.ts'
 
 export interface CheckOptions {
   /** Tokens this call takes; above 0, at most six decimals; default 1. */

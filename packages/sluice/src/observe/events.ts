@@ -1,4 +1,10 @@
-import type { Decision } from '../decision/decision.ts'
+import type { Decision, Outcome } from '../decision/decision.ts'
+
+/** What one rule had to say. A rule in shadow says `allowed` or `shadow_denied`. */
+export interface RuleResult {
+  readonly rule: string
+  readonly result: Outcome | 'shadow_denied'
+}
 
 /** One decision, after it was made. No identity is in it: only what may become a metric. */
 export interface DecisionEvent {
@@ -7,6 +13,8 @@ export interface DecisionEvent {
   /** The route where the caller knows it: a pattern, never a concrete path. */
   readonly route?: string
   readonly decision: Decision
+  /** By rule, where a policy decided; a limiter counts under its own name. */
+  readonly results?: readonly RuleResult[]
   readonly durationMs: number
 }
 

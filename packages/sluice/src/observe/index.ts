@@ -1,2 +1,2 @@
-export type { DecisionEvent, Observer } from './events.ts'
-export { type PrometheusMetrics, prometheusMetrics, type RuleEvent, type RuleResult } from './metrics.ts'
+export type { DecisionEvent, Observer, RuleResult } from './events.ts'
+export { type PrometheusMetrics, prometheusMetrics } from './metrics.ts'

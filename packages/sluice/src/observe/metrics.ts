@@ -13,17 +13,6 @@ export interface PrometheusMetrics extends Observer {
   readonly contentType: string
 }
 
-/** What one limit's part in a decision was; engines say it per rule. */
-export interface RuleResult {
-  readonly rule: string
-  readonly result: 'allowed' | 'denied' | 'shadow_denied' | 'impossible' | 'undecided'
-}
-
-/** Events of an engine carry the results of its rules; those of a limiter do not, and count under the limiter's name. */
-export interface RuleEvent extends DecisionEvent {
-  readonly results?: readonly RuleResult[]
-}
-
 /** Counters and a histogram in the text format of Prometheus, without a client library. No identity is ever a label. */
 export function prometheusMetrics(): PrometheusMetrics {
   const requests = counter('sluice_requests_total', 'Decisions by rule, route and result.', ['rule', 'route', 'result'])
@@ -41,7 +30,7 @@ export function prometheusMetrics(): PrometheusMetrics {
   }
   return {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    decided(event: RuleEvent) {
+    decided(event: DecisionEvent) {
       const { decision, route = '', durationMs } = event
       observeDuration(decision.source, durationMs / 1_000)
       for (const { rule, result } of event.results ?? [{ rule: event.limiter, result: decision.outcome }])

@@ -2,7 +2,7 @@
 export type Micros = number
 
 export const MICROS_PER_MS = 1_000
-export const MICROS_PER_SECOND = 1_000_000
+const MICROS_PER_SECOND = 1_000_000
 
 /** A hundred years: no limit may take longer than this to be as fresh as new. */
 export const LONGEST: Micros = 3_155_760_000_000_000

@@ -1,4 +1,4 @@
-import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
+import { createEngine, type Engine, type EngineOptions } from '../../src/policy.ts'
 import type { RequestFacts } from '../../src/identity/request.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { type MemoryStore, memoryStore } from '../../src/stores/memory/memory-store.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createEngine } from '../../src/engine/engine.ts'
+import { createEngine } from '../../src/policy.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { manualClock } from '../../src/time/manual.ts'

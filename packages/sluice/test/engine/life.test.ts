@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
+import { createEngine, type Engine, type EngineOptions } from '../../src/policy.ts'
 import type { DecisionEvent } from '../../src/observe/events.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'

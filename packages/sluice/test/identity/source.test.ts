@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readRequest, type RequestFacts } from '../../src/identity/request.ts'
 import { firstOf, parseSource, type Source, valuesOf } from '../../src/identity/source.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
-import { composeKey, encodeKey } from '../../src/limiter/encode.ts'
+import { composeKey, encodeKey } from '../../src/keys/encode.ts'
 
 const facts: RequestFacts = {
   method: 'head',

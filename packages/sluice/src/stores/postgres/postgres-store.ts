@@ -1,6 +1,6 @@
 import { toMicroTokens } from '../../algorithms/decimal.ts'
-import { systemTime } from '../../time/system.ts'
-import type { Time } from '../../time/time.ts'
+import { systemRandom, systemTime } from '../../time/system.ts'
+import type { Random, Time } from '../../time/time.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
 import { readVerdicts } from '../verdicts.ts'
@@ -14,6 +14,8 @@ export interface PostgresStoreOptions {
   readonly maxInFlight?: number
   /** Source of deadlines only: decisions are made on the database's clock. */
   readonly clock?: Time
+  /** Spreads the tries after a conflict. */
+  readonly random?: Random
 }
 
 export interface PostgresStore extends Store {
@@ -24,13 +26,15 @@ export interface PostgresStore extends Store {
 const CONSUME = `select sluice_consume_v1($1::bigint, $2::boolean, string_to_array($3, ' '), string_to_array($4, ' ')::int[], string_to_array($5, ' ')::bigint[])::text as reply`
 const RESET = `delete from sluice_state where id = any(string_to_array($1, ' '))`
 const RETRIES = 2
+/** Longest pause before the first retry, in milliseconds; it doubles. */
+const CONFLICT_PAUSE_MS = 2
 
 /**
  * States in PostgreSQL (13 or later) or PGlite: one statement locks the rows in one fixed order, reads the database's clock
  * after the last lock, decides all groups and writes. Exact under READ COMMITTED and above, with any number of processes.
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { client, maxInFlight = 10_000, clock = systemTime } = options
+  const { client, maxInFlight = 10_000, clock = systemTime, random = systemRandom } = options
   const calls = createRemoteCalls('postgres', clock, maxInFlight)
 
   const run = async (
@@ -45,6 +49,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       } catch (error) {
         const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
         if (tries >= RETRIES || late || !isConflict(error)) throw error
+        await new Promise<void>((resolve) => clock.after(random() * CONFLICT_PAUSE_MS * 2 ** tries, resolve))
         return send(tries + 1)
       }
     }

@@ -2,6 +2,7 @@ import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { toMicroTokens } from '../../algorithms/decimal.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { encodeKey } from '../../keys/encode.ts'
 import { toSeconds } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
 import { type Store, StoreFailure } from '../store.ts'
@@ -91,10 +92,7 @@ export class DistributedRateLimiter {
   }
 }
 
-/** The identifier as it is where that is safe; otherwise escaped unit by unit, so that no byte of it places a hash tag. */
 function keyOf(identifier: string): string {
-  if (typeof identifier !== 'string' || identifier === '') {
-    throw new LimiterError('INVALID_KEY', `identifier is ${JSON.stringify(identifier)}, expected a non-empty string`)
-  }
-  return identifier.replace(/[^\w.@+=,;~!/:-]/g, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  if (typeof identifier === 'string' && identifier !== '') return encodeKey(identifier)
+  throw new LimiterError('INVALID_KEY', `identifier is ${JSON.stringify(identifier)}, expected a non-empty string`)
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { composeKey, encodeKey, encodePart } from '../../src/limiter/encode.ts'
-import { sha256 } from '../../src/limiter/sha256.ts'
+import { composeKey, encodeKey, encodePart } from '../../src/keys/encode.ts'
+import { sha256 } from '../../src/keys/sha256.ts'
 
 const nasty = fc.string({ unit: 'binary', maxLength: 12 })
 

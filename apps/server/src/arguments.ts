@@ -1,0 +1,37 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { CommandFailure, EXIT } from './failure.ts'
+
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
+
+/** @throws CommandFailure exit 3 for an unknown or malformed argument */
+export function parse<Config extends ParseArgsConfig>(config: Config): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    throw new CommandFailure(EXIT.usage, (error as Error).message.split('\n')[0] as string, { cause: error })
+  }
+}
+
+/**
+ * The address to listen on: `--listen HOST:PORT`, else PORT on the loopback address, else 127.0.0.1:8080.
+ * @throws CommandFailure exit 3 for what is no address, or one that others can reach: that needs a token, which is not there yet
+ */
+export function listenOf(listen: string | undefined, port: string | undefined): { host: string; port: number } {
+  const text = listen ?? `127.0.0.1:${port === undefined || port === '' ? '8080' : port}`
+  const match = /^(?:\[([\da-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(text)
+  const [host, number] = [match?.[1] ?? match?.[2], Number(match?.[3])]
+  if (host === undefined || number > 65_535) {
+    const source = listen === undefined ? `PORT is ${JSON.stringify(port)}` : `--listen is ${JSON.stringify(listen)}`
+    throw new CommandFailure(
+      EXIT.usage,
+      `${source}: expected ${listen === undefined ? 'a port from 0 to 65535' : 'HOST:PORT with a port from 0 to 65535'}`,
+    )
+  }
+  if (!LOOPBACK.includes(host)) {
+    throw new CommandFailure(
+      EXIT.usage,
+      `--listen ${text}: only loopback addresses (${LOOPBACK.join(', ')}) for now; others need an administration token, which is not there yet`,
+    )
+  }
+  return { host, port: number }
+}

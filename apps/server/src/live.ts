@@ -1,0 +1,58 @@
+import type { ServerResponse } from 'node:http'
+import type { DecisionEvent, LimitView, Observer } from 'sluice'
+
+/** Events are gathered for this long, so that a flood of decisions is no flood of events. */
+const GATHER_MS = 50
+const MOST_LISTENERS = 32
+
+export interface Live extends Observer {
+  /** Adds a listener: the response stays open; false where there are too many already. */
+  listen(response: ServerResponse): boolean
+  close(): void
+}
+
+interface Gathered {
+  allowed: number
+  refused: number
+  readonly limits: Map<string, LimitView>
+}
+
+/** Server-sent events for the page: how many requests passed and were refused, and where each limit stands. No keys are sent. */
+export function createLive(): Live {
+  const listeners = new Set<ServerResponse>()
+  let gathered = nothing()
+  let timer: NodeJS.Timeout | undefined
+
+  const flush = (): void => {
+    timer = undefined
+    const { allowed, refused, limits } = gathered
+    gathered = nothing()
+    const data = `data: ${JSON.stringify({ allowed, refused, limits: [...limits.values()] })}\n\n`
+    for (const listener of listeners) listener.write(data)
+  }
+  return {
+    decided({ decision }: DecisionEvent) {
+      if (listeners.size === 0) return
+      if (decision.allowed) gathered.allowed += 1
+      else gathered.refused += 1
+      for (const view of decision.limits) gathered.limits.set(view.name, view)
+      timer ??= setTimeout(flush, GATHER_MS)
+    },
+    listen(response) {
+      if (listeners.size >= MOST_LISTENERS) return false
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
+      response.write('retry: 1000\n\n')
+      listeners.add(response)
+      response.on('close', () => listeners.delete(response))
+      return true
+    },
+    close() {
+      clearTimeout(timer)
+      for (const listener of listeners) listener.end()
+    },
+  }
+}
+
+function nothing(): Gathered {
+  return { allowed: 0, refused: 0, limits: new Map() }
+}

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { parsePolicy, type Policy } from 'sluice/policy'
+import { CommandFailure, EXIT } from './failure.ts'
+
+/**
+ * Reads and parses a policy file.
+ * @throws CommandFailure exit 1 with one line per mistake: file, line, column, value and what is allowed
+ */
+export function readPolicy(file: string): Policy {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CommandFailure(EXIT.failed, `policy ${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+  try {
+    return parsePolicy(text, { filename: file, ...(file.endsWith('.json') ? { format: 'json' as const } : {}) })
+  } catch (error) {
+    if (error instanceof Error && error.name.endsWith('Error')) throw new CommandFailure(EXIT.failed, error.message, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LimiterError, type Store } from 'sluice'
+import { headersOf, problemOf } from 'sluice/http'
+import { rateLimit } from 'sluice/node'
+import type { PrometheusMetrics } from 'sluice/observe'
+import type { Engine } from 'sluice/policy'
+import { BadRequest, readJson, send, sendJson, sendProblem } from './answer.ts'
+import { DEMO_ENDPOINTS, demoBackend } from './demo.ts'
+import type { Live } from './live.ts'
+import { overviewOf } from './overview.ts'
+import { servePage } from './page.ts'
+import { readQuestion } from './question.ts'
+
+export interface ServiceParts {
+  readonly engine: Engine
+  readonly store: Store
+  readonly metrics: PrometheusMetrics
+  readonly live: Live
+  /** Puts the demo backend behind the policy. */
+  readonly demo: boolean
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void
+
+/** The decision service as a handler of `node:http`. Its own endpoints are never limited. */
+export function createService(parts: ServiceParts): (request: IncomingMessage, response: ServerResponse) => void {
+  const { engine, metrics, live, demo } = parts
+  const limit = rateLimit({ engine })
+  const routes: ReadonlyMap<string, { readonly method: string; readonly handle: Handler }> = new Map([
+    ['/v1/check', { method: 'POST', handle: (request, response, url) => check(parts, request, response, url) }],
+    [
+      '/v1/overview',
+      { method: 'GET', handle: (_request, response) => sendJson(response, 200, overviewOf(engine.policy, demo ? DEMO_ENDPOINTS : [])) },
+    ],
+    ['/v1/events', { method: 'GET', handle: (_request, response) => events(live, response) }],
+    ['/livez', { method: 'GET', handle: (_request, response) => send(response, 200, 'text/plain', 'ok\n') }],
+    ['/readyz', { method: 'GET', handle: (_request, response) => ready(parts, response) }],
+    ['/metrics', { method: 'GET', handle: (_request, response) => send(response, 200, metrics.contentType, metrics.text()) }],
+  ])
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = targetOf(request)
+    const route = routes.get(url.pathname)
+    if (route !== undefined) {
+      if (request.method === route.method || (request.method === 'HEAD' && route.method === 'GET'))
+        return route.handle(request, response, url)
+      response.setHeader('Allow', route.method)
+      return sendProblem(response, 405, 'Method Not Allowed', `${url.pathname} answers ${route.method}.`)
+    }
+    if (request.method === 'GET' && servePage(url.pathname, response)) return
+    if (!demo) return sendProblem(response, 404, 'Not Found', `There is nothing at ${url.pathname}.`)
+    if (await limit(request, response)) demoBackend(url.pathname, response)
+  }
+  return (request, response) => {
+    answer(request, response).catch((error: unknown) => refuse(response, error))
+  }
+}
+
+/** The path and query of a target, never through the Host field, which is the client's word. */
+function targetOf(request: IncomingMessage): URL {
+  const target = request.url ?? '/'
+  return URL.canParse(`http://sluice${target}`) ? new URL(`http://sluice${target}`) : new URL('http://sluice/')
+}
+
+async function check({ engine }: ServiceParts, request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+  const question = readQuestion(await readJson(request))
+  const decision = 'key' in question ? await engine.decideKey(question) : await engine.decide(question)
+  const { identity, ...told } = decision
+  const asStatus = url.searchParams.get('status') === 'http'
+  if (!asStatus) return sendJson(response, 200, told)
+  for (const [name, value] of headersOf(decision, identity, engine.headers)) response.setHeader(name, value)
+  sendJson(response, decision.allowed ? 200 : problemOf(decision).status, told)
+}
+
+function events(live: Live, response: ServerResponse): void {
+  if (!live.listen(response)) sendProblem(response, 503, 'Service Unavailable', 'Too many listeners.')
+}
+
+/** A lost store is degraded, not dead: ready as long as the policy lets requests pass or decides here. */
+async function ready({ engine, store }: ServiceParts, response: ServerResponse): Promise<void> {
+  try {
+    await store.ready({ deadline: performance.now() + engine.policy.failure.deadlineMs })
+    sendJson(response, 200, { status: 'ready' })
+  } catch (error) {
+    const closed = engine.policy.failure.policy === 'deny'
+    const why = error instanceof Error ? error.message : String(error)
+    sendJson(response, closed ? 503 : 200, { status: closed ? 'unavailable' : 'degraded', store: why })
+  }
+}
+
+/** Bad questions are the caller's (400); anything else is ours (500) and is told to the log, not to the caller. */
+function refuse(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) return void response.destroy()
+  if (error instanceof BadRequest || error instanceof LimiterError) return sendProblem(response, 400, 'Bad Request', error.message)
+  process.stderr.write(`sluice: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  sendProblem(response, 500, 'Internal Server Error', 'The request could not be answered.')
+}

@@ -1,0 +1,48 @@
+import { chromium, type Browser } from 'playwright-core'
+import { CHROMIUM_FLAGS } from '@sluice/scripts/engines'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { type Running, serve } from './command.ts'
+
+const { chromium: executablePath } = inject('engines')
+
+describe.skipIf(executablePath === undefined)('the page, in a real browser', () => {
+  let service: Running
+  let browser: Browser
+  beforeAll(async () => {
+    service = await serve(['--demo'])
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: CHROMIUM_FLAGS.filter((flag) => flag !== '--headless') })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.stop()
+  })
+
+  it('drains and fills the limits while 60 requests run, and shows the headers of the last answer', async () => {
+    const page = await browser.newPage({ viewport: { width: 1000, height: 900 } })
+    const problems: string[] = []
+    page.on('pageerror', (error) => problems.push(error.message))
+    page.on('console', (message) =>
+      message.type() === 'error' && !message.text().includes('429') ? problems.push(message.text()) : undefined,
+    )
+    await page.goto(service.url)
+    await page.getByText('live', { exact: true }).waitFor()
+    const bar = page.getByRole('progressbar', { name: 'endpoint:/api/search' })
+    const level = async (): Promise<number> => Number(await bar.getAttribute('value'))
+    await expect.poll(level).toBe(50)
+    await page.getByRole('button', { name: 'Send 60 requests' }).click()
+    await expect.poll(level).toBeLessThan(10)
+    await page.getByText('60 sent').waitFor()
+    const words = await page.locator('#counts').textContent()
+    const passed = Number(/(\d+) passed/.exec(words ?? '')?.[1])
+    expect(passed).toBeGreaterThanOrEqual(10)
+    expect(passed).toBeLessThan(30)
+    const headers = await page.locator('#headers').innerText()
+    expect(headers).toContain('retry-after')
+    expect(headers).toContain('"endpoint:/api/search";q=50;w=10')
+    const low = await level()
+    await expect.poll(level, { timeout: 5_000 }).toBeGreaterThan(low + 5)
+    if (process.env['SLUICE_SCREENSHOT'] !== undefined) await page.screenshot({ path: process.env['SLUICE_SCREENSHOT'], fullPage: true })
+    expect(problems).toEqual([])
+    await page.close()
+  })
+})

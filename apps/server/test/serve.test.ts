@@ -1,0 +1,174 @@
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { run, type Running, serve } from './command.ts'
+
+const json = { 'content-type': 'application/json' }
+const post = (url: string, body: unknown, query = ''): Promise<Response> =>
+  fetch(`${url}/v1/check${query}`, { method: 'POST', headers: json, body: typeof body === 'string' ? body : JSON.stringify(body) })
+
+describe('serve --demo', () => {
+  let service: Running
+  beforeAll(async () => {
+    service = await serve(['--demo'])
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('shows ten 200s with headers, then 429 with a true Retry-After', async () => {
+    const answers: Response[] = []
+    for (let sent = 0; sent < 12; sent += 1) answers.push(await fetch(`${service.url}/api/search`))
+    expect(answers.map(({ status }) => status)).toEqual([...Array<number>(10).fill(200), 429, 429])
+    expect(answers[0]?.headers.get('x-ratelimit-limit')).toBe('50')
+    expect(answers[0]?.headers.get('x-ratelimit-remaining')).toBe('45')
+    const last = answers.at(-1) as Response
+    const wait = Number(last.headers.get('retry-after'))
+    expect(wait).toBeGreaterThanOrEqual(1)
+    expect(await last.json()).toMatchObject({ status: 429, title: 'Quota Exceeded' })
+    await new Promise((resolve) => setTimeout(resolve, wait * 1_000))
+    expect((await fetch(`${service.url}/api/search`)).status).toBe(200)
+  })
+
+  it('cannot be evaded by another spelling of the path', async () => {
+    const statuses: number[] = []
+    for (const path of ['/api/search/', '/API/search', '/api//search', '/api/%73earch', '/api/x/../search', '/api/search?x=1']) {
+      for (let sent = 0; sent < 3; sent += 1) statuses.push((await fetch(service.url + path)).status)
+    }
+    expect(statuses.filter((status) => status !== 429).length).toBeLessThanOrEqual(11)
+  })
+
+  it('answers questions about requests', async () => {
+    const facts = { method: 'GET', path: '/api/data', headers: { 'X-Odd': 'a' }, ip: '203.0.113.9' }
+    const first = (await (await post(service.url, facts)).json()) as { outcome: string; limits: { remaining: number }[] }
+    expect(first.outcome).toBe('allowed')
+    expect(first.limits).toHaveLength(3)
+    expect(JSON.stringify(first)).not.toContain('203.0.113.9')
+    const dear = await post(service.url, { ...facts, cost: 100_000 }, '?status=http')
+    expect(dear.status).toBe(429)
+    expect(dear.headers.has('retry-after')).toBe(false)
+    expect(await dear.json()).toMatchObject({ outcome: 'impossible', reason: 'capacity' })
+  })
+
+  it('answers questions about one rule by key', async () => {
+    const ask = async (cost: number): Promise<unknown> => (await post(service.url, { key: 'k1', limit: 'endpoint:/api/data', cost })).json()
+    expect(await ask(999)).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 1 }] })
+    expect(await ask(999)).toMatchObject({ outcome: 'denied', retryAfterMs: expect.any(Number) })
+    const unknown = await post(service.url, { key: 'k1', limit: 'nothing' })
+    expect([unknown.status, await unknown.text()]).toEqual([400, expect.stringContaining('endpoint:/api/data')])
+  })
+
+  it.each([
+    ['{"key": ', 'is not JSON'],
+    ['', 'it is empty'],
+    ['[]', 'must be an object'],
+    ['{"key":"a","cost":-5}', 'cost is -5'],
+    ['{"key":"a","cost":1e309}', 'cost'],
+    ['{"key":"a","cost":"5"}', 'field cost is \\"5\\"'],
+    ['{"key":"a","cost":0.0000001}', 'at most six decimals'],
+    ['{"key":7}', 'field key is 7'],
+    ['{"key":"a","max":1}', 'max'],
+    ['{"path":"/","method":"GET","headers":[1]}', 'field headers'],
+    [JSON.stringify({ key: 'x'.repeat(70_000) }), 'larger than 65536 bytes'],
+  ])('refuses %.40s with a problem body', async (body, message) => {
+    const answer = await post(service.url, body)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'application/problem+json'])
+    expect(await answer.text()).toContain(message)
+  })
+
+  it('keeps the connection after broken and oversized bodies', async () => {
+    const { hostname, port } = new URL(service.url)
+    const socket = connect(Number(port), hostname)
+    let received = ''
+    socket.on('data', (data) => (received += data.toString()))
+    const send = (body: string): void =>
+      void socket.write(`POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    for (const body of ['{broken', 'x'.repeat(200_000), '{"path":"/","method":"GET"}']) send(body)
+    await expect.poll(() => received.match(/HTTP\/1\.1 \d+/g), { timeout: 5_000 }).toEqual(['HTTP/1.1 400', 'HTTP/1.1 400', 'HTTP/1.1 200'])
+    socket.destroy()
+  })
+
+  it('tells health and metrics, and never limits them', async () => {
+    expect(await (await fetch(`${service.url}/livez`)).text()).toBe('ok\n')
+    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ready' })
+    const answer = await fetch(`${service.url}/metrics`)
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    const text = await answer.text()
+    expect(text).toMatch(/^sluice_requests_total\{rule="endpoint:\/api\/search",route="[^"]*",result="denied"\} \d+$/m)
+    expect(text).toMatch(/^sluice_requests_blocked_total\{/m)
+    expect(text).toMatch(/^sluice_decision_duration_seconds_bucket\{source="store",le="\+Inf"\} \d+$/m)
+    expect(text).not.toContain('127.0.0.1')
+  })
+
+  it('says what else it knows', async () => {
+    expect((await fetch(`${service.url}/v1/check`)).status).toBe(405)
+    expect((await fetch(`${service.url}/api/other`)).status).toBe(404)
+    const page = await fetch(service.url)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  })
+})
+
+describe('serve refuses to start with one line', () => {
+  it('for a port in use', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const ran = await run(['serve', '--demo'], { PORT: String(port) })
+    expect(ran).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `sluice: cannot listen on 127.0.0.1:${port}: the port is in use; set PORT or --listen to another\n`,
+    })
+    await new Promise((resolve) => other.close(resolve))
+  })
+
+  it.each([
+    ['redis://user:secret@127.0.0.1:1', 2, 'store redis://user:***@127.0.0.1:1 cannot be reached'],
+    ['postgres://user:secret@127.0.0.1:1/db', 2, 'store postgres://user:***@127.0.0.1:1/db cannot be reached'],
+    ['mysql://127.0.0.1', 3, 'unknown kind; expected memory:'],
+  ])('for the store %s', async (store, code, line) => {
+    const ran = await run(['serve', '--demo', '--store', store], { PORT: '0' })
+    expect([ran.code, ran.stdout]).toEqual([code, ''])
+    expect(ran.stderr).toContain(line)
+    expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(ran.stderr).not.toContain('secret')
+  })
+
+  it.each([
+    [['serve'], {}, 3, 'give a policy file'],
+    [['serve', '--demo'], { PORT: 'http' }, 3, 'PORT is "http"'],
+    [['serve', '--demo', '--listen', '0.0.0.0:0'], {}, 3, 'only loopback addresses'],
+    [['serve', '--nothing'], {}, 3, '--nothing'],
+    [['serve', 'no-such-file.yaml'], { PORT: '0' }, 1, 'no-such-file.yaml cannot be read'],
+    [['frobnicate'], {}, 3, 'unknown command frobnicate'],
+    [[], {}, 3, 'no command given'],
+  ])('for %j', async (args, env, code, line) => {
+    const ran = await run(args, env)
+    expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(line)])
+  })
+})
+
+const engines = inject('engines')
+const folder = mkdtempSync(join(tmpdir(), 'sluice-pglite-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe.each([
+  ['redis', engines.redis],
+  ['postgres', engines.postgres],
+  ['pglite', `pglite:${folder}`],
+])('serve --store %s', (_name, url) => {
+  it.skipIf(url === undefined)('keeps limits over a restart', async () => {
+    const key = `restart-${process.pid}-${Date.now()}`
+    const question = { key, limit: 'endpoint:/api/data', cost: 700 }
+    const outcomes: string[] = []
+    for (let start = 0; start < 2; start += 1) {
+      const service = await serve(['--demo', '--store', url ?? ''])
+      outcomes.push(((await (await post(service.url, question)).json()) as { outcome: string }).outcome)
+      expect(await service.stop(start === 0 ? 'SIGTERM' : 'SIGINT')).toBe(0)
+    }
+    expect(outcomes).toEqual(['allowed', 'denied'])
+  })
+})

@@ -1,0 +1,47 @@
+import { buildEngine, type Engine } from './engine/engine.ts'
+import { LimiterError } from './errors/limiter-error.ts'
+import type { Claims, RequestFacts } from './identity/request.ts'
+import { type TrustedProxies, trustProxies } from './identity/trusted-proxies.ts'
+import type { Observer } from './observe/events.ts'
+import type { Policy } from './policy/policy.ts'
+import { memoryStore } from './stores/memory/memory-store.ts'
+import type { Store } from './stores/store.ts'
+import { withFallback } from './stores/wrap/fallback.ts'
+import { systemTime } from './time/system.ts'
+import type { Time } from './time/time.ts'
+
+export interface EngineOptions {
+  readonly policy: Policy
+  /** It stays open when the engine is closed. */
+  readonly store: Store
+  readonly clock?: Time
+  /** Verifies the token of a request and gives its claims, where the facts bring none. One that throws gives none. */
+  readonly claims?: (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
+  /** Instead of the policy's: a list, or `trustProxies(list, source)` for another header than x-forwarded-for. */
+  readonly trustedProxies?: readonly string[] | TrustedProxies
+  readonly observers?: readonly Observer[]
+  /** Decides in this process where the store fails and the policy says `local`; default a memory store of the engine's own. */
+  readonly local?: Store
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local'])
+
+/**
+ * A policy at work over one store; where the store fails, each group of rules becomes what the policy says.
+ * @throws LimiterError INVALID_OPTIONS for an unknown option or a missing policy or store, INVALID_ADDRESS for a wrong proxy
+ */
+export function createEngine(options: EngineOptions): Engine {
+  const unknown = Object.keys(options).find((option) => !KNOWN.has(option))
+  if (unknown !== undefined)
+    throw new LimiterError('INVALID_OPTIONS', `createEngine: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
+  const { policy, store, clock = systemTime, observers = [], claims } = options
+  if (typeof store?.consume !== 'function')
+    throw new LimiterError('INVALID_OPTIONS', 'createEngine: store is missing; memoryStore() is one')
+  const local = options.local ?? memoryStore({ clock })
+  const trustedProxies = trustOf(options.trustedProxies)
+  return buildEngine({ policy, store: withFallback(store, { local }), clock, observers, claims, trustedProxies })
+}
+
+function trustOf(given: EngineOptions['trustedProxies']): TrustedProxies | undefined {
+  return given === undefined || 'trusts' in given ? given : trustProxies(given)
+}
