@@ -8,16 +8,32 @@ export interface RemoteCalls {
   run<T>(send: () => Promise<T>, options: CallOptions | undefined, classify: (error: unknown) => StoreFailure): Promise<T>
 }
 
+export interface RemoteBounds {
+  /** Calls under way at once, abandoned ones included. */
+  readonly maxInFlight: number
+  /** Calls the client can send at once; further ones wait here, where one that is given up is never sent. Default: no bound. */
+  readonly maxSent?: number | undefined
+}
+
 /**
- * A call whose deadline has passed is `timeout`, `unknown`: it may yet be executed, counts as spent and is never sent again;
- * its late answer is dropped. It stays counted as under way until the client lets go of it, so a dead server cannot make the
- * process queue without end.
+ * A call whose deadline has passed is `timeout`. One that was sent is `unknown`: it may yet be executed, counts as spent and is
+ * never sent again; its late answer is dropped, and it stays counted as under way until the client lets go of it, so a dead
+ * server cannot make the process queue without end. One that still waited is dropped unsent: after an outage the server is not
+ * kept busy with calls that nobody waits for.
  */
-export function createRemoteCalls(name: string, time: Time, maxInFlight: number): RemoteCalls {
+export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds): RemoteCalls {
+  const { maxInFlight, maxSent = Number.POSITIVE_INFINITY } = bounds
   const deadlines = createDeadlines(time)
+  const waiting = new Set<() => void>()
   let inFlight = 0
+  let sent = 0
   const done = (): void => {
     inFlight -= 1
+    sent -= 1
+    const [next] = waiting
+    if (next === undefined) return
+    waiting.delete(next)
+    next()
   }
   const refusal = (options: CallOptions | undefined): StoreFailure | undefined => {
     if (options?.signal?.aborted === true) return new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
@@ -33,32 +49,39 @@ export function createRemoteCalls(name: string, time: Time, maxInFlight: number)
       if (refused !== undefined) return Promise.reject(refused)
       const { deadline, signal } = options ?? {}
       return new Promise((resolve, reject) => {
-        inFlight += 1
+        const begin = (): void => {
+          sent += 1
+          start(send).then(
+            (value) => {
+              done()
+              release()
+              resolve(value)
+            },
+            (error: unknown) => {
+              done()
+              give(error instanceof StoreFailure ? error : classify(error))
+            },
+          )
+        }
         const give = (failure: StoreFailure): void => {
           release()
           reject(failure)
         }
-        const cancel =
-          deadline === undefined
-            ? undefined
-            : deadlines.add(deadline, () => give(new StoreFailure('timeout', 'unknown', `${name}: no answer by the deadline`)))
-        const abort = (): void => give(new StoreFailure('aborted', 'unknown', `${name}: aborted by the caller`))
+        const giveUp = (kind: 'timeout' | 'aborted', why: string): void => {
+          const unsent = waiting.delete(begin)
+          if (unsent) inFlight -= 1
+          give(new StoreFailure(kind, unsent ? 'no' : 'unknown', `${name}: ${why}${unsent ? ', and no connection was free' : ''}`))
+        }
+        const cancel = deadline === undefined ? undefined : deadlines.add(deadline, () => giveUp('timeout', 'no answer by the deadline'))
+        const abort = (): void => giveUp('aborted', 'aborted by the caller')
         signal?.addEventListener('abort', abort, { once: true })
         const release = (): void => {
           cancel?.()
           signal?.removeEventListener('abort', abort)
         }
-        start(send).then(
-          (value) => {
-            done()
-            release()
-            resolve(value)
-          },
-          (error: unknown) => {
-            done()
-            give(error instanceof StoreFailure ? error : classify(error))
-          },
-        )
+        inFlight += 1
+        if (sent < maxSent) begin()
+        else waiting.add(begin)
       })
     },
   }

@@ -12,14 +12,16 @@ export interface Load {
   readonly samples: readonly Sample[]
   /** The longest the event loop was held in a window, beyond the millisecond between two looks at it. */
   lag(from: number, to: number): number
-  /** Waits until callers are answered by the store again, each once in a row; how long that took from now, in ms. */
+  /** Waits until the store answers again, as many calls in a row as there are callers: ms from now; infinity if it does not. */
   recovery(): Promise<number>
   /** Resolves once every caller has been answered. */
   stop(): Promise<void>
 }
 
-/** Callers that ask one after another, each on a key of its own, as fast as they are answered. */
-export function startLoad(limiter: Limiter, callers: number): Load {
+const PATIENCE_MS = 10_000
+
+/** Callers that ask one after another, each on a key of its own, as fast as they are answered or with a pause in between. */
+export function startLoad(limiter: Limiter, callers: number, pauseMs = 0): Load {
   const samples: Sample[] = []
   const looks: { at: number; lag: number }[] = []
   const state = { running: true }
@@ -34,7 +36,7 @@ export function startLoad(limiter: Limiter, callers: number): Load {
 
   let good = 0
   let since = 0
-  let recovered: ((at: number) => void) | undefined
+  let recovered: (() => void) | undefined
   const caller = async (_: unknown, index: number): Promise<void> => {
     while (state.running) {
       const started = performance.now()
@@ -42,10 +44,10 @@ export function startLoad(limiter: Limiter, callers: number): Load {
       samples.push({ started, ended: performance.now(), decision })
       if (started >= since) {
         good = decision.source === 'store' && decision.degraded === undefined ? good + 1 : 0
-        if (good >= callers) recovered?.(started)
+        if (good >= callers) recovered?.()
       }
       // Refusals without a round trip would otherwise keep everything else from running.
-      await new Promise((resolve) => setImmediate(resolve))
+      await new Promise((resolve) => (pauseMs === 0 ? setImmediate(resolve) : setTimeout(resolve, pauseMs)))
     }
   }
   const done = Promise.all(Array.from({ length: callers }, caller))
@@ -55,8 +57,13 @@ export function startLoad(limiter: Limiter, callers: number): Load {
     recovery: async () => {
       good = 0
       since = performance.now()
-      await new Promise<void>((resolve) => (recovered = () => resolve()))
-      return performance.now() - since
+      return new Promise<number>((resolve) => {
+        const patience = setTimeout(() => resolve(Number.POSITIVE_INFINITY), PATIENCE_MS)
+        recovered = () => {
+          clearTimeout(patience)
+          resolve(performance.now() - since)
+        }
+      })
     },
     stop: async () => {
       state.running = false

@@ -16,7 +16,7 @@ export function redisStopped(policies: readonly FailurePolicy[], stoppedMs: numb
         const client = advised(server.port)
         onTestFinished(() => client.disconnect())
         await new Promise((resolve) => client.once('ready', resolve))
-        await stopUnderLoad(redisStore({ client: ioredis(client) }), policy, server.pid, stoppedMs)
+        await stopUnderLoad(redisStore({ client: ioredis(client) }), { policy, pid: server.pid, stoppedMs })
       },
     )
   })

@@ -9,9 +9,12 @@ interface Sent {
 }
 
 /** A client whose answers the test gives by hand. */
-function byHand(maxInFlight = 2): { clock: ManualClock; calls: RemoteCalls; sent: Sent[]; ask(options?: CallOptions): Promise<string> } {
+function byHand(
+  maxInFlight = 2,
+  maxSent?: number,
+): { clock: ManualClock; calls: RemoteCalls; sent: Sent[]; ask(options?: CallOptions): Promise<string> } {
   const clock = manualClock()
-  const calls = createRemoteCalls('a store', clock, maxInFlight)
+  const calls = createRemoteCalls('a store', clock, { maxInFlight, maxSent })
   const sent: Sent[] = []
   const send = (): Promise<string> => new Promise((answer, fail) => sent.push({ answer, fail }))
   const classify = (error: unknown): StoreFailure => new StoreFailure('connection', 'unknown', String(error))
@@ -143,5 +146,48 @@ describe('remote calls', () => {
     await expect(calls.run(throws, undefined, classify)).rejects.toEqual(failure('connection', 'no'))
     const own = new StoreFailure('contention', 'no', 'gave up')
     await expect(calls.run(() => Promise.reject(own), undefined, classify)).rejects.toBe(own)
+  })
+
+  it('wait for a connection in order, and are never sent once they are given up', async () => {
+    const { sent, ask, clock } = byHand(10, 2)
+    const [first, second] = [ask(), ask()]
+    const late = failureOf(ask({ deadline: 50 }))
+    const controller = new AbortController()
+    const left = failureOf(ask({ signal: controller.signal }))
+    const [third, fourth] = [ask({ deadline: 100 }), ask()]
+    expect(sent).toHaveLength(2)
+    clock.advance(50)
+    controller.abort()
+    expect(await late).toEqual(failure('timeout', 'no'))
+    expect(await left).toEqual(failure('aborted', 'no'))
+
+    sent[1]?.answer('second')
+    await turn()
+    expect(sent).toHaveLength(3)
+    sent[2]?.answer('third')
+    sent[0]?.fail('reset')
+    expect(await failureOf(first)).toEqual(failure('connection', 'unknown'))
+    await turn()
+    sent[3]?.answer('fourth')
+    expect(await Promise.all([second, third, fourth])).toEqual(['second', 'third', 'fourth'])
+    expect(sent).toHaveLength(4)
+  })
+
+  it('that were sent and given up keep their connection; those that waited make room at once', async () => {
+    const { sent, ask, clock } = byHand(2, 1)
+    const stuck = failureOf(ask({ deadline: 10 }))
+    for (let round = 0; round < 5; round += 1) {
+      const waited = failureOf(ask({ deadline: clock.monotonic() + 10 }))
+      expect(await failureOf(ask())).toEqual(failure('overload', 'no'))
+      clock.advance(10)
+      expect(await waited).toEqual(failure('timeout', 'no'))
+    }
+    expect(await stuck).toEqual(failure('timeout', 'unknown'))
+    expect(sent).toHaveLength(1)
+    const next = ask()
+    sent[0]?.answer('at last')
+    await turn()
+    sent[1]?.answer('and on')
+    expect(await next).toBe('and on')
   })
 })

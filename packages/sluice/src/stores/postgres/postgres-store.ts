@@ -35,7 +35,7 @@ const CONFLICT_PAUSE_MS = 2
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { client, maxInFlight = 10_000, clock = systemTime, random = systemRandom } = options
-  const calls = createRemoteCalls('postgres', clock, maxInFlight)
+  const calls = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: client.connections })
 
   const run = async (
     groups: readonly CallGroup[],

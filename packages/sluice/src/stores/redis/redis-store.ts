@@ -27,7 +27,7 @@ export function redisStore(options: RedisStoreOptions): Store {
   const { client, prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
   if (/[{}\s]/.test(prefix))
     throw new LimiterError('INVALID_OPTIONS', `redisStore: prefix is ${JSON.stringify(prefix)}, expected no braces or blanks`)
-  const calls = createRemoteCalls('redis', clock, maxInFlight)
+  const calls = createRemoteCalls('redis', clock, { maxInFlight })
 
   const run = async (
     groups: readonly CallGroup[],
@@ -72,7 +72,7 @@ function encode(groups: readonly CallGroup[], prefix: string, now: number, charg
       const key = prefix + id.scope + id.key
       const known = index.get(key) ?? index.size + 1
       index.set(key, known)
-      args.push(known, limit.algorithm.tag, toMicroTokens(cost) as number, ...limit.algorithm.codec.encodePlan(limit.plan))
+      args.push(known, toMicroTokens(cost) as number, ...limit.algorithm.codec.encodePlan(limit.plan))
     }
   }
   return { keys: [...index.keys()], args }

@@ -1,0 +1,23 @@
+import { type Engine, findPostgres, startPostgres } from '@sluice/scripts/engines'
+import pgDriver from 'pg'
+import { inject, onTestFinished } from 'vitest'
+import { pg, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+
+const found = inject('engines').postgres === undefined ? undefined : findPostgres()
+
+/** Where there is no server program, faults cannot be made. */
+export const noPostgres: boolean = found === undefined || 'missing' in found
+
+/** A PostgreSQL of the test's own. */
+export async function privatePostgres(): Promise<Engine> {
+  if (found === undefined || 'missing' in found) throw new Error('there is no PostgreSQL')
+  return startPostgres(found.path)
+}
+
+/** A store over a pool as the documentation advises: a lost server is an answer and not a wait. */
+export function pooled(url: string, max = 8, connectionTimeoutMillis = 500): { pool: pgDriver.Pool; store: PostgresStore } {
+  const pool = new pgDriver.Pool({ connectionString: url, max, connectionTimeoutMillis })
+  pool.on('error', () => {})
+  onTestFinished(() => pool.end())
+  return { pool, store: postgresStore({ client: pg(pool) }) }
+}
