@@ -11,7 +11,7 @@ describe.skipIf(url === undefined)('Redis', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   storeSuite('redis', {
     open: async () => redisStore({ client: ioredis(client), prefix }),
-    readState: async ({ scope, key }) => decodeBucket(await client.get(prefix + scope + key)),
+    readState: async ({ scope, key }) => decodeBucket(await client.getBuffer(prefix + scope + key)),
     close: async () => {
       await client.quit()
     },

@@ -1,173 +1,131 @@
--- The token bucket kernel (algorithms/token-bucket.ts), operation for operation, in whole numbers below 2^53.
+-- The token bucket kernel (algorithms/token-bucket.ts) in whole numbers below 2^53.
 --
--- plan    n micro-tokens every m microseconds, burst in micro-tokens: three arguments
--- state   "1 zero rest age hold n m burst", age being seen - zero
+-- plan    n micro-tokens every m microseconds (reduced), burst in micro-tokens
+-- state   { zero, rest, seen, hold, n, m, burst }: zero in microseconds and rest in n-ths of one
+-- value   MessagePack: 1 (the format), zero, rest, seen - zero, hold, n, m, burst
+--
+-- a % n is exact for whole numbers below 2^53, and so is (a - a % n) / n, the rounded-down quotient.
 
-local token_bucket = { width = 3 }
+-- When micro-tokens that start to flow in at `rest` have done so: microseconds and the new rest.
+local function flow(n, m, micro, rest)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = rest + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
 
-do
-  local MICRO = 1000000
-  local HALF = 131072
-  local floor, ceil, max = math.floor, math.ceil, math.max
+-- A guess of doubles is off by less than this share: made smaller by it, it is never too high.
+local LOW = 1 - 2 ^ -50
 
-  local function span_of(plan, micro)
-    local tokens = floor(micro / MICRO)
-    local parts = micro - tokens * MICRO
-    local sum = tokens * plan.token_rest + parts * plan.micro_rest
-    local carry = floor(sum / plan.n)
-    return tokens * plan.token_micros + parts * plan.micro_micros + carry, sum - carry * plan.n
+-- How many pieces of `unit` micro-tokens have flowed in after `span` microseconds less `rest`, and when the next one will have: a guess
+-- in doubles, made exact by comparing.
+local function pieces(n, m, unit, rest, span)
+  local count = 0
+  if span > 0 then
+    local guess = (span - rest / n) / (m * unit / n) * LOW
+    if guess > 0 then count = guess - guess % 1 end
   end
-
-  local function plan_of(n, m, burst)
-    local token_time = m * MICRO
-    local plan = { n = n, m = m, burst = burst }
-    plan.token_micros = floor(token_time / n)
-    plan.token_rest = token_time - plan.token_micros * n
-    plan.micro_micros = floor(m / n)
-    plan.micro_rest = m - plan.micro_micros * n
-    plan.full_micros, plan.full_rest = span_of(plan, burst)
-    return plan
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, rest)
+    if micros > span then return count, left > 0 and micros + 1 or micros end
+    if micros == span and left > 0 then return count, micros + 1 end
+    count = count + 1
   end
+end
 
-  local function filled(plan, state, time)
-    local rest = plan.full_rest == 0 and 0 or plan.n - plan.full_rest
-    local zero = time - plan.full_micros - (rest == 0 and 0 or 1)
-    if not state then return zero, rest, 0 end
-    if state.zero > zero or (state.zero == zero and state.rest > rest) then return state.zero, state.rest, state.hold end
-    if state.hold > 0 and time < state.seen + state.hold then return zero, rest, state.hold end
-    return zero, rest, 0
-  end
+-- Where zero stands at a time: never further back than a full bucket.
+local function filled(state, n, m, burst, time)
+  local full, left = flow(n, m, burst, 0)
+  local zero, rest = time - full, 0
+  if left > 0 then zero, rest = zero - 1, n - left end
+  if not state then return zero, rest, 0, full, left end
+  if state[1] > zero or (state[1] == zero and state[2] > rest) then return state[1], state[2], state[4], full, left end
+  if state[4] > 0 and time < state[3] + state[4] then return zero, rest, state[4], full, left end
+  return zero, rest, 0, full, left
+end
 
-  local function after(plan, micros, unit_rest, zero, rest, count)
-    return zero + count * micros + ceil((rest + count * unit_rest) / plan.n)
-  end
-
-  local function affordable(plan, micros, unit_rest, zero, rest, time)
-    local span = time - zero
-    if span <= 0 then return 0 end
-    local count = max(0, floor((span - rest / plan.n) / (micros + unit_rest / plan.n)))
-    while count > 0 and after(plan, micros, unit_rest, zero, rest, count) > time do count = count - 1 end
-    while after(plan, micros, unit_rest, zero, rest, count + 1) <= time do count = count + 1 end
-    return count
-  end
-
-  local function look(view, plan, zero, rest, time, now)
-    local remaining = affordable(plan, plan.token_micros, plan.token_rest, zero, rest, time)
-    local full = zero + plan.full_micros + ceil((rest + plan.full_rest) / plan.n)
-    view.remaining = remaining
-    view.reset_after = full > time and full - now or 0
-    if (remaining + 1) * MICRO > plan.burst then
-      view.replenish_after = view.reset_after
+-- Outcome, retryAfter, remaining, replenishAfter, resetAfter, and the state after the charge where it is allowed. A cost of 0 looks.
+local function decide(state, n, m, burst, now, cost)
+  local time = now
+  if state and state[3] > now then time = state[3] end
+  local zero, rest, hold, full, full_rest = filled(state, n, m, burst, time)
+  local outcome, retry_after, after = 0, 0, nil
+  if cost > burst then
+    outcome = 2
+  elseif cost > 0 then
+    local micros, left = flow(n, m, cost, rest)
+    if zero + micros > time or (zero + micros == time and left > 0) then
+      outcome = 1
+      retry_after = zero + micros - now
+      if left > 0 then retry_after = retry_after + 1 end
     else
-      view.replenish_after = after(plan, plan.token_micros, plan.token_rest, zero, rest, remaining + 1) - now
+      zero, rest = zero + micros, left
+      after = { zero, rest, time, hold, n, m, burst }
     end
-    return view
   end
+  local remaining, next_one = pieces(n, m, 1000000, rest, time - zero)
+  local sum = rest + full_rest
+  local reset_after = zero + full + (sum + (-sum) % n) / n
+  if reset_after > time then reset_after = reset_after - now else reset_after = 0 end
+  local replenish_after = reset_after
+  if (remaining + 1) * 1000000 <= burst then replenish_after = zero + next_one - now end
+  -- Without a hold, the state's life is the time until it is full.
+  if after then after[8] = hold == 0 and reset_after or nil end
+  return outcome, retry_after, remaining, replenish_after, reset_after, after
+end
 
-  local function mul_div(a, b, c)
-    local high = floor(b / HALF)
-    local first = a * high
-    local quotient = floor(first / c)
-    local carried = (first - quotient * c) * HALF + a * (b - high * HALF)
-    return quotient * HALF + floor(carried / c)
-  end
+-- Microseconds from now until the state decides like none.
+local function life(state, now)
+  local micros, left = flow(state[5], state[6], state[7], state[2])
+  local fresh = state[1] + micros
+  if left > 0 then fresh = fresh + 1 end
+  if state[4] > 0 and state[3] + state[4] > fresh then fresh = state[3] + state[4] end
+  return fresh - now
+end
 
-  local function level_of(plan, zero, rest, time)
-    local tokens = affordable(plan, plan.token_micros, plan.token_rest, zero, rest, time)
-    local moved = rest + tokens * plan.token_rest
-    local carry = floor(moved / plan.n)
-    local zero_left = zero + tokens * plan.token_micros + carry
-    local rest_left = moved - carry * plan.n
-    local parts = affordable(plan, plan.micro_micros, plan.micro_rest, zero_left, rest_left, time)
-    local elapsed = (time - zero_left) * plan.n - rest_left
-    return tokens * MICRO + parts, max(0, elapsed - parts * plan.m)
+-- The state in a changed plan's unit: what the old plan would have left, cut to the new burst; false where it is as fresh as none.
+local function adopt(state, n, m, burst, now)
+  local time = now
+  if state[3] > now then time = state[3] end
+  if life(state, time) <= 0 then return false end
+  local old_n, old_m = state[5], state[6]
+  local zero, rest, _, full, full_rest = filled(state, old_n, old_m, state[7], time)
+  local tokens = pieces(old_n, old_m, 1000000, rest, time - zero)
+  local micros, left = flow(old_n, old_m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(old_n, old_m, 1, rest, time - zero)
+  local micro = tokens * 1000000 + parts
+  local part = (time - zero) * old_n - rest - parts * old_m
+  local extra = 0
+  if micro >= burst then
+    micro = burst
+  elseif part > 0 then
+    -- floor(part * m / old_m), exact though the product passes 2^53: m is taken in two halves.
+    local low = m % 131072
+    local one = part * ((m - low) / 131072)
+    local carried = (one % old_m) * 131072 + part * low
+    extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
   end
+  local span, span_rest = flow(n, m, micro, 0)
+  local behind = span_rest + extra
+  local hold = full
+  if full_rest > 0 then hold = full + 1 end
+  if state[4] > hold then hold = state[4] end
+  return { time - span - (behind + (-behind) % n) / n, (-behind) % n, state[3], hold, n, m, burst }
+end
 
-  local function expires_at(plan, state)
-    local fresh = state.zero + plan.full_micros + ceil((state.rest + plan.full_rest) / plan.n)
-    if state.hold > 0 then return max(fresh, state.seen + state.hold) end
-    return fresh
-  end
+local function encode(state)
+  return cmsgpack.pack(1, state[1], state[2], state[3] - state[1], state[4], state[5], state[6], state[7])
+end
 
-  function token_bucket.plan(from)
-    return plan_of(tonumber(ARGV[from]), tonumber(ARGV[from + 1]), tonumber(ARGV[from + 2]))
-  end
-
-  function token_bucket.expires_at(state)
-    return expires_at(plan_of(state.n, state.m, state.burst), state)
-  end
-
-  function token_bucket.adopt(plan, state, now)
-    if state.n == plan.n and state.m == plan.m and state.burst == plan.burst then return state end
-    local time = max(now, state.seen)
-    local old = plan_of(state.n, state.m, state.burst)
-    if expires_at(old, state) <= time then return nil end
-    local zero, rest = filled(old, state, time)
-    local micro, part = level_of(old, zero, rest, time)
-    local extra = 0
-    if micro >= plan.burst then
-      micro = plan.burst
-    else
-      extra = mul_div(part, plan.m, old.m)
-    end
-    local span_micros, span_rest = span_of(plan, micro)
-    local behind = span_rest + extra
-    local back = ceil(behind / plan.n)
-    return {
-      zero = time - span_micros - back,
-      rest = back * plan.n - behind,
-      seen = state.seen,
-      hold = max(state.hold, old.full_micros + (old.full_rest > 0 and 1 or 0)),
-      n = plan.n,
-      m = plan.m,
-      burst = plan.burst,
-    }
-  end
-
-  function token_bucket.view(plan, state, now)
-    local time = state and max(now, state.seen) or now
-    local zero, rest = filled(plan, state, time)
-    return look({}, plan, zero, rest, time, now)
-  end
-
-  function token_bucket.decide(plan, state, now, cost)
-    local time = state and max(now, state.seen) or now
-    local zero, rest, hold = filled(plan, state, time)
-    if cost > plan.burst then return look({ outcome = 2, retry_after = 0, state = state }, plan, zero, rest, time, now) end
-    local micros, unit_rest = span_of(plan, cost)
-    local sum = rest + unit_rest
-    local carry = floor(sum / plan.n)
-    local moved_zero = zero + micros + carry
-    local moved_rest = sum - carry * plan.n
-    if moved_zero > time or (moved_zero == time and moved_rest > 0) then
-      local retry_after = moved_zero - now + (moved_rest > 0 and 1 or 0)
-      return look({ outcome = 1, retry_after = retry_after, state = state }, plan, zero, rest, time, now)
-    end
-    local next_state = {
-      zero = moved_zero, rest = moved_rest, seen = time, hold = hold, n = plan.n, m = plan.m, burst = plan.burst,
-    }
-    return look({ outcome = 0, retry_after = 0, state = next_state }, plan, moved_zero, moved_rest, time, now)
-  end
-
-  function token_bucket.encode(state)
-    return string.format(
-      '1 %.0f %.0f %.0f %.0f %.0f %.0f %.0f',
-      state.zero, state.rest, state.seen - state.zero, state.hold, state.n, state.m, state.burst
-    )
-  end
-
-  function token_bucket.decode(text)
-    local zero, rest, age, hold, n, m, burst = string.match(text, '^1 (%-?%d+) (%d+) (%-?%d+) (%d+) (%d+) (%d+) (%d+)$')
-    if not zero then return nil end
-    zero = tonumber(zero)
-    return {
-      zero = zero,
-      rest = tonumber(rest),
-      seen = zero + tonumber(age),
-      hold = tonumber(hold),
-      n = tonumber(n),
-      m = tonumber(m),
-      burst = tonumber(burst),
-    }
-  end
+-- What is no readable state (another type, another format) is none: it is replaced by the next charge.
+local function load_state(key)
+  local value = redis.pcall('GET', key)
+  if type(value) ~= 'string' then return false end
+  local ok, format, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or format ~= 1 or type(burst) ~= 'number' or more ~= nil then return false end
+  return { zero, rest, zero + age, hold, n, m, burst }
 end
