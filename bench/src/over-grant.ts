@@ -39,7 +39,8 @@ export async function measureOverGrant(contestant: Contestant, options: OverGran
   const bucket: Bucket = { key: `sluice-bench:${process.pid}:grant`, rate, burst }
   const running = await contestant.open(options.url, bucket, { callers, note: true })
   const before = running.wire.sent()
-  const load = await closedLoop(callers, seconds * 1_000, running.ask)
+  // Half a token's time longer: the last token falls due at the end exactly, and should find somebody asking.
+  const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, running.ask)
   const sent = running.wire.sent()
   await running.close()
   const nominalMaximum = burst + rate * seconds
