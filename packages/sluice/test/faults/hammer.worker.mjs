@@ -1,5 +1,5 @@
 // One process of several on one key. Runs the built package, as an application would: node cannot run the sources.
-// Answers { run: Task } with 'ready' once it is connected, then { go: true } with every verdict it got.
+// Answers a Task with 'ready' once it is connected, and the next message with every verdict it got.
 import { Redis } from 'ioredis'
 import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
@@ -8,7 +8,8 @@ import { ioredis, redisStore } from 'sluice/redis'
 
 /** @typedef {{ kind: 'redis' | 'postgres', url: string, space: string, rate: string, burst: number, callers: number, ms: number }} Task */
 
-process.on('disconnect', () => process.exit(1))
+// The parent ends this process once it has everything.
+process.on('disconnect', () => process.exit(0))
 process.once('message', (/** @type {Task} */ task) => void run(task))
 
 /** @param {Task} task */
@@ -31,7 +32,7 @@ async function run({ kind, url, space, rate, burst, callers, ms }) {
   }
   await Promise.all(Array.from({ length: callers }, caller))
   await end()
-  process.send(verdicts, () => process.exit(0))
+  process.send(verdicts)
 }
 
 function overRedis(url, prefix) {

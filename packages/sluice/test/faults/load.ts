@@ -10,8 +10,8 @@ export interface Sample {
 export interface Load {
   /** In the order they were answered. */
   readonly samples: readonly Sample[]
-  /** The longest the event loop was held in a window, beyond the millisecond between two looks at it. */
-  lag(from: number, to: number): number
+  /** For how long the event loop was held in a window, at most at once and in all, beyond a millisecond between two looks at it. */
+  held(from: number, to: number): { readonly longest: number; readonly all: number }
   /** Waits until the store answers again, as many calls in a row as there are callers: ms from now; infinity if it does not. */
   recovery(): Promise<number>
   /** Resolves once every caller has been answered. */
@@ -23,14 +23,11 @@ const PATIENCE_MS = 10_000
 /** Callers that ask one after another, each on a key of its own, as fast as they are answered or with a pause in between. */
 export function startLoad(limiter: Limiter, callers: number, pauseMs = 0): Load {
   const samples: Sample[] = []
-  const looks: { at: number; lag: number }[] = []
-  const state = { running: true }
-  let looked = performance.now()
+  const looks: number[] = [performance.now()]
+  const state = { running: true, looking: true }
   const look = (): void => {
-    const now = performance.now()
-    looks.push({ at: now, lag: Math.max(0, now - looked - 1) })
-    looked = now
-    if (state.running) setTimeout(look, 1)
+    looks.push(performance.now())
+    if (state.looking) setTimeout(look, 1)
   }
   look()
 
@@ -53,7 +50,16 @@ export function startLoad(limiter: Limiter, callers: number, pauseMs = 0): Load 
   const done = Promise.all(Array.from({ length: callers }, caller))
   return {
     samples,
-    lag: (from, to) => looks.reduce((worst, { at, lag }) => (at >= from && at - lag <= to ? Math.max(worst, lag) : worst), 0),
+    held: (from, to) => {
+      let [longest, all] = [0, 0]
+      for (let index = firstAfter(looks, from); index < looks.length && (looks[index - 1] as number) < to; index += 1) {
+        const overlap = Math.min(looks[index] as number, to) - Math.max(looks[index - 1] as number, from)
+        const lag = Math.max(0, overlap - 1)
+        longest = Math.max(longest, lag)
+        all += lag
+      }
+      return { longest, all }
+    },
     recovery: async () => {
       good = 0
       since = performance.now()
@@ -68,6 +74,8 @@ export function startLoad(limiter: Limiter, callers: number, pauseMs = 0): Load 
     stop: async () => {
       state.running = false
       await done
+      state.looking = false
+      looks.push(performance.now())
     },
   }
 }
@@ -80,6 +88,8 @@ export interface Punctuality {
   readonly usual: number
   /** The longest the event loop was held meanwhile. */
   readonly lag: number
+  /** The most that an answer was later than the loop's being held between its deadline and itself accounts for. */
+  readonly excess: number
 }
 
 /** How late the answers to calls that began in a window were, and how much of that is this process's own loop. */
@@ -87,10 +97,23 @@ export function punctuality(load: Load, from: number, to: number, deadlineMs: nu
   const asked = load.samples.filter(({ started }) => started >= from && started <= to)
   const late = asked.map(({ started, ended }) => ended - started - deadlineMs).sort((a, b) => a - b)
   const end = asked.reduce((last, { ended }) => Math.max(last, ended), to)
+  const excess = asked.map(({ started, ended }) => ended - started - deadlineMs - load.held(started + deadlineMs, ended).all)
   return {
     calls: asked.length,
     lateness: late.at(-1) ?? Number.NaN,
     usual: late[Math.floor(late.length * 0.99)] ?? Number.NaN,
-    lag: load.lag(from, end),
+    lag: load.held(from, end).longest,
+    excess: excess.reduce((worst, value) => Math.max(worst, value), Number.NEGATIVE_INFINITY),
   }
+}
+
+/** Index of the first of the rising numbers that is above a value, by halving. */
+function firstAfter(rising: readonly number[], value: number): number {
+  let [low, high] = [1, rising.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((rising[middle] as number) > value) high = middle
+    else low = middle + 1
+  }
+  return low
 }

@@ -5,7 +5,7 @@ import { continueTree, stopTree } from './process-tree.ts'
 
 export const DEADLINE_MS = 50
 export const CALLERS = 64
-/** Answers may be this much later than the deadline, once what this process's loop was held is taken off. */
+/** Answers may be this much later than the deadline, once the time for which this process's loop was held is taken off. */
 export const GRACE_MS = 5
 /** So large that no caller uses it up: every denial would be a false one. */
 export const plenty = tokenBucket({ rate: '1000000/s', burst: 1_000_000 })
@@ -33,12 +33,12 @@ export async function stopUnderLoad(store: Store, { policy, pid, stoppedMs, paus
 
     const during = load.samples.filter(({ started, ended }) => started >= stopped && ended <= resumed)
     const figures = punctuality(load, stopped, resumed, DEADLINE_MS)
-    report(policy, { ...figures, recovery, lagAfter: load.lag(resumed, resumed + recovery) })
+    report(policy, { ...figures, recovery, lagAfter: load.held(resumed, resumed + recovery).longest })
     expect(during.length).toBeGreaterThanOrEqual(CALLERS)
     for (const sample of during) expectStandIn(sample, policy)
     expect(load.samples.filter(({ decision }) => decision.outcome === 'denied')).toEqual([])
     expectPunctual(figures)
-    expect(recovery - load.lag(resumed, resumed + recovery)).toBeLessThanOrEqual(1_000)
+    expect(recovery - load.held(resumed, resumed + recovery).all).toBeLessThanOrEqual(1_000)
   } finally {
     continueTree(pid)
     await load.stop()
@@ -46,8 +46,8 @@ export async function stopUnderLoad(store: Store, { policy, pid, stoppedMs, paus
   }
 }
 
-export function expectPunctual({ lateness, lag }: Punctuality): void {
-  expect(lateness - lag).toBeLessThanOrEqual(GRACE_MS)
+export function expectPunctual({ excess }: Punctuality): void {
+  expect(excess).toBeLessThanOrEqual(GRACE_MS)
 }
 
 function expectStandIn({ decision }: Sample, policy: FailurePolicy): void {
