@@ -6,7 +6,7 @@ import { continueTree, stopTree } from './process-tree.ts'
 export const DEADLINE_MS = 50
 export const CALLERS = 64
 /** Answers may be this much later than the deadline, once the time for which this process's loop was held is taken off. */
-export const GRACE_MS = 5
+const GRACE_MS = 5
 /** So large that no caller uses it up: every denial would be a false one. */
 export const plenty = tokenBucket({ rate: '1000000/s', burst: 1_000_000 })
 
