@@ -3,6 +3,7 @@ import { StoreFailure, type StoreFailureKind } from '../store.ts'
 /** First word of an error reply -> what it means. The server refused before executing anything. */
 const REPLIES: ReadonlyMap<string, StoreFailureKind> = new Map([
   ['LOADING', 'unavailable'],
+  ['NOSCRIPT', 'unavailable'],
   ['BUSY', 'unavailable'],
   ['MASTERDOWN', 'unavailable'],
   ['CLUSTERDOWN', 'unavailable'],

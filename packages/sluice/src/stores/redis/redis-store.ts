@@ -37,8 +37,9 @@ export function redisStore(options: RedisStoreOptions): Store {
     const { keys, args } = encode(groups, prefix, callOptions?.now ?? 0, charge)
     const send = (): Promise<unknown> =>
       client.evalsha(consumeProgram.sha1, keys, args).catch((error: unknown) => {
-        if (isNoScript(error)) return client.eval(consumeProgram.source, keys, args)
-        throw error
+        const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
+        if (late || !isNoScript(error)) throw error
+        return client.eval(consumeProgram.source, keys, args)
       })
     const reply = await calls.run(send, callOptions, classify)
     if (Array.isArray(reply)) {
