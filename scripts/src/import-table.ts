@@ -31,7 +31,7 @@ export const ROOMS: readonly Room[] = [
   { folder: 'time', mayImport: ['errors'] },
   { folder: 'decision', mayImport: ['time', 'errors'] },
   { folder: 'algorithms', mayImport: ['decision', 'time', 'errors'] },
-  { folder: 'keys', mayImport: [] },
+  { folder: 'keys', mayImport: ['errors'] },
   { folder: 'stores', mayImport: [...BASE, 'keys'] },
   { folder: 'stores/wrap', mayImport: [...BASE, 'stores/store.ts'] },
   { folder: 'stores/redis', mayImport: [...BASE, 'keys', 'stores'], outside: typesOf('ioredis') },

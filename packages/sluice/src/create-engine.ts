@@ -1,10 +1,11 @@
 import { buildEngine, type Engine } from './engine/engine.ts'
 import { LimiterError } from './errors/limiter-error.ts'
+import { refuseUnknown } from './errors/options.ts'
 import type { Claims, RequestFacts } from './identity/request.ts'
 import { type TrustedProxies, trustProxies } from './identity/trusted-proxies.ts'
 import type { Observer } from './observe/events.ts'
 import type { Policy } from './policy/policy.ts'
-import { memoryStore } from './stores/memory/memory-store.ts'
+import { standIn } from './stand-in.ts'
 import type { Store } from './stores/store.ts'
 import { withFallback } from './stores/wrap/fallback.ts'
 import { systemTime } from './time/system.ts'
@@ -20,24 +21,25 @@ export interface EngineOptions {
   /** Instead of the policy's: a list, or `trustProxies(list, source)` for another header than x-forwarded-for. */
   readonly trustedProxies?: readonly string[] | TrustedProxies
   readonly observers?: readonly Observer[]
-  /** Decides in this process where the store fails and the policy says `local`; default a memory store of the engine's own. */
+  /**
+   * Decides in this process where the store fails and the policy says `local`; default a memory store of the engine's
+   * own beside a remote store, and nothing beside one in this process.
+   */
   readonly local?: Store
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local'])
+const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local']
 
 /**
  * A policy at work over one store; where the store fails, each group of rules becomes what the policy says.
  * @throws LimiterError INVALID_OPTIONS for an unknown option or a missing policy or store, INVALID_ADDRESS for a wrong proxy
  */
 export function createEngine(options: EngineOptions): Engine {
-  const unknown = Object.keys(options).find((option) => !KNOWN.has(option))
-  if (unknown !== undefined)
-    throw new LimiterError('INVALID_OPTIONS', `createEngine: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
+  refuseUnknown('createEngine', options, KNOWN)
   const { policy, store, clock = systemTime, observers = [], claims } = options
   if (typeof store?.consume !== 'function')
     throw new LimiterError('INVALID_OPTIONS', 'createEngine: store is missing; memoryStore() is one')
-  const local = options.local ?? memoryStore({ clock })
+  const local = options.local ?? standIn(store, clock)
   const trustedProxies = trustOf(options.trustedProxies)
   return buildEngine({ policy, store: withFallback(store, { local }), clock, observers, claims, trustedProxies })
 }

@@ -1,8 +1,10 @@
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { LimiterError } from './errors/limiter-error.ts'
+import { refuseUnknown, validDeadline } from './errors/options.ts'
 import { buildLimiter, type Limiter } from './limiter/limiter.ts'
 import type { Observer } from './observe/events.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
+import { standIn } from './stand-in.ts'
 import type { FailurePolicy, Store } from './stores/store.ts'
 import { withFallback } from './stores/wrap/fallback.ts'
 import { systemTime } from './time/system.ts'
@@ -33,7 +35,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   check(options)
   const { name = 'default', clock = systemTime, deadlineMs = 50, observers = [], onStoreFailure = 'deny' } = options
   const store = options.store ?? memoryStore({ clock })
-  const local = onStoreFailure === 'local' && !store.capabilities.sync ? memoryStore({ clock }) : store
+  const local = standIn(store, clock)
   return buildLimiter({
     name,
     limits: options.limits ?? { default: options.limit as AnyLimit },
@@ -48,23 +50,18 @@ export function createLimiter(options: LimiterOptions): Limiter {
   })
 }
 
-const KNOWN: ReadonlySet<string> = new Set(['name', 'limit', 'limits', 'store', 'clock', 'deadlineMs', 'onStoreFailure', 'observers'])
+const KNOWN = ['name', 'limit', 'limits', 'store', 'clock', 'deadlineMs', 'onStoreFailure', 'observers']
+const POLICIES: readonly unknown[] = ['allow', 'deny', 'local']
 
 function check(options: LimiterOptions): void {
-  const unknown = Object.keys(options).find((option) => !KNOWN.has(option))
-  if (unknown !== undefined)
-    throw new LimiterError('INVALID_OPTIONS', `createLimiter: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
+  refuseUnknown('createLimiter', options, KNOWN)
   if ((options.limit === undefined) === (options.limits === undefined)) {
     throw new LimiterError('INVALID_OPTIONS', 'createLimiter: give either limit or limits, and not both')
   }
   const { deadlineMs = 50, onStoreFailure = 'deny' } = options
-  if (!(deadlineMs > 0 && deadlineMs <= 60_000)) {
-    throw new LimiterError('INVALID_OPTIONS', `createLimiter: deadlineMs is ${String(deadlineMs)}, expected above 0 and at most 60000`)
-  }
-  if (!['allow', 'deny', 'local'].includes(onStoreFailure)) {
-    throw new LimiterError(
-      'INVALID_OPTIONS',
-      `createLimiter: onStoreFailure is ${JSON.stringify(onStoreFailure)}, expected allow, deny or local`,
-    )
+  validDeadline('createLimiter', deadlineMs)
+  if (!POLICIES.includes(onStoreFailure)) {
+    const shown = JSON.stringify(onStoreFailure)
+    throw new LimiterError('INVALID_OPTIONS', `createLimiter: onStoreFailure is ${shown}, expected allow, deny or local`)
   }
 }

@@ -1,5 +1,6 @@
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { createLimiter } from './create-limiter.ts'
+import { refuseUnknown } from './errors/options.ts'
 import type { Limiter } from './limiter/limiter.ts'
 import { type Throttled, throttledFunction, throttledIterable } from './pacing/throttle.ts'
 import { createTurns, type Turns, type TurnsOptions } from './pacing/turns.ts'
@@ -33,6 +34,7 @@ export function throttleIterable<Item>(
 }
 
 function turnsOf(limit: AnyLimit | Limiter, options: PacingOptions): Turns {
+  refuseUnknown('pacing', options, ['key', 'maxWaiting', 'signal', 'clock'])
   const { clock = systemTime } = options
   const limiter = 'check' in limit ? limit : createLimiter({ name: 'pacing', limit, clock })
   return createTurns(limiter, clock, options)

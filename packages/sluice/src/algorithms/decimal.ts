@@ -1,3 +1,5 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+
 /** One token in the unit kernels count in: costs, rates and bursts have at most six decimals. */
 export const MICRO = 1_000_000
 
@@ -21,4 +23,15 @@ export function toMicroTokens(value: number | string): number | undefined {
 /** Tokens for people: the decimal a number of micro-tokens stands for. */
 export function fromMicroTokens(micro: number): number {
   return micro / MICRO
+}
+
+/** @throws LimiterError INVALID_COST for what is no number above 0 with at most six decimals */
+export function validCost(cost: unknown): number {
+  const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
+  if (micro !== undefined && micro > 0) return cost as number
+  const shown = typeof cost === 'string' ? JSON.stringify(cost) : String(cost)
+  throw new LimiterError(
+    'INVALID_COST',
+    `cost is ${shown}, expected a number above 0 with at most six decimals (to look without charging, use peek)`,
+  )
 }

@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { refuseUnknown } from '../errors/options.ts'
 import { LONGEST, type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, Step, View } from './algorithm.ts'
 import { fromMicroTokens, MICRO, toMicroTokens } from './decimal.ts'
@@ -42,6 +43,7 @@ export interface BucketState {
   readonly burst: number
 }
 
+/** What a token bucket is made of. */
 export interface TokenBucketOptions {
   readonly rate: Rate
   /** Most tokens the bucket holds; at most six decimals. */
@@ -51,15 +53,16 @@ export interface TokenBucketOptions {
 /**
  * A token bucket: `burst` tokens at first, refilled continuously at `rate`. Over every interval of length t at most
  * burst + rate * t is admitted, exactly (Rate Limiting at Scale; Turner 1986).
- * @throws LimiterError INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT where whole numbers below 2^53 cannot carry the limit
+ * @throws LimiterError INVALID_OPTIONS, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT where whole numbers below 2^53 cannot carry the limit
  */
 export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPlan, BucketState> {
+  refuseUnknown('tokenBucket', options, ['rate', 'burst'])
   const { micro, per } = parseRate(options.rate)
   const burst = toMicroTokens(options.burst)
   if (burst === undefined || burst === 0) {
     throw new LimiterError(
       'INVALID_BURST',
-      `${JSON.stringify(options.burst)} is not a burst: expected tokens above 0 with at most six decimals`,
+      `${JSON.stringify(options.burst)} is not a burst: expected tokens above 0 and at most 9007199254, with at most six decimals`,
     )
   }
   const divisor = gcd(micro, per)

@@ -37,7 +37,7 @@ interface Base {
   readonly allowed: boolean
   /** In the order they were asked; empty where nothing is known. */
   readonly limits: readonly LimitView[]
-  /** Store time of the decision, milliseconds since 1970. */
+  /** Store time of the decision, milliseconds since 1970; this process's own where no store answered. */
   readonly at: number
   readonly source: Source
   readonly degraded?: Degraded

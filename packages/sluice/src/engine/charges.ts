@@ -1,8 +1,7 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Request } from '../identity/request.ts'
 import type { NamedLimit } from '../limiter/decide.ts'
-import { composeKey, encodeKey } from '../keys/encode.ts'
-import { scopeOf } from '../limiter/limiter.ts'
+import { composeKey, encodeKey, scopeOf } from '../keys/encode.ts'
 import { keyOf, type OnStoreFailure, type Rule, type Tier, tierOf } from '../policy/rule.ts'
 import type { Call, CallGroup } from '../stores/store.ts'
 
@@ -38,7 +37,7 @@ export function chargeOfKey(rule: Rule, key: string, request: Request, cost: num
 function charge(rule: Rule, tier: Tier, values: readonly (string | undefined)[], cost: number): Charge {
   const { limit, windowMs } = tier
   // Tiers of one rule are limits of their own: `#` is in no rule's name.
-  const scope = scopeOf(RULE_SET, tier.label === '' ? rule.name : `${rule.name}#${tier.label}`, limit)
+  const scope = scopeOf(RULE_SET, tier.label === '' ? rule.name : `${rule.name}#${tier.label}`, limit.algorithm.tag)
   const named = { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) }
   return { rule, tier, named, values, call: { id: { scope, key: encodeKey(composeKey(values)) }, limit, cost } }
 }

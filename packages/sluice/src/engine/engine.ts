@@ -1,12 +1,13 @@
+import { validCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
 import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
-import { refusedBy } from '../limiter/decide.ts'
-import { validCost } from '../limiter/limiter.ts'
+import { validKey } from '../keys/encode.ts'
+import { askStore, type Patience, timingOf } from '../limiter/ask.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import { type FindRules, indexRules } from '../policy/match.ts'
 import type { HeaderChoice, Policy } from '../policy/policy.ts'
-import type { CallGroup, CallOptions, GroupVerdict, Store } from '../stores/store.ts'
+import type { CallOptions, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 import { NOBODY, rulesByKey } from './by-key.ts'
 import { type Charge, chargeOf, chargeOfKey, enforcing, groupOf, RULE_SET } from './charges.ts'
@@ -25,11 +26,8 @@ export interface EngineParts {
   readonly observers: readonly Observer[]
 }
 
-export interface DecideOptions {
-  readonly signal?: AbortSignal
-  /** Milliseconds a remote store may take for this decision, instead of the policy's. */
-  readonly deadlineMs?: number
-}
+/** `signal` gives up waiting for a remote store; `deadlineMs` stands instead of the policy's. */
+export type DecideOptions = Patience
 
 export interface KeyQuestion {
   readonly key: string
@@ -69,10 +67,8 @@ export function buildEngine(parts: EngineParts): Engine {
   let loaded = load(parts.policy, override)
   let closed = false
 
-  const timing = ({ policy }: Loaded, { deadlineMs = policy.failure.deadlineMs, signal }: DecideOptions = {}): CallOptions => ({
-    ...(store.capabilities.clock === 'server' ? { deadline: clock.monotonic() + deadlineMs } : {}),
-    ...(signal === undefined ? {} : { signal }),
-  })
+  const timing = ({ policy }: Loaded, patience?: DecideOptions): CallOptions =>
+    timingOf('engine', store, clock, policy.failure.deadlineMs, patience)
   const requestOf = async (facts: RequestFacts): Promise<{ at: Loaded; request: Request; cost: number | undefined }> => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
     const cost = facts.cost === undefined ? undefined : validCost(facts.cost)
@@ -117,8 +113,7 @@ export function buildEngine(parts: EngineParts): Engine {
     },
     async decideKey({ key, limit, cost = 1 }, callOptions) {
       if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
-      if (typeof key !== 'string' || key === '')
-        throw new LimiterError('INVALID_KEY', `key is ${JSON.stringify(key)}, expected a non-empty string`)
+      validKey('engine', key)
       const at = loaded
       const charged = validCost(cost)
       const charges = rulesByKey(at.policy, limit).flatMap((rule) => chargeOfKey(rule, key, NOBODY, charged) ?? [])
@@ -161,18 +156,4 @@ async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts): Pro
 
 function chargesOf(at: Loaded, request: Request, cost: number | undefined): Charge[] {
   return at.find(request).flatMap((rule) => chargeOf(rule, request, cost) ?? [])
-}
-
-/** Rejects only for defects, never with a StoreFailure. */
-async function askStore(
-  store: Store,
-  verb: 'consume' | 'peek',
-  groups: readonly CallGroup[],
-  options: CallOptions,
-): Promise<readonly GroupVerdict[]> {
-  try {
-    return await store[verb](groups, options)
-  } catch (error) {
-    return groups.map(() => refusedBy(error))
-  }
 }

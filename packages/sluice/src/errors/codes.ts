@@ -11,6 +11,7 @@ export const codes = {
   LIMIT_NOT_EXACT: 'LIMIT_NOT_EXACT',
   NOT_SYNCHRONOUS: 'NOT_SYNCHRONOUS',
   CLOSED: 'CLOSED',
+  OVERLOAD: 'OVERLOAD',
 } as const
 
 export type ErrorCode = keyof typeof codes

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
+import { refuseUnknown } from '../errors/options.ts'
 import { groupAddress } from '../identity/address.ts'
 import { clientAddress } from '../identity/client-address.ts'
 import { normalizePath } from '../identity/path.ts'
@@ -44,14 +45,12 @@ export interface GateAnswer {
 /** Decides about requests of any framework. */
 export type Gate<Request> = (request: Request, facts: RequestFacts) => Promise<GateAnswer>
 
-const KNOWN: ReadonlySet<string> = new Set(['limiter', 'engine', 'key', 'cost', 'skip', 'headers', 'onDenied', 'trustedProxies'])
+const KNOWN = ['limiter', 'engine', 'key', 'cost', 'skip', 'headers', 'onDenied', 'trustedProxies']
 const PASSED: GateAnswer = { passed: true, headers: [] }
 
 /** @throws LimiterError INVALID_OPTIONS for an unknown option, or without exactly one of limiter and engine */
 export function createGate<Request>(options: GateOptions<Request>): Gate<Request> {
-  const unknown = Object.keys(options).find((option) => !KNOWN.has(option))
-  if (unknown !== undefined)
-    throw new LimiterError('INVALID_OPTIONS', `rateLimit: unknown option ${unknown}; known are ${[...KNOWN].join(', ')}`)
+  refuseUnknown('rateLimit', options, KNOWN)
   const { limiter, engine, skip } = options
   if ((limiter === undefined) === (engine === undefined))
     throw new LimiterError('INVALID_OPTIONS', 'rateLimit: give either limiter or engine')

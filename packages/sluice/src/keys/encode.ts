@@ -1,3 +1,4 @@
+import { LimiterError } from '../errors/limiter-error.ts'
 import { sha256 } from './sha256.ts'
 
 /** Longer encoded keys are replaced by their digest: a state id stays small whatever a client sends. */
@@ -25,4 +26,15 @@ export function composeKey(parts: readonly (string | undefined)[]): string {
 
 function escape(unit: string): string {
   return `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** What all states of one limit share: the names of limiter and limit, and the algorithm's tag. */
+export function scopeOf(limiter: string, limit: string, tag: string): string {
+  return `${encodePart(limiter)}:${encodePart(limit)}:${tag}:`
+}
+
+/** @throws LimiterError INVALID_KEY for anything but a text that is not empty */
+export function validKey(where: string, key: unknown): string {
+  if (typeof key === 'string' && key !== '') return key
+  throw new LimiterError('INVALID_KEY', `${where}: key is ${JSON.stringify(key)}, expected a non-empty string`)
 }

@@ -1,6 +1,7 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Decision, Degraded, LimitView } from '../decision/decision.ts'
 import { type Micros, toMillis } from '../time/micros.ts'
+import type { RuleResult } from '../observe/events.ts'
 import { type GroupVerdict, StoreFailure, type Verdict } from '../stores/store.ts'
 
 export interface NamedLimit {
@@ -41,6 +42,11 @@ export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], 
     case 'undecided':
       return { outcome: 'undecided', allowed: verdict.allowed, ...base, degraded: degradedBy(verdict.degraded) }
   }
+}
+
+/** The same by limit, for observers. */
+export function resultsOf(verdict: GroupVerdict, named: readonly NamedLimit[]): RuleResult[] {
+  return named.map(({ name }, index) => ({ rule: name, result: verdict.calls[index]?.outcome ?? verdict.outcome }))
 }
 
 /** What a store's failure looks like where nothing stands in for it: undecided and refused. */

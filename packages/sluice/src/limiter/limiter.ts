@@ -1,20 +1,18 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
-import { toMicroTokens } from '../algorithms/decimal.ts'
+import { validCost } from '../algorithms/decimal.ts'
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
+import { encodeKey, scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { Call, CallGroup, CallOptions, GroupVerdict, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
-import { decisionOf, type NamedLimit, refusedBy } from './decide.ts'
-import { encodeKey, encodePart } from '../keys/encode.ts'
+import { askStore, type Patience, timingOf } from './ask.ts'
+import { decisionOf, type NamedLimit, resultsOf } from './decide.ts'
 
-export interface CheckOptions {
+/** `signal` gives up waiting for a remote store: the decision is then `undecided`. */
+export interface CheckOptions extends Patience {
   /** Tokens this call takes; above 0, at most six decimals; default 1. */
   readonly cost?: number
-  /** Gives up waiting for a remote store; the decision is then `undecided`. */
-  readonly signal?: AbortSignal
-  /** Milliseconds a remote store may take for this call, instead of the limiter's. */
-  readonly deadlineMs?: number
 }
 
 export interface CheckRequest {
@@ -62,7 +60,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   const limits: ScopedLimit[] = Object.entries(parts.limits).map(([limitName, limit]) => ({
     name: limitName,
     limit,
-    scope: scopeOf(name, limitName, limit),
+    scope: scopeOf(name, limitName, limit.algorithm.tag),
   }))
   if (limits.length === 0)
     throw new LimiterError('INVALID_OPTIONS', `limiter ${name}: no limit given; expected limit or limits with at least one`)
@@ -70,31 +68,16 @@ export function buildLimiter(parts: LimiterParts): Limiter {
 
   const groupOf = (key: string, cost = 1): CallGroup => {
     if (closed) throw new LimiterError('CLOSED', `limiter ${name} is closed`)
-    if (typeof key !== 'string' || key === '')
-      throw new LimiterError('INVALID_KEY', `limiter ${name}: key is ${JSON.stringify(key)}, expected a non-empty string`)
     const charged = validCost(cost)
-    const encoded = encodeKey(key)
+    const encoded = encodeKey(validKey(`limiter ${name}`, key))
     return { calls: limits.map(({ scope, limit }): Call => ({ id: { scope, key: encoded }, limit, cost: charged })) }
   }
-  const timing = (options: CheckOptions = {}): CallOptions => ({
-    ...(store.capabilities.clock === 'server' ? { deadline: clock.monotonic() + (options.deadlineMs ?? parts.deadlineMs) } : {}),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  })
+  const timing = (options?: Patience): CallOptions => timingOf(`limiter ${name}`, store, clock, parts.deadlineMs, options)
   const finish = (verdict: GroupVerdict, started: number): Decision => {
     const decision = decisionOf(verdict, limits, clock.now())
-    if (observers.length > 0) notify(observers, { limiter: name, decision, durationMs: clock.monotonic() - started })
+    if (observers.length > 0)
+      notify(observers, { limiter: name, decision, results: resultsOf(verdict, limits), durationMs: clock.monotonic() - started })
     return decision
-  }
-  const ask = async (
-    groups: readonly CallGroup[],
-    options: CheckOptions | undefined,
-    verb: 'consume' | 'peek',
-  ): Promise<readonly GroupVerdict[]> => {
-    try {
-      return await store[verb](groups, timing(options))
-    } catch (error) {
-      return groups.map(() => refusedBy(error))
-    }
   }
   const close = async (): Promise<void> => {
     if (closed) return
@@ -106,7 +89,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     async check(key, options) {
       const group = groupOf(key, options?.cost)
       const started = clock.monotonic()
-      const [verdict] = await ask([group], options, 'consume')
+      const [verdict] = await askStore(store, 'consume', [group], timing(options))
       return finish(verdict as GroupVerdict, started)
     },
     checkSync(key, options) {
@@ -120,11 +103,11 @@ export function buildLimiter(parts: LimiterParts): Limiter {
       const groups = requests.map(({ key, cost }) => groupOf(key, cost))
       if (groups.length === 0) return []
       const started = clock.monotonic()
-      const verdicts = await ask(groups, options, 'consume')
+      const verdicts = await askStore(store, 'consume', groups, timing(options))
       return verdicts.map((verdict) => finish(verdict, started))
     },
     async peek(key, options) {
-      const [verdict] = await ask([groupOf(key, options?.cost)], options, 'peek')
+      const [verdict] = await askStore(store, 'peek', [groupOf(key, options?.cost)], timing(options))
       return decisionOf(verdict as GroupVerdict, limits, clock.now())
     },
     async reset(key) {
@@ -135,23 +118,4 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-/** What all states of one limit share: limiter, limit and algorithm. */
-export function scopeOf(limiter: string, limitName: string, limit: AnyLimit): string {
-  return `${encodePart(limiter)}:${encodePart(limitName)}:${limit.algorithm.tag}:`
-}
-
-/** @throws LimiterError INVALID_COST for what is no number above 0 with at most six decimals */
-export function validCost(cost: unknown): number {
-  const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
-  if (micro !== undefined && micro > 0) return cost as number
-  throw new LimiterError(
-    'INVALID_COST',
-    `cost is ${describe(cost)}, expected a number above 0 with at most six decimals (to look without charging, use peek)`,
-  )
-}
-
-function describe(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

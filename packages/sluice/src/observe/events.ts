@@ -1,6 +1,6 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 
-/** What one rule had to say. A rule in shadow says `allowed` or `shadow_denied`. */
+/** What one rule or limit had to say. A rule in shadow says `allowed` or `shadow_denied`. */
 export interface RuleResult {
   readonly rule: string
   readonly result: Outcome | 'shadow_denied'
@@ -13,8 +13,8 @@ export interface DecisionEvent {
   /** The route where the caller knows it: a pattern, never a concrete path. */
   readonly route?: string
   readonly decision: Decision
-  /** By rule, where a policy decided; a limiter counts under its own name. */
-  readonly results?: readonly RuleResult[]
+  /** By rule of the policy, or by limit of the limiter. */
+  readonly results: readonly RuleResult[]
   readonly durationMs: number
 }
 

@@ -1,5 +1,4 @@
-import type { Decision } from '../decision/decision.ts'
-import type { DecisionEvent, Observer } from './events.ts'
+import type { DecisionEvent, Observer, RuleResult } from './events.ts'
 
 /** Upper bounds in seconds: decisions take microseconds in memory and up to a deadline on a network. */
 const BUCKETS = [0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
@@ -7,6 +6,7 @@ const BUCKETS = [0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5,
 const MOST_SERIES = 1_000
 const OTHER = 'other'
 
+/** Subscribes to decisions and writes them down for a scrape. */
 export interface PrometheusMetrics extends Observer {
   /** The text exposition format, version 0.0.4. */
   text(): string
@@ -33,18 +33,24 @@ export function prometheusMetrics(): PrometheusMetrics {
     decided(event: DecisionEvent) {
       const { decision, route = '', durationMs } = event
       observeDuration(decision.source, durationMs / 1_000)
-      for (const { rule, result } of event.results ?? [{ rule: event.limiter, result: decision.outcome }])
+      for (const { rule, result } of event.results) {
         requests.add([rule, route, result])
-      const name = 'limitName' in decision ? decision.limitName : event.limiter
-      if (!decision.allowed) blocked.add([name, route, reasonOf(decision)])
+        const reason = REASONS[result]
+        if (!decision.allowed && reason !== undefined) blocked.add([rule, route, reason])
+      }
       if (decision.degraded !== undefined) degraded.add([decision.degraded.kind])
     },
     text: () => `${[requests.text(), blocked.text(), degraded.text(), histogram(durations)].join('\n')}\n`,
   }
 }
 
-function reasonOf(decision: Decision): string {
-  return 'reason' in decision ? decision.reason : 'store'
+/** Why a rule refused; the others did not. */
+const REASONS: Readonly<Record<RuleResult['result'], string | undefined>> = {
+  allowed: undefined,
+  shadow_denied: undefined,
+  denied: 'quota',
+  impossible: 'capacity',
+  undecided: 'store',
 }
 
 interface Counter {

@@ -9,7 +9,7 @@ export function throttledFunction<Args extends unknown[], Result>(
   turns: Turns,
 ): Throttled<Args, Result> {
   return async (...args) => {
-    await turns.next(1)
+    await turns.next()
     return fn(...args)
   }
 }
@@ -20,7 +20,7 @@ export async function* throttledIterable<Item>(
   turns: Turns,
 ): AsyncGenerator<Item, void, undefined> {
   for await (const item of items) {
-    await turns.next(1)
+    await turns.next()
     yield item
   }
 }

@@ -13,40 +13,40 @@ export interface TurnsOptions {
 
 /** Hands out turns in the order in which they were asked for, no faster than a limit allows. */
 export interface Turns {
-  /** @param signal ends the waiting of this turn; it rejects with the signal's reason and takes no token */
-  next(cost: number, signal?: AbortSignal): Promise<void>
+  /** Resolves when it is this turn; rejects with the signal's reason where waiting is ended, and takes no token then. */
+  next(): Promise<void>
 }
 
 /** @throws LimiterError INVALID_OPTIONS where `maxWaiting` is no whole number above 0 */
 export function createTurns(limiter: Limiter, clock: Time, options: TurnsOptions): Turns {
-  const { key = 'pacing', maxWaiting = 10_000 } = options
+  const { key = 'pacing', maxWaiting = 10_000, signal } = options
   if (!Number.isSafeInteger(maxWaiting) || maxWaiting < 1) {
     throw new LimiterError('INVALID_OPTIONS', `pacing: maxWaiting is ${String(maxWaiting)}, expected a whole number above 0`)
   }
   let waiting = 0
   let last: Promise<unknown> = Promise.resolve()
 
-  const take = async (cost: number, signal: AbortSignal | undefined): Promise<void> => {
+  const take = async (): Promise<void> => {
     for (;;) {
       signal?.throwIfAborted()
-      const decision = await limiter.check(key, { cost })
+      const decision = await limiter.check(key)
       if (decision.allowed) return
       if (decision.outcome === 'impossible') {
         throw new LimiterError(
           'INVALID_COST',
-          `pacing: a cost of ${cost} is above the capacity of ${decision.limitName} and could never pass`,
+          `pacing: the capacity of ${decision.limitName} is below one token, so no turn could ever come`,
         )
       }
       await pause(clock, decision.outcome === 'denied' ? decision.retryAfterMs : RETRY_MS, signal)
     }
   }
   return {
-    next(cost, signal = options.signal) {
+    next() {
       if (waiting >= maxWaiting) {
-        return Promise.reject(new LimiterError('INVALID_OPTIONS', `pacing: ${maxWaiting} turns are waiting already`))
+        return Promise.reject(new LimiterError('OVERLOAD', `pacing: ${maxWaiting} turns are waiting already`))
       }
       waiting += 1
-      const turn = last.then(() => take(cost, signal)).finally(() => (waiting -= 1))
+      const turn = last.then(take).finally(() => (waiting -= 1))
       // The one behind waits for this one, however it ends.
       last = turn.catch(() => undefined)
       return turn

@@ -37,7 +37,7 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
   }
   const refusal = (options: CallOptions | undefined): StoreFailure | undefined => {
     if (options?.signal?.aborted === true) return new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
-    if (options?.deadline !== undefined && options.deadline <= time.monotonic()) {
+    if (options?.deadline !== undefined && !(options.deadline > time.monotonic())) {
       return new StoreFailure('timeout', 'no', `${name}: the deadline had passed before the call was sent`)
     }
     if (inFlight < maxInFlight) return undefined

@@ -50,7 +50,7 @@ export interface GroupVerdict {
   readonly outcome: Outcome
   /** Whether the request may pass: the outcome's, or the failure policy's for `undecided`. */
   readonly allowed: boolean
-  /** Store time of the decision, microseconds since 1970. */
+  /** Store time of the decision, microseconds since 1970; NaN with `undecided`, for no store said it. */
   readonly at: Micros
   readonly calls: readonly Verdict[]
   readonly source: Source
@@ -76,7 +76,7 @@ export interface Store {
   consume(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
   /** Present exactly when `capabilities.sync`. */
   consumeSync?(group: CallGroup, options?: CallOptions): GroupVerdict
-  /** What `consume` would answer, charging nothing and writing nothing. */
+  /** What `consume` would answer to the same groups, charging nothing and writing nothing. */
   peek(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
   /** Forgets states: the next call finds them fresh. */
   reset(ids: readonly StateId[], options?: CallOptions): Promise<void>

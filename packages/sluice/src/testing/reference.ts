@@ -4,7 +4,11 @@ import type { Micros } from '../time/micros.ts'
 
 /** The reference driver over a plain map, in which nothing ever expires: what every store must equal. */
 export class Reference {
-  readonly states: Map<string, unknown> = new Map()
+  readonly states: Map<string, unknown>
+
+  constructor(states: ReadonlyMap<string, unknown> = new Map()) {
+    this.states = new Map(states)
+  }
 
   decide({ calls }: CallGroup, now: Micros): Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'calls'> {
     const ids = [...new Set(calls.map(({ id }) => id.scope + id.key))]

@@ -20,6 +20,8 @@ export interface StoreSuiteOptions {
 }
 
 const START: Micros = 1_763_692_800_123_456
+/** About one in so many calls of the differential test is also looked at, before it is made. */
+const PEEK_EVERY = 1_000
 const ten = tokenBucket({ rate: '10/s', burst: 10 })
 const one = tokenBucket({ rate: '1/s', burst: 1 })
 
@@ -122,6 +124,14 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
       expect((await ask([call(key, larger, 3)], START + 1_000_000)).outcome).toBe('allowed')
     })
 
+    it('looks at several groups as charging them in turn would find them', async () => {
+      const key = fresh()
+      const groups: CallGroup[] = Array.from({ length: 3 }, () => ({ calls: [call(key, ten, 4)] }))
+      const seen = await store.peek(groups, { now: START })
+      expect(seen.map((verdict) => verdict.allowed)).toEqual([true, true, false])
+      expect((await ask([call(key, ten, 10)], START)).outcome).toBe('allowed')
+    })
+
     it('looks without charging', async () => {
       const key = fresh()
       await ask([call(key, ten, 3)], START)
@@ -184,6 +194,13 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
       const reference = new Reference()
       let compared = 0
       for (const { now, groups } of traces(20_261_121, total)) {
+        if (compared % PEEK_EVERY < groups.length) {
+          const looking = new Reference(reference.states)
+          const seen = await store.peek(groups, { now })
+          expect(seen.map(({ outcome, allowed, at, calls }) => ({ outcome, allowed, at, calls }))).toEqual(
+            groups.map((group) => looking.decide(group, now)),
+          )
+        }
         const expected = groups.map((group) => reference.decide(group, now))
         const verdicts = await store.consume(groups, { now })
         const actual = verdicts.map(({ outcome, allowed, at, calls }) => ({ outcome, allowed, at, calls }))

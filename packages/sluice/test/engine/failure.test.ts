@@ -60,7 +60,11 @@ describe('a store that cannot answer', () => {
 
   it('may be wrapped outside: what the wrapper decided stands', async () => {
     const clock = manualClock()
-    const gone: Store = { ...memoryStore({ clock }), consume: () => Promise.reject(new StoreFailure('connection', 'no', 'refused')) }
+    const gone: Store = {
+      ...memoryStore({ clock }),
+      capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+      consume: () => Promise.reject(new StoreFailure('connection', 'no', 'refused')),
+    }
     const policy = parsePolicy(`version: 1\n${rules('local')}`)
     const wrapped = createEngine({ policy, clock, store: withFallback(gone, { local: memoryStore({ clock }) }) })
     expect(await wrapped.decide(facts())).toMatchObject({ outcome: 'allowed', source: 'fallback', degraded: { kind: 'connection' } })

@@ -144,6 +144,26 @@ describe('a store that fails', () => {
     expect(outcomes).toEqual(['allowed', 'allowed', 'allowed', 'denied'])
   })
 
+  it('may be written as a class: wrappers ask it, they do not copy it', async () => {
+    const inner = memoryStore()
+    class Own implements Store {
+      get capabilities(): Store['capabilities'] {
+        return { clock: 'server', atomicBatch: 'any', sync: false }
+      }
+      consume: Store['consume'] = (...args) => inner.consume(...args)
+      peek: Store['peek'] = (...args) => inner.peek(...args)
+      reset: Store['reset'] = (...args) => inner.reset(...args)
+      ready: Store['ready'] = () => inner.ready()
+      close: Store['close'] = () => inner.close()
+    }
+    expect(await createLimiter({ limit, store: new Own() }).check('k')).toMatchObject({ outcome: 'allowed', source: 'store' })
+  })
+
+  it.each([Number.NaN, 0, -1, 60_001, Number.POSITIVE_INFINITY])('a deadline of %s is refused before it is sent', async (deadlineMs) => {
+    const limiter = createLimiter({ limit, store: dead() })
+    await expect(limiter.check('k', { deadlineMs })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
+  })
+
   it('a full memory store is undecided, not denied, and spent states make room', async () => {
     const clock = manualClock()
     const limiter = createLimiter({ limit, clock, store: memoryStore({ maxKeys: 3, clock }) })

@@ -28,6 +28,24 @@ async function socketPair(): Promise<{ near: Socket; far: Socket; close(): void 
 }
 
 describe('systemTime', () => {
+  it('waits longer than a timer of the runtime can', async () => {
+    vi.useFakeTimers()
+    try {
+      let fired = 0
+      systemTime.after(2 ** 31 + 5_000, () => (fired += 1))
+      const cancelled = systemTime.after(2 ** 32, () => (fired += 1))
+      await vi.advanceTimersByTimeAsync(2 ** 31 + 4_000)
+      expect(fired).toBe(0)
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect(fired).toBe(1)
+      cancelled()
+      await vi.advanceTimersByTimeAsync(2 ** 32)
+      expect([fired, vi.getTimerCount()]).toEqual([1, 0])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('never goes back', () => {
     let [last, lastMonotonic] = [0, 0]
     for (let index = 0; index < 100_000; index += 1) {

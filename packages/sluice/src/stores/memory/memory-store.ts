@@ -1,5 +1,6 @@
-import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
+import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/group.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { refuseUnknown } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
@@ -25,6 +26,9 @@ interface Entry {
   expiresAt: Micros
 }
 
+/** Keeps what a group changed; false where there is no room for the states it adds, and nothing was kept. */
+type Write = (writes: GroupResult['writes'], ids: readonly string[], added: number, now: Micros) => boolean
+
 /** Entries looked at per new key when room is needed: keeps one insertion's cost bounded. */
 const SWEEP = 8
 
@@ -32,8 +36,10 @@ const SWEEP = 8
  * States in this process: synchronous, exact, gone on restart and not shared with other processes. It holds at most
  * `maxKeys` states. Only states that decide like none are ever dropped; when none of those is found, a new key is answered
  * `undecided` with a StoreFailure of kind `memory`, so the failure policy decides and no denied key comes back early.
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  refuseUnknown('memoryStore', options, ['maxKeys', 'clock'])
   const { maxKeys = 1_000_000, clock = systemTime } = options
   if (!Number.isSafeInteger(maxKeys) || maxKeys < 1) {
     throw new LimiterError('INVALID_OPTIONS', `memoryStore: maxKeys is ${String(maxKeys)}, expected a whole number above 0`)
@@ -54,31 +60,41 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return entries.size + needed <= maxKeys
   }
 
-  const load = (calls: readonly Call[]): { ids: string[]; group: GroupCall[]; states: unknown[] } => {
+  /** @param read where a state is found: in the table, or in what a look has only thought of */
+  const decide = (calls: readonly Call[], now: Micros, read: (id: string) => unknown, write: Write): GroupVerdict => {
     const ids: string[] = []
-    const group = calls.map(({ id, limit, cost }) => {
+    const group = calls.map(({ id, limit, cost }): GroupCall => {
       const name = id.scope + id.key
       let slot = ids.indexOf(name)
       if (slot === -1) slot = ids.push(name) - 1
       return { slot, limit, cost }
     })
-    return { ids, group, states: ids.map((name) => entries.get(name)?.state) }
-  }
-
-  const decide = (calls: readonly Call[], now: Micros, write: boolean): GroupVerdict => {
-    const { ids, group, states } = load(calls)
+    const states = ids.map(read)
     const result = applyGroup(states, group, now)
-    if (write && result.writes.length > 0) {
-      const added = result.writes.filter(({ slot }) => states[slot] === undefined).length
-      if (added > 0 && !makeRoom(added, now)) return full(maxKeys)
-      for (const { slot, state, expiresAt } of result.writes) {
-        const id = ids[slot] as string
-        const entry = entries.get(id)
-        if (entry === undefined) entries.set(id, { id, state, expiresAt })
-        else Object.assign(entry, { state, expiresAt })
-      }
-    }
+    const added = result.writes.filter(({ slot }) => states[slot] === undefined).length
+    if (!write(result.writes, ids, added, now)) return full(maxKeys)
     return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls, source: 'store' }
+  }
+  const stored = (id: string): unknown => entries.get(id)?.state
+  const store: Write = (writes, ids, added, now) => {
+    if (added > 0 && !makeRoom(added, now)) return false
+    for (const { slot, state, expiresAt } of writes) {
+      const id = ids[slot] as string
+      const entry = entries.get(id)
+      if (entry === undefined) entries.set(id, { id, state, expiresAt })
+      else Object.assign(entry, { state, expiresAt })
+    }
+    return true
+  }
+  const look = (groups: readonly CallGroup[], now: Micros): GroupVerdict[] => {
+    const thought = new Map<string, unknown>()
+    const read = (id: string): unknown => thought.get(id) ?? stored(id)
+    return groups.map(({ calls }) =>
+      decide(calls, now, read, (writes, ids) => {
+        for (const { slot, state } of writes) thought.set(ids[slot] as string, state)
+        return true
+      }),
+    )
   }
 
   const timeOf = (callOptions?: CallOptions): Micros => callOptions?.now ?? clock.now()
@@ -88,15 +104,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       return entries.size
     },
     stateOf: ({ scope, key }) => entries.get(scope + key)?.state,
-    consumeSync: (group, callOptions) => decide(group.calls, timeOf(callOptions), true),
+    consumeSync: (group, callOptions) => decide(group.calls, timeOf(callOptions), stored, store),
     consume: async (groups, callOptions) => {
       const now = timeOf(callOptions)
-      return groups.map((group) => decide(group.calls, now, true))
+      return groups.map((group) => decide(group.calls, now, stored, store))
     },
-    peek: async (groups, callOptions) => {
-      const now = timeOf(callOptions)
-      return groups.map((group) => decide(group.calls, now, false))
-    },
+    peek: async (groups, callOptions) => look(groups, timeOf(callOptions)),
     reset: async (ids: readonly StateId[]) => {
       for (const { scope, key } of ids) entries.delete(scope + key)
     },

@@ -1,17 +1,21 @@
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
-import { toMicroTokens } from '../../algorithms/decimal.ts'
+import { validCost } from '../../algorithms/decimal.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
-import { encodeKey } from '../../keys/encode.ts'
+import { refuseUnknown, validDeadline } from '../../errors/options.ts'
+import { encodeKey, validKey } from '../../keys/encode.ts'
 import { toSeconds } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
 import { type Store, StoreFailure } from '../store.ts'
 import { ioredis, type IoredisLike } from './ioredis.ts'
 import { redisStore } from './redis-store.ts'
 
+/** The result of the article's class; numbers are whole tokens but for a capacity with decimals. */
 export interface RateLimitResult {
   readonly allowed: boolean
+  /** Whole tokens left; 0 where Redis could not say. */
   readonly remaining: number
+  /** The capacity that was asked for. */
   readonly limit: number
   /** Whole seconds; 0 when allowed. */
   readonly retryAfter: number
@@ -42,6 +46,7 @@ export class DistributedRateLimiter {
   readonly #deadlineMs: number
 
   constructor(redis: IoredisLike, options: DistributedRateLimiterOptions = {}) {
+    refuseUnknown('DistributedRateLimiter', options, ['failurePolicy', 'deadlineMs'])
     const { failurePolicy = 'closed', deadlineMs = 50 } = options
     if (failurePolicy !== 'closed' && failurePolicy !== 'open') {
       throw new LimiterError(
@@ -51,21 +56,18 @@ export class DistributedRateLimiter {
     }
     this.#store = redisStore({ client: ioredis(redis), prefix: 'rl:' })
     this.#open = failurePolicy === 'open'
-    this.#deadlineMs = deadlineMs
+    this.#deadlineMs = validDeadline('DistributedRateLimiter', deadlineMs)
   }
 
   /**
    * Takes `cost` tokens from the bucket of `identifier`, which holds `capacity` and is refilled by `refillRate` a second.
    * A cost that can never pass is told to wait ceil(capacity / refillRate) seconds.
-   * @throws LimiterError for a capacity, rate or cost that is no number above 0 with at most six decimals
+   * @throws LimiterError INVALID_KEY, INVALID_COST, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT for a pair no whole numbers carry
    */
   async consume(identifier: string, capacity: number, refillRate: number, cost: number = 1): Promise<RateLimitResult> {
     const limit = this.#limitOf(capacity, refillRate)
-    const charged = toMicroTokens(cost)
-    if (charged === undefined || charged === 0) {
-      throw new LimiterError('INVALID_COST', `cost is ${String(cost)}, expected a number above 0 with at most six decimals`)
-    }
-    const id = { scope: '', key: keyOf(identifier) }
+    validCost(cost)
+    const id = { scope: '', key: encodeKey(validKey('DistributedRateLimiter', identifier)) }
     const options = { deadline: systemTime.monotonic() + this.#deadlineMs }
     try {
       const [verdict] = await this.#store.consume([{ calls: [{ id, limit, cost }] }], options)
@@ -90,9 +92,4 @@ export class DistributedRateLimiter {
     this.#limits.set(name, limit)
     return limit
   }
-}
-
-function keyOf(identifier: string): string {
-  if (typeof identifier === 'string' && identifier !== '') return encodeKey(identifier)
-  throw new LimiterError('INVALID_KEY', `identifier is ${JSON.stringify(identifier)}, expected a non-empty string`)
 }

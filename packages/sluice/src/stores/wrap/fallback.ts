@@ -45,18 +45,25 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
         return Promise.all(groups.map((group) => stand(verb, group, callOptions, failure)))
       }
     }
-  const [consume, peek] = [answering('consume'), answering('peek')]
   const consumeSync = store.consumeSync?.bind(store)
-  if (consumeSync === undefined) return { ...store, consume, peek }
+  const sync: Pick<Store, 'consumeSync'> =
+    consumeSync === undefined
+      ? {}
+      : {
+          consumeSync(group, callOptions) {
+            const verdict = consumeSync(group, callOptions)
+            // A synchronous store is itself the local one: where it cannot decide there is nothing nearer to ask.
+            return verdict.outcome === 'undecided' ? undecided((group.onFailure ?? policy) === 'allow', reason(verdict)) : verdict
+          },
+        }
   return {
-    ...store,
-    consume,
-    peek,
-    consumeSync(group, callOptions) {
-      const verdict = consumeSync(group, callOptions)
-      // A synchronous store is itself the local one: where it cannot decide there is nothing nearer to ask.
-      return verdict.outcome === 'undecided' ? undecided((group.onFailure ?? policy) === 'allow', reason(verdict)) : verdict
-    },
+    capabilities: store.capabilities,
+    consume: answering('consume'),
+    ...sync,
+    peek: answering('peek'),
+    reset: (ids, callOptions) => store.reset(ids, callOptions),
+    ready: (callOptions) => store.ready(callOptions),
+    close: () => store.close(),
   }
 }
 

@@ -1,0 +1,11 @@
+import { memoryStore } from './stores/memory/memory-store.ts'
+import type { Store } from './stores/store.ts'
+import type { Time } from './time/time.ts'
+
+/**
+ * What decides in this process while the store cannot. A store that is itself in this process has none but itself: a second one
+ * would grant every burst again.
+ */
+export function standIn(store: Store, clock: Time): Store {
+  return store.capabilities.sync ? store : memoryStore({ clock })
+}
