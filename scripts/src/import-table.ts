@@ -17,13 +17,6 @@ export interface Outside {
   readonly reason: string
 }
 
-const NODE: Outside = { name: 'node:', typesOnly: false, reason: 'an adapter for Node speaks its requests and responses' }
-
-/** Types of frameworks and drivers are erased; the running code sees structural ports only. */
-function typesOf(...names: readonly string[]): Outside[] {
-  return names.map((name) => ({ name, typesOnly: true, reason: 'its types; nothing is loaded' }))
-}
-
 const BASE = ['algorithms', 'decision', 'time', 'errors']
 
 export const ROOMS: readonly Room[] = [
@@ -34,8 +27,8 @@ export const ROOMS: readonly Room[] = [
   { folder: 'keys', mayImport: ['errors'] },
   { folder: 'stores', mayImport: [...BASE, 'keys'] },
   { folder: 'stores/wrap', mayImport: [...BASE, 'stores/store.ts'] },
-  { folder: 'stores/redis', mayImport: [...BASE, 'keys', 'stores'], outside: typesOf('ioredis') },
-  { folder: 'stores/postgres', mayImport: [...BASE, 'stores'], outside: typesOf('pg', '@electric-sql/pglite') },
+  { folder: 'stores/redis', mayImport: [...BASE, 'keys', 'stores'] },
+  { folder: 'stores/postgres', mayImport: [...BASE, 'stores'] },
   { folder: 'stores/*', mayImport: [...BASE, 'stores'] },
   { folder: 'identity', mayImport: ['errors'] },
   {
@@ -52,17 +45,13 @@ export const ROOMS: readonly Room[] = [
     folder: 'adapters',
     mayImport: ['http'],
     typesOf: ['decision'],
-    outside: [NODE, ...typesOf('express', 'fastify', 'koa', 'hono', '@nestjs/common')],
   },
   {
     folder: 'testing',
     mayImport: ['*'],
-    outside: [
-      { name: 'vitest', typesOnly: false, reason: 'an optional peer: the kit declares tests' },
-      { name: 'fast-check', typesOnly: false, reason: 'the kit declares properties' },
-    ],
+    outside: [{ name: 'vitest', typesOnly: false, reason: 'an optional peer: the kit declares tests' }],
   },
-  // The public doors: files directly in src put rooms together. Only the kit's own door may open onto the kit.
+  // The doors: files directly in src put rooms together.
   { folder: '.', mayImport: ['*'] },
 ]
 

@@ -31,7 +31,6 @@ describe('checkNames', () => {
   it('keeps the name of a store in its room', () => {
     const root = tree({
       'packages/sluice/src/stores/redis/redis-store.ts': 'redis',
-      'packages/sluice/src/redis.ts': `export * from './stores/redis/index.ts'`,
       'packages/sluice/src/policy/store-url.ts': `const schemes = ['redis:', 'rediss:', 'redis+cluster:']\n// as Redis does\n`,
       'packages/sluice/src/limiter/limiter.ts': '\n\nif (store.isRedis) {}',
       'packages/sluice/test/redis.test.ts': 'redis',

@@ -1,7 +1,7 @@
 import { jitteredSeconds } from '../decision/jitter.ts'
 import type { Decision, LimitView } from '../decision/decision.ts'
 
-/** Which fields are sent. Names and forms: docs/glossary.md; draft-ietf-httpapi-ratelimit-headers-11 and RFC 6585. */
+/** Which fields are sent. Names and forms: draft-ietf-httpapi-ratelimit-headers-11 and RFC 6585. */
 export interface HeaderOptions {
   /** `RateLimit`, `RateLimit-Policy` and the older triplet; default `draft-11`. */
   readonly dialect?: 'draft-11' | 'off'
