@@ -1,5 +1,4 @@
 import { buildEngine, type Engine } from './engine/engine.ts'
-import { LimiterError } from './errors/limiter-error.ts'
 import { refuseUnknown } from './errors/options.ts'
 import type { Claims, RequestFacts } from './identity/request.ts'
 import { type TrustedProxies, trustProxies } from './identity/trusted-proxies.ts'
@@ -37,9 +36,8 @@ const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observer
 export function createEngine(options: EngineOptions): Engine {
   refuseUnknown('createEngine', options, KNOWN)
   const { policy, store, clock = systemTime, observers = [], claims } = options
-  if (typeof store?.consume !== 'function')
-    throw new LimiterError('INVALID_OPTIONS', 'createEngine: store is missing; memoryStore() is one')
-  const local = options.local ?? standIn(store, clock)
+  const stand = standIn('createEngine', store, clock)
+  const local = options.local ?? stand
   const trustedProxies = trustOf(options.trustedProxies)
   return buildEngine({ policy, store: withFallback(store, { local }), clock, observers, claims, trustedProxies })
 }

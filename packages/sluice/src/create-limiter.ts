@@ -35,7 +35,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   check(options)
   const { name = 'default', clock = systemTime, deadlineMs = 50, observers = [], onStoreFailure = 'deny' } = options
   const store = options.store ?? memoryStore({ clock })
-  const local = standIn(store, clock)
+  const local = standIn('createLimiter', store, clock)
   return buildLimiter({
     name,
     limits: options.limits ?? { default: options.limit as AnyLimit },

@@ -1,3 +1,4 @@
+import { LimiterError } from './errors/limiter-error.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import type { Store } from './stores/store.ts'
 import type { Time } from './time/time.ts'
@@ -5,7 +6,10 @@ import type { Time } from './time/time.ts'
 /**
  * What decides in this process while the store cannot. A store that is itself in this process has none but itself: a second one
  * would grant every burst again.
+ * @throws LimiterError INVALID_OPTIONS for what is no store
  */
-export function standIn(store: Store, clock: Time): Store {
+export function standIn(where: string, store: Store, clock: Time): Store {
+  if (typeof store?.consume !== 'function' || typeof store.capabilities !== 'object')
+    throw new LimiterError('INVALID_OPTIONS', `${where}: store is missing or no store; memoryStore() is one`)
   return store.capabilities.sync ? store : memoryStore({ clock })
 }

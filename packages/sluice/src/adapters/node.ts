@@ -1,6 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { createGate, type GateOptions } from '../http/gate.ts'
 import { type HeaderSink, mergeHeaders } from '../http/merge.ts'
+import { PROBLEM_TYPE } from '../http/problem.ts'
 
 /** The part of node's IncomingMessage that is read. */
 export interface NodeRequest {
@@ -38,8 +39,10 @@ export function rateLimit<Request extends NodeRequest, Response extends NodeResp
     mergeHeaders(response, headers, !passed)
     if (passed || decision === undefined || problem === undefined) return true
     response.statusCode = problem.status
-    if (options.onDenied === undefined) response.end(`${JSON.stringify(problem)}\n`)
-    else await options.onDenied(request, response, decision)
+    if (options.onDenied === undefined) {
+      response.setHeader('Content-Type', PROBLEM_TYPE)
+      response.end(`${JSON.stringify(problem)}\n`)
+    } else await options.onDenied(request, response, decision)
     return false
   }
 }

@@ -43,11 +43,20 @@ interface Base {
   readonly degraded?: Degraded
 }
 
-export interface Allowed extends Base {
+/** What only some outcomes know, declared absent on the others: readable without asking for the outcome first. */
+interface Unknown {
+  readonly limitName?: undefined
+  readonly reason?: undefined
+  readonly retryAfterMs?: undefined
+}
+
+/** The request may pass and was charged. */
+export interface Allowed extends Base, Unknown {
   readonly outcome: 'allowed'
   readonly allowed: true
 }
 
+/** Used up or blocked: waiting `retryAfterMs` helps. */
 export interface Denied extends Base {
   readonly outcome: 'denied'
   readonly allowed: false
@@ -58,14 +67,17 @@ export interface Denied extends Base {
   readonly retryAfterMs: number
 }
 
+/** The cost is above the capacity of `limitName`: waiting does not help. */
 export interface Impossible extends Base {
   readonly outcome: 'impossible'
   readonly allowed: false
   readonly limitName: string
   readonly reason: 'capacity'
+  readonly retryAfterMs?: undefined
 }
 
-export interface Undecided extends Base {
+/** No store answered; `allowed` is what the failure policy says. */
+export interface Undecided extends Base, Unknown {
   readonly outcome: 'undecided'
   readonly degraded: Degraded
 }

@@ -28,10 +28,10 @@ export function chargeOf(rule: Rule, request: Request, cost: number | undefined)
  * What a rule charges a key that is given outright: it stands for the first source of the rule's key, so that the state is the
  * one that requests with this value have.
  */
-export function chargeOfKey(rule: Rule, key: string, request: Request, cost: number): Charge | undefined {
+export function chargeOfKey(rule: Rule, key: string, request: Request, cost: number | undefined): Charge | undefined {
   const tier = tierOf(rule, request) ?? rule.tiers.at(-1)
   const values = rule.key.flat().map((_, index) => (index === 0 ? key : undefined))
-  return tier === undefined ? undefined : charge(rule, tier, values, cost)
+  return tier === undefined ? undefined : charge(rule, tier, values, cost ?? rule.cost.unknown)
 }
 
 function charge(rule: Rule, tier: Tier, values: readonly (string | undefined)[], cost: number): Charge {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { validCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
@@ -33,6 +34,7 @@ export interface KeyQuestion {
   readonly key: string
   /** Name of one rule; default: every rule that asks nothing of a request's path, method and host. */
   readonly limit?: string
+  /** Default: what the rule charges a request of which nothing is known. */
   readonly cost?: number
 }
 
@@ -111,11 +113,11 @@ export function buildEngine(parts: EngineParts): Engine {
       const { at, request, cost } = await requestOf(facts)
       return observed(facts.route, () => ask('consume', at, chargesOf(at, request, cost), request, callOptions))
     },
-    async decideKey({ key, limit, cost = 1 }, callOptions) {
+    async decideKey({ key, limit, cost }, callOptions) {
       if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
       validKey('engine', key)
       const at = loaded
-      const charged = validCost(cost)
+      const charged = cost === undefined ? undefined : validCost(cost)
       const charges = rulesByKey(at.policy, limit).flatMap((rule) => chargeOfKey(rule, key, NOBODY, charged) ?? [])
       return observed(undefined, () => ask('consume', at, charges, NOBODY, callOptions))
     },

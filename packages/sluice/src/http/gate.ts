@@ -8,7 +8,7 @@ import type { RequestFacts } from '../identity/request.ts'
 import { trustProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { type HeaderList, type HeaderOptions, headersOf } from './headers.ts'
-import { type Problem, PROBLEM_TYPE, problemOf } from './problem.ts'
+import { type Problem, problemOf } from './problem.ts'
 
 /** A policy engine, as far as a gate needs it. */
 export interface Decider {
@@ -61,7 +61,7 @@ export function createGate<Request>(options: GateOptions<Request>): Gate<Request
     const headers = headersOf(decision, decision.identity, options.headers ?? engine?.headers)
     if (decision.allowed) return { passed: true, headers, decision }
     const problem = problemOf(decision, decision.violated.length > 0 ? decision.violated : undefined)
-    return { passed: false, headers: [...headers, ['Content-Type', PROBLEM_TYPE]], decision, problem }
+    return { passed: false, headers, decision, problem }
   }
 }
 

@@ -50,10 +50,8 @@ export function headersOf(decision: Decision, identity: string, options: HeaderO
 
 /** The limit that denied, or else the one that would run out first. */
 function nearestOf({ limits, ...decision }: Decision): LimitView | undefined {
-  if ('limitName' in decision) {
-    const named = limits.find(({ name }) => name === decision.limitName)
-    if (named !== undefined) return named
-  }
+  const named = limits.find(({ name }) => name === decision.limitName)
+  if (named !== undefined) return named
   return limits.reduce<LimitView | undefined>(
     (least, view) => (least === undefined || view.remaining < least.remaining ? view : least),
     undefined,

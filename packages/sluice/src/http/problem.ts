@@ -30,7 +30,7 @@ export function problemOf(decision: Exclude<Decision, { allowed: true }>, violat
 }
 
 function violatedBy(decision: Decision): readonly string[] {
-  return 'limitName' in decision ? [decision.limitName] : []
+  return decision.limitName === undefined ? [] : [decision.limitName]
 }
 
 function quota(detail: string, violated: readonly string[]): Problem {

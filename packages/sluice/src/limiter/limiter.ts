@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { validCost } from '../algorithms/decimal.ts'
 import type { Decision } from '../decision/decision.ts'
@@ -60,10 +61,14 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   const limits: ScopedLimit[] = Object.entries(parts.limits).map(([limitName, limit]) => ({
     name: limitName,
     limit,
-    scope: scopeOf(name, limitName, limit.algorithm.tag),
+    scope: scopeOf(name, limitName, limit?.algorithm?.tag ?? ''),
   }))
   if (limits.length === 0)
     throw new LimiterError('INVALID_OPTIONS', `limiter ${name}: no limit given; expected limit or limits with at least one`)
+  for (const { name: limitName, limit } of limits) {
+    if (typeof limit?.algorithm?.decide !== 'function')
+      throw new LimiterError('INVALID_OPTIONS', `limiter ${name}: limit ${limitName} is no limit; expected one made by tokenBucket`)
+  }
   let closed = false
 
   const groupOf = (key: string, cost = 1): CallGroup => {

@@ -4,7 +4,7 @@ import type { Cost } from './rule.ts'
 
 /** The same for every request. */
 export function fixedCost(cost: number): Cost {
-  return { text: String(cost), of: () => cost }
+  return { text: String(cost), of: () => cost, unknown: cost }
 }
 
 export interface ClientCost {
@@ -26,6 +26,7 @@ export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost
   const clamp = (cost: number): number => Math.min(max, Math.max(min, cost))
   return {
     text: `${kind}:${name}`,
+    unknown: clamp(fallback),
     of: (request) => {
       const values = valuesOf(kind, name, request)
       return clamp(values.length === 0 ? fallback : values.reduce((dearest, text) => Math.max(dearest, readCost(text) ?? fallback), 0))

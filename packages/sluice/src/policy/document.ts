@@ -5,6 +5,7 @@ import type { Field, PolicyNode, ScalarNode } from './node.ts'
 const DEEPEST = 32
 /** The parser's stack holds the document and the innermost scalar as well. */
 const STACK = DEEPEST + 2
+const MOST_MISTAKES = 200
 
 /**
  * The tree of a YAML or JSON text, without what makes YAML dangerous or surprising: no second document, directive, tag, anchor,
@@ -30,8 +31,14 @@ export function positionIn(lines: LineCounter): Position {
 function compose(text: string, lines: LineCounter, issues: Issues): Document | undefined {
   const parser = new Parser(lines.addNewLine)
   const tokens = []
+  let mistakes = 0
   for (const lexeme of new Lexer().lex(text)) {
-    tokens.push(...parser.next(lexeme))
+    for (const token of parser.next(lexeme)) {
+      tokens.push(token)
+      if (token.type === 'error') mistakes += 1
+    }
+    // Each mistake costs more to report than to read, and a text of many is no policy.
+    if (mistakes > MOST_MISTAKES) break
     if (parser.stack.length > STACK) {
       issues.add(parser.offset, '', `nested deeper than ${DEEPEST} levels`)
       return undefined

@@ -20,12 +20,18 @@ export type Position = (at: number) => { readonly line: number; readonly column:
 
 /** A text of nothing but mistakes is not worth more lines than this. */
 const MOST_ISSUES = 100
+const LONGEST_MESSAGE = 500
+
+/** A parser quotes what it could not read, however long it is. */
+function cut(message: string): string {
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}...`
+}
 
 export function createIssues(file: string, position: Position): Issues {
   const found: PolicyIssue[] = []
   const warnings: string[] = []
   const add: Issues['add'] = (at, path, message, more = {}) => {
-    if (found.length < MOST_ISSUES) found.push({ file, ...position(at), path, ...more, message })
+    if (found.length < MOST_ISSUES) found.push({ file, ...position(at), path, ...more, message: cut(message) })
   }
   return {
     get failed() {

@@ -72,6 +72,7 @@ function readRules(fields: Fields, failure: Policy['failure'], issues: Issues): 
   const node = fields.node('rules')
   if (node === undefined) fields.require('rules', 'a list of rules')
   else if (node.kind !== 'list') issues.wrong(node, 'rules', 'a list of rules')
+  else if (node.items.length === 0) issues.warn(node.at, 'rules: there is none, so nothing is limited')
   if (node?.kind !== 'list') return []
   const names = new Map<string, number>()
   return node.items.flatMap((item, index) => {

@@ -15,7 +15,7 @@ export interface ParseOptions {
 }
 
 /** A policy may not be longer than this, in UTF-16 units. */
-const LONGEST = 1_048_576
+const LONGEST = 262_144
 
 /**
  * Reads, checks and compiles a policy. The dialect is told by its shape: `version` and `rules`, or the template with `rate_limits`.

@@ -55,6 +55,8 @@ export interface Tier {
 export interface Cost {
   readonly text: string
   of(request: Request): number
+  /** What a request costs of which nothing is known. */
+  readonly unknown: number
 }
 
 /** The first tier whose conditions hold. */

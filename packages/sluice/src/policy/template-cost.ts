@@ -15,6 +15,7 @@ export function endpointCost(prices: readonly PricedPath[]): Cost {
   let candidates: ((segments: readonly string[]) => readonly PricedPath[]) | undefined
   return {
     text: 'of the endpoint',
+    unknown: 1,
     of(request) {
       candidates ??= indexByPath(prices, ({ path }) => path)
       const segments = pathSegments(request.path)

@@ -113,7 +113,9 @@ function readEndpoints(inner: Fields, tenancy: Tenancy, prices: PricedPath[], ma
     })
     const cost = made?.level.fields.decimal('cost')
     if (cost !== undefined) prices.push({ path: glob, cost: Number(cost) })
-    return made?.rule === undefined ? [] : [{ ...made.rule, cost: { ...made.rule.cost, text: String(cost ?? 1) } }]
+    return made?.rule === undefined
+      ? []
+      : [{ ...made.rule, cost: { ...made.rule.cost, text: String(cost ?? 1), unknown: Number(cost ?? 1) } }]
   })
 }
 

@@ -75,13 +75,15 @@ describe.each(servers)('%s', (_name, serve) => {
       skip: (request) => request.url === '/healthz',
       onDenied: (_request, response, decision) => {
         response.statusCode = 418
-        response.end(decision.outcome)
+        response.setHeader('Content-Type', 'text/plain')
+        response.end(`${decision.outcome} for ${decision.retryAfterMs} ms at ${decision.limitName}`)
       },
     })
     const ask = (path: string, key: string): Promise<Response> => fetch(url + path, { headers: { 'x-api-key': key } })
     expect((await ask('/', 'a')).status).toBe(200)
     const denied = await ask('/', 'a')
-    expect([denied.status, await denied.text()]).toEqual([418, 'denied'])
+    expect([denied.status, denied.headers.get('content-type')]).toEqual([418, 'text/plain'])
+    expect(await denied.text()).toMatch(/^denied for \d+ ms at default$/)
     expect((await ask('/', 'b')).status).toBe(200)
     const skipped = await ask('/healthz', 'a')
     expect([skipped.status, skipped.headers.has('ratelimit')]).toEqual([200, false])

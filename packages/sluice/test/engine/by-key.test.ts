@@ -30,6 +30,16 @@ describe('deciding by a bare key', () => {
     ])
   })
 
+  it('costs what the rule charges where nothing is said', async () => {
+    const clock = manualClock()
+    const engine = createEngine({ policy: parsePolicy(policy), store: memoryStore({ clock }), clock })
+    expect((await engine.decideKey({ key: 'k', limit: 'endpoint:/api/search' })).limits).toMatchObject([{ remaining: 45 }])
+    const { engine: other } = bench(
+      'rules:\n  - { name: k, key: ["header:x-key"], rate: 1/s, burst: 9, cost: { from: "header:x-w", default: 4 } }',
+    )
+    expect((await other.decideKey({ key: 'k' })).limits).toMatchObject([{ remaining: 5 }])
+  })
+
   it('refuses an empty key, a wrong cost and an unknown rule', async () => {
     const { engine } = bench(TWO)
     await expect(engine.decideKey({ key: '' })).rejects.toMatchObject({ code: 'INVALID_KEY' })

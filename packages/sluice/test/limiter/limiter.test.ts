@@ -122,6 +122,8 @@ describe('createLimiter', () => {
     [{ limit, deadlineMs: 0 }, 'deadlineMs is 0'],
     [{ limit, onStoreFailure: 'open' }, 'onStoreFailure is "open"'],
     [{ limits: {} }, 'no limit given'],
+    [{ limit: { rate: '1/s' } }, 'is no limit'],
+    [{ limit, store: {} }, 'store is missing or no store'],
   ])('refuses %j', (options, message) => {
     expect(() => createLimiter(options as never)).toThrow(message)
     expect(() => createLimiter(options as never)).toThrow(LimiterError)
@@ -142,6 +144,44 @@ describe('a store that fails', () => {
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 3 }), store: dead(), onStoreFailure: 'local' })
     const outcomes = await Promise.all([1, 2, 3, 4].map(async () => (await limiter.check('k')).outcome))
     expect(outcomes).toEqual(['allowed', 'allowed', 'allowed', 'denied'])
+  })
+
+  it('a memory store finds every spent state, and never holds more than it may', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1_000, clock })
+    const slow = createLimiter({ name: 'slow', limit: tokenBucket({ rate: '1/day', burst: 1 }), clock, store })
+    const quick = createLimiter({ name: 'quick', limit: tokenBucket({ rate: '10/s', burst: 1 }), clock, store })
+    for (let key = 0; key < 999; key += 1) await slow.check(`k${key}`)
+    await quick.check('one')
+    expect((await quick.check('two')).outcome).toBe('undecided')
+    clock.advance(100)
+    expect((await quick.check('two')).outcome).toBe('allowed')
+    expect((await slow.check('k0')).outcome).toBe('denied')
+    expect(store.size).toBe(1_000)
+  })
+
+  it('a group whose own spent state goes to make room is counted whole', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 2, clock })
+    const quick = { limit: tokenBucket({ rate: '10/s', burst: 1 }), cost: 1 }
+    const slow = { limit: tokenBucket({ rate: '1/day', burst: 1 }), cost: 1 }
+    const id = (key: string) => ({ id: { scope: 's:', key } })
+    store.consumeSync({
+      calls: [
+        { ...id('a'), ...quick },
+        { ...id('b'), ...slow },
+      ],
+    })
+    clock.advance(100)
+    expect(
+      store.consumeSync({
+        calls: [
+          { ...id('a'), ...quick },
+          { ...id('c'), ...quick },
+        ],
+      }).outcome,
+    ).toBe('undecided')
+    expect(store.size).toBeLessThanOrEqual(2)
   })
 
   it('may be written as a class: wrappers ask it, they do not copy it', async () => {

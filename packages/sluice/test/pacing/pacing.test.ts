@@ -54,6 +54,15 @@ describe('throttleFunction', () => {
     expect(ran).toEqual(['a', 'b'])
   })
 
+  it('stops waiting when told to while the limiter is asked', async () => {
+    const clock = manualClock()
+    const controller = new AbortController()
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 1 }), clock })
+    const asked = { ...limiter, check: async (key: string) => (controller.abort(new Error('enough')), limiter.check(key)) }
+    await limiter.check('pacing')
+    await expect(throttleFunction(() => 1, asked, { clock, signal: controller.signal })()).rejects.toThrow('enough')
+  })
+
   it('stops waiting when told to, and bounds what waits', async () => {
     const clock = manualClock()
     const controller = new AbortController()

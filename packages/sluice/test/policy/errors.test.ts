@@ -107,7 +107,7 @@ describe('a wrong policy', () => {
     ['cost: { max: 5 }', 'cost.from is missing'],
     ['cost: { from: header:x, min: 5, max: 2 }', 'min 5 is above max 2'],
     ['cost: { from: header:x, default: 9, max: 2 }', 'default 9 is not between min 1 and max 2'],
-    ['maxOvergrant: -1', 'rules[0].maxOvergrant is -1: expected a number from 0'],
+    ['maxOvergrant: 0', 'rules[0].maxOvergrant is not yet supported'],
     ['onStoreFailure: fail_open', 'rules[0].onStoreFailure is "fail_open": expected allow, deny, local'],
     ['mode: shdow', 'rules[0].mode is "shdow": expected enforce, shadow, off'],
     ['tiers: []', 'rules[0].tiers is a list: expected a list of { when'],
@@ -170,6 +170,12 @@ describe('a wrong policy', () => {
     expect(JSON.stringify(error.issues)).not.toContain('secret')
   })
 
+  it.each(['redis+cluster', 'redis+sentinel'])('of a store %s is refused until there is one', (scheme) => {
+    const error = fail(`version: 1\nstore: ${scheme}://user:secret@a,b\nrules: []`)
+    expect(error.message).toBe(`policy.yaml:2:8: store ${scheme}:// is not yet supported`)
+    expect(JSON.stringify(error.issues)).not.toContain('secret')
+  })
+
   it('keeps a message in one line, and the messages in number', () => {
     const error = fail(rule(`mode: "${'\\n'.repeat(3)}${'x'.repeat(500)}"`))
     expect(error.message.split('\n')).toHaveLength(1)
@@ -178,7 +184,7 @@ describe('a wrong policy', () => {
   })
 
   it('has bounds in length and depth', () => {
-    expect(fail('x'.repeat(1_048_577)).message).toBe('policy.yaml:1:1: the policy is not a text of at most 1048576 characters')
+    expect(fail('x'.repeat(262_145)).message).toBe('policy.yaml:1:1: the policy is not a text of at most 262144 characters')
     expect(fail('['.repeat(80)).message).toMatch(/^policy\.yaml:1:\d+: nested deeper than 32 levels$/)
     expect(fail(`{ "a": ${'['.repeat(80)}${']'.repeat(80)} }`, { format: 'json' }).message).toMatch(/nested deeper/)
   })

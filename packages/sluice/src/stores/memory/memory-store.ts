@@ -4,6 +4,7 @@ import { refuseUnknown } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
+import { createExpiryQueue } from './expiry-queue.ts'
 import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
 
 export interface MemoryStoreOptions {
@@ -21,20 +22,19 @@ export interface MemoryStore extends Store {
 }
 
 interface Entry {
-  readonly id: string
   state: unknown
   expiresAt: Micros
 }
 
 /** Keeps what a group changed; false where there is no room for the states it adds, and nothing was kept. */
-type Write = (writes: GroupResult['writes'], ids: readonly string[], added: number, now: Micros) => boolean
+type Write = (writes: GroupResult['writes'], ids: readonly string[], now: Micros) => boolean
 
-/** Entries looked at per new key when room is needed: keeps one insertion's cost bounded. */
-const SWEEP = 8
+/** Spent states dropped beyond those needed when a key is added: keeps the table from holding what is of no use. */
+const SPARE = 2
 
 /**
  * States in this process: synchronous, exact, gone on restart and not shared with other processes. It holds at most
- * `maxKeys` states. Only states that decide like none are ever dropped; when none of those is found, a new key is answered
+ * `maxKeys` states. Only states that decide like none are ever dropped; when there is none of those, a new key is answered
  * `undecided` with a StoreFailure of kind `memory`, so the failure policy decides and no denied key comes back early.
  * @throws LimiterError INVALID_OPTIONS
  */
@@ -45,19 +45,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     throw new LimiterError('INVALID_OPTIONS', `memoryStore: maxKeys is ${String(maxKeys)}, expected a whole number above 0`)
   }
   const entries = new Map<string, Entry>()
-  let sweeping = entries.values()
+  // Every state is in it with a time not after its expiry; a state that lives longer by then is put back.
+  const queue = createExpiryQueue()
 
-  const makeRoom = (needed: number, now: Micros): boolean => {
-    for (let looked = 0; looked < SWEEP + needed && entries.size > 0; looked += 1) {
-      let next = sweeping.next()
-      if (next.done === true) {
-        sweeping = entries.values()
-        next = sweeping.next()
-      }
-      const entry = next.value as Entry
-      if (entry.expiresAt <= now) entries.delete(entry.id)
+  /** Drops spent states, a few at each call, and at least as many as are needed where there are that many. */
+  const makeRoom = (needed: number, now: Micros): void => {
+    for (let looked = 0; looked < needed + SPARE || entries.size + needed > maxKeys; looked += 1) {
+      const id = queue.take(now)
+      if (id === undefined) break
+      const entry = entries.get(id)
+      if (entry === undefined) continue
+      if (entry.expiresAt <= now) entries.delete(id)
+      else queue.push(entry.expiresAt, id)
     }
-    return entries.size + needed <= maxKeys
   }
 
   /** @param read where a state is found: in the table, or in what a look has only thought of */
@@ -71,17 +71,23 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     })
     const states = ids.map(read)
     const result = applyGroup(states, group, now)
-    const added = result.writes.filter(({ slot }) => states[slot] === undefined).length
-    if (!write(result.writes, ids, added, now)) return full(maxKeys)
+    if (!write(result.writes, ids, now)) return full(maxKeys)
     return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls, source: 'store' }
   }
   const stored = (id: string): unknown => entries.get(id)?.state
-  const store: Write = (writes, ids, added, now) => {
-    if (added > 0 && !makeRoom(added, now)) return false
+  const store: Write = (writes, ids, now) => {
+    const idOf = (slot: number): string => ids[slot] as string
+    const added = (): number => writes.filter(({ slot }) => !entries.has(idOf(slot))).length
+    if (added() > 0) {
+      makeRoom(added(), now)
+      // Counted again: a spent state of this very group may have gone.
+      makeRoom(added(), now)
+      if (entries.size + added() > maxKeys) return false
+    }
     for (const { slot, state, expiresAt } of writes) {
-      const id = ids[slot] as string
-      const entry = entries.get(id)
-      if (entry === undefined) entries.set(id, { id, state, expiresAt })
+      const entry = entries.get(idOf(slot))
+      if (entry === undefined || expiresAt < entry.expiresAt) queue.push(expiresAt, idOf(slot))
+      if (entry === undefined) entries.set(idOf(slot), { state, expiresAt })
       else Object.assign(entry, { state, expiresAt })
     }
     return true
@@ -114,11 +120,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       for (const { scope, key } of ids) entries.delete(scope + key)
     },
     ready: async () => {},
-    close: async () => entries.clear(),
+    close: async () => {
+      entries.clear()
+      queue.clear()
+    },
   }
 }
 
 function full(maxKeys: number): GroupVerdict {
-  const degraded = new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none of those looked at is spent`)
+  const degraded = new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none is spent`)
   return { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded }
 }
