@@ -9,8 +9,8 @@ import { readKey, readMatch, readWhen } from './native-match.ts'
 import type { Cost, OnStoreFailure, Rule, Tier } from './rule.ts'
 
 const RULE = {
-  names: ['name', 'match', 'key', 'algorithm', 'rate', 'burst', 'tiers', 'cost', 'mode', 'onStoreFailure', 'maxOvergrant'],
-  later: ['exempt', 'overrides', 'sample', 'limit', 'window', 'align', 'ramp', 'onPressure', 'unit'],
+  names: ['name', 'match', 'key', 'algorithm', 'rate', 'burst', 'tiers', 'cost', 'mode', 'onStoreFailure'],
+  later: ['exempt', 'overrides', 'sample', 'limit', 'window', 'align', 'ramp', 'onPressure', 'unit', 'maxOvergrant'],
 }
 const WINDOWS = ['fixed-window', 'sliding-window-counter', 'sliding-window-log']
 /** Names stand in headers, metrics and state ids; `#` parts a rule's name from its tier there. */
@@ -36,19 +36,9 @@ export function readRule(node: PolicyNode, path: string, fallback: OnStoreFailur
   const cost = readCost(fields, issues)
   const mode = fields.choice('mode', ['enforce', 'shadow', 'off']) ?? 'enforce'
   const onStoreFailure = fields.choice('onStoreFailure', ['allow', 'deny', 'local']) ?? fallback
-  const maxOvergrant = fields.decimal('maxOvergrant', { zero: true })
   if (name === undefined || key === undefined || cost === undefined) return undefined
   warnOfCost(fields, cost, tiers, issues)
-  return {
-    name,
-    mode,
-    match,
-    key,
-    tiers,
-    cost,
-    onStoreFailure,
-    ...(maxOvergrant === undefined ? {} : { maxOvergrant: Number(maxOvergrant) }),
-  }
+  return { name, mode, match, key, tiers, cost, onStoreFailure }
 }
 
 function otherAlgorithm(node: PolicyNode): boolean {

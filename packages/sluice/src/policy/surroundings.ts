@@ -3,7 +3,8 @@ import { TRUST_FORM, type TrustedProxies, trustProxies } from '../identity/trust
 import type { Fields } from './fields.ts'
 import type { Issues } from './issues.ts'
 
-const SCHEMES = ['redis://', 'rediss://', 'redis+cluster://', 'redis+sentinel://', 'postgres://', 'postgresql://']
+const SCHEMES = ['redis://', 'rediss://', 'postgres://', 'postgresql://']
+const LATER = ['redis+cluster://', 'redis+sentinel://']
 
 /** The `store` of a policy. A wrong one is not shown: it may hold a password. */
 export function readStore(fields: Fields, issues: Issues): string | undefined {
@@ -12,8 +13,11 @@ export function readStore(fields: Fields, issues: Issues): string | undefined {
   const text = node.kind === 'scalar' && node.type === 'text' ? node.text : ''
   if (text === 'memory' || text === 'memory:') return 'memory:'
   if (SCHEMES.some((scheme) => text.startsWith(scheme) && text.length > scheme.length)) return text
-  const allowed = `memory: or a URL that begins with ${SCHEMES.join(', ')}`
-  issues.add(node.at, 'store', `store is not the URL of a store: expected ${allowed}`, { allowed })
+  if (text.startsWith('pglite:')) return text
+  const later = LATER.find((scheme) => text.startsWith(scheme))
+  const allowed = `memory:, pglite:DIR or a URL that begins with ${SCHEMES.join(', ')}`
+  if (later !== undefined) issues.notYet(node.at, `store ${later}`)
+  else issues.add(node.at, 'store', `store is not the URL of a store: expected ${allowed}`, { allowed })
   return undefined
 }
 

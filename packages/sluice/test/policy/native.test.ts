@@ -28,7 +28,6 @@ rules:
     cost: { from: header:x-request-weight, default: 1, max: 100 }
     mode: enforce
     onStoreFailure: allow
-    maxOvergrant: 0
   - name: search
     match: { path: /API/Search/, host: ["*.example.com", localhost] }
     key: [ip:address, path:, method:, const:a]
@@ -57,10 +56,10 @@ describe('the native dialect', () => {
       hash: expect.stringMatching(/^[\da-f]{16}$/),
     })
     expect(policy.trustedProxies?.source).toBe('x-forwarded-for')
-    expect(policy.rules.map(({ name, mode, onStoreFailure, maxOvergrant }) => ({ name, mode, onStoreFailure, maxOvergrant }))).toEqual([
-      { name: 'global', mode: 'enforce', onStoreFailure: 'local', maxOvergrant: undefined },
-      { name: 'per-key', mode: 'enforce', onStoreFailure: 'allow', maxOvergrant: 0 },
-      { name: 'search', mode: 'shadow', onStoreFailure: 'local', maxOvergrant: undefined },
+    expect(policy.rules.map(({ name, mode, onStoreFailure }) => ({ name, mode, onStoreFailure }))).toEqual([
+      { name: 'global', mode: 'enforce', onStoreFailure: 'local' },
+      { name: 'per-key', mode: 'enforce', onStoreFailure: 'allow' },
+      { name: 'search', mode: 'shadow', onStoreFailure: 'local' },
     ])
     expect(global.tiers[0]?.limit).toMatchObject({ capacity: 10_000, windowMs: 1_000 })
     expect(search.tiers[0]?.limit).toMatchObject({ capacity: 2.5, plan: { n: 333_333, m: 1_000_000, burst: 2_500_000 } })
@@ -103,6 +102,15 @@ describe('the native dialect', () => {
   ])('%s %s at %s matches %j', (method, path, host, names) => {
     const matching = indexRules(policy.rules)(request({ method, path, headers: { host } }))
     expect(matching.map(({ name }) => name)).toEqual(names)
+  })
+
+  it.each([
+    ['memory', 'memory:'],
+    ['redis://u:p@h:6379/0', 'redis://u:p@h:6379/0'],
+    ['pglite:./data', 'pglite:./data'],
+    ['"pglite:"', 'pglite:'],
+  ])('store %s is %s', (text, url) => {
+    expect(parsePolicy(`version: 1\nstore: ${text}\nrules: []`).store).toBe(url)
   })
 
   it('has defaults', () => {
