@@ -1,0 +1,98 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { findRedis, startRedis } from '@sluice/scripts/engines'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { CommandFailure } from '../src/failure.ts'
+import { openStore } from '../src/open-store.ts'
+import { run } from './command.ts'
+import { exchange } from './raw.ts'
+
+/** Long enough for a server that answers, even on a busy machine. */
+const SHORT_MS = 400
+const engines = inject('engines')
+
+async function refusalOf(url: string, startMs: number): Promise<CommandFailure> {
+  const opened = await openStore(url, startMs).catch((error: unknown) => error)
+  if (opened instanceof CommandFailure) return opened
+  throw new Error('it was opened, or broke', { cause: opened })
+}
+
+describe('a server that takes connections and says nothing', () => {
+  const sockets = new Set<Socket>()
+  let silent: Server
+  let address: string
+  beforeAll(async () => {
+    silent = createServer((socket) => {
+      sockets.add(socket.resume().on('error', () => {}))
+      socket.once('close', () => sockets.delete(socket))
+    })
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    address = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy()
+    silent.close()
+  })
+
+  it.each(['redis', 'postgres'])('is given up as a %s, and the client lets go of it', async (scheme) => {
+    const failure = await refusalOf(`${scheme}://u:secret@${address}`, SHORT_MS)
+    expect(failure.exitCode).toBe(2)
+    expect(failure.message).toContain(`store ${scheme}://u:***@${address} cannot be reached: `)
+    expect(failure.message).toMatch(/no answer within 0\.4 s|timeout/)
+    await expect.poll(() => sockets.size).toBe(0)
+  })
+
+  it('ends serve in one line, after seconds', async () => {
+    const ran = await Promise.all(
+      ['redis', 'postgres'].map((scheme) => run(['serve', '--demo', '--store', `${scheme}://u:secret@${address}`], { PORT: '0' })),
+    )
+    for (const { code, stdout, stderr } of ran) {
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr).toMatch(/^sluice: store \w+:\/\/u:\*\*\*@127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n$/)
+    }
+  })
+})
+
+describe.skipIf(engines.postgres === undefined)('a PostgreSQL that holds the lock of migrations', () => {
+  it('is given up', async () => {
+    const url = new URL(engines.postgres ?? '')
+    const admin = new pg.Client({ connectionString: url.href })
+    await admin.connect()
+    const name = `sluice_lock_${process.pid}`
+    await admin.query(`create database ${name}`)
+    url.pathname = `/${name}`
+    const holder = new pg.Client({ connectionString: url.href })
+    await holder.connect()
+    onTestFinished(async () => {
+      await holder.end()
+      await admin.query(`drop database ${name} with (force)`)
+      await admin.end()
+    })
+    await holder.query(`select pg_advisory_lock(7218054101)`)
+    const failure = await refusalOf(url.href, SHORT_MS)
+    expect([failure.exitCode, failure.message]).toEqual([2, expect.stringContaining('no answer within 0.4 s')])
+    await holder.query(`select pg_advisory_unlock_all()`)
+    const opened = await openStore(url.href)
+    await opened.close()
+  })
+})
+
+const redis = engines.redis === undefined ? { missing: 'no engine' } : findRedis()
+
+describe.skipIf('missing' in redis)('a Redis with a password', () => {
+  it.each([
+    ['u:wrong@', 'WRONGPASS'],
+    [':wrong@', 'WRONGPASS'],
+    ['', 'NOAUTH'],
+  ])('refuses redis://%s... with its reason', async (credentials, reason) => {
+    const engine = await startRedis('path' in redis ? redis.path : '')
+    onTestFinished(engine.stop)
+    await exchange(engine.url, 'CONFIG SET requirepass right\r\nQUIT\r\n')
+    const url = engine.url.replace('//', `//${credentials}`)
+    const ran = await run(['serve', '--demo', '--store', url], { PORT: '0' })
+    expect([ran.code, ran.stdout]).toEqual([2, ''])
+    expect(ran.stderr).toMatch(new RegExp(`^sluice: store redis://.* cannot be reached: ${reason} [^\n]+\n$`))
+    expect(ran.stderr).not.toContain('wrong@')
+  })
+})

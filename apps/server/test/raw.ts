@@ -1,0 +1,20 @@
+import { connect } from 'node:net'
+
+/** Sends bytes as they are, more once an answer has begun, and gives what comes back until the other side closes. */
+export function exchange(url: string, text: string, more?: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(text))
+    let received = ''
+    socket.on('data', (data) => (received += data.toString()))
+    if (more !== undefined) socket.once('data', () => socket.write(more))
+    socket.once('error', reject)
+    socket.once('close', () => resolve(received))
+  })
+}
+
+/** The status of one request whose method and target are sent as written. */
+export async function statusOf(url: string, method: string, target: string): Promise<number> {
+  const answer = await exchange(url, `${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+  return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1])
+}
