@@ -1,11 +1,5 @@
+import type { KeyQuestion } from 'sluice/policy'
 import { BadRequest } from './answer.ts'
-
-/** A question about one rule by key. */
-export interface KeyQuestion {
-  readonly key: string
-  readonly limit?: string
-  readonly cost?: number
-}
 
 /** A question about a request, as a proxy or a backend saw it. */
 export interface FactsQuestion {

@@ -3,7 +3,7 @@ import { LimiterError, type Store } from 'sluice'
 import { headersOf, problemOf } from 'sluice/http'
 import { rateLimit } from 'sluice/node'
 import type { PrometheusMetrics } from 'sluice/observe'
-import type { Engine } from 'sluice/policy'
+import { type Engine, normalizePath } from 'sluice/policy'
 import { BadRequest, readJson, send, sendJson, sendProblem } from './answer.ts'
 import { DEMO_ENDPOINTS, demoBackend } from './demo.ts'
 import type { Live } from './live.ts'
@@ -20,14 +20,19 @@ export interface ServiceParts {
   readonly demo: boolean
 }
 
-type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void
+interface Target {
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse, target: Target) => Promise<void> | void
 
 /** The decision service as a handler of `node:http`. Its own endpoints are never limited. */
 export function createService(parts: ServiceParts): (request: IncomingMessage, response: ServerResponse) => void {
   const { engine, metrics, live, demo } = parts
   const limit = rateLimit({ engine })
   const routes: ReadonlyMap<string, { readonly method: string; readonly handle: Handler }> = new Map([
-    ['/v1/check', { method: 'POST', handle: (request, response, url) => check(parts, request, response, url) }],
+    ['/v1/check', { method: 'POST', handle: (request, response, target) => check(parts, request, response, target) }],
     [
       '/v1/overview',
       { method: 'GET', handle: (_request, response) => sendJson(response, 200, overviewOf(engine.policy, demo ? DEMO_ENDPOINTS : [])) },
@@ -39,34 +44,34 @@ export function createService(parts: ServiceParts): (request: IncomingMessage, r
   ])
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const url = targetOf(request)
-    const route = routes.get(url.pathname)
+    const target = targetOf(request)
+    const { path } = target
+    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const route = routes.get(path)
     if (route !== undefined) {
-      if (request.method === route.method || (request.method === 'HEAD' && route.method === 'GET'))
-        return route.handle(request, response, url)
+      if (method === route.method) return route.handle(request, response, target)
       response.setHeader('Allow', route.method)
-      return sendProblem(response, 405, 'Method Not Allowed', `${url.pathname} answers ${route.method}.`)
+      return sendProblem(response, 405, 'Method Not Allowed', `${path} answers ${route.method}.`)
     }
-    if (request.method === 'GET' && servePage(url.pathname, response)) return
-    if (!demo) return sendProblem(response, 404, 'Not Found', `There is nothing at ${url.pathname}.`)
-    if (await limit(request, response)) demoBackend(url.pathname, response)
+    if (method === 'GET' && servePage(path, response)) return
+    if (!demo) return sendProblem(response, 404, 'Not Found', `There is nothing at ${path}.`)
+    if (await limit(request, response)) demoBackend(path.toLowerCase(), response)
   }
   return (request, response) => {
     answer(request, response).catch((error: unknown) => refuse(response, error))
   }
 }
 
-/** The path and query of a target, never through the Host field, which is the client's word. */
-function targetOf(request: IncomingMessage): URL {
-  const target = request.url ?? '/'
-  return URL.canParse(`http://sluice${target}`) ? new URL(`http://sluice${target}`) : new URL('http://sluice/')
+/** A request is answered by the very spelling of its path that it is limited by: what reads two spellings can be evaded. */
+function targetOf({ url = '/' }: IncomingMessage): Target {
+  return { path: normalizePath(url), query: new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]) }
 }
 
-async function check({ engine }: ServiceParts, request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+async function check({ engine }: ServiceParts, request: IncomingMessage, response: ServerResponse, { query }: Target): Promise<void> {
   const question = readQuestion(await readJson(request))
   const decision = 'key' in question ? await engine.decideKey(question) : await engine.decide(question)
   const { identity, ...told } = decision
-  const asStatus = url.searchParams.get('status') === 'http'
+  const asStatus = query.get('status') === 'http'
   if (!asStatus) return sendJson(response, 200, told)
   for (const [name, value] of headersOf(decision, identity, engine.headers)) response.setHeader(name, value)
   sendJson(response, decision.allowed ? 200 : problemOf(decision).status, told)
