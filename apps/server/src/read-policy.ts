@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { LimiterError } from 'sluice'
 import { parsePolicy, type Policy } from 'sluice/policy'
 import { CommandFailure, EXIT } from './failure.ts'
 
@@ -14,9 +15,9 @@ export function readPolicy(file: string): Policy {
     throw new CommandFailure(EXIT.failed, `policy ${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }
   try {
-    return parsePolicy(text, { filename: file, ...(file.endsWith('.json') ? { format: 'json' as const } : {}) })
+    return parsePolicy(text, { filename: file })
   } catch (error) {
-    if (error instanceof Error && error.name.endsWith('Error')) throw new CommandFailure(EXIT.failed, error.message, { cause: error })
+    if (error instanceof LimiterError) throw new CommandFailure(EXIT.failed, error.message, { cause: error })
     throw error
   }
 }

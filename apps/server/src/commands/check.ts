@@ -1,45 +1,72 @@
-import type { Policy } from 'sluice/policy'
+import type { OnStoreFailure, Policy, Rule } from 'sluice/policy'
 import { readPolicy } from '../read-policy.ts'
+import { tokenWarnings } from '../unverified.ts'
 
 /** `sluice check POLICY`: says what the policy means, rule by rule, with the bound of each and what is probably not meant. */
 export function check(file: string, json: boolean): void {
   const policy = readPolicy(file)
-  process.stdout.write(json ? `${JSON.stringify(describe(policy), undefined, 2)}\n` : text(file, policy))
+  const facts = { rules: policy.rules.map(factsOf), warnings: [...policy.warnings, ...tokenWarnings(policy)] }
+  const { dialect, hash, failure } = policy
+  process.stdout.write(json ? `${JSON.stringify({ dialect, hash, failure, ...facts }, undefined, 2)}\n` : text(file, policy, facts))
 }
 
-function describe(policy: Policy): unknown {
+interface Facts {
+  readonly rules: readonly RuleFacts[]
+  readonly warnings: readonly string[]
+}
+
+type RuleFacts = ReturnType<typeof factsOf>
+
+/** How much more than its limit a rule may admit while its store does not answer. */
+const STAND_IN: Readonly<Record<OnStoreFailure, string>> = {
+  deny: '0 while it does not',
+  local: 'n processes times the limit while it does not',
+  allow: 'unbounded while it does not',
+}
+
+function factsOf({ name, mode, match, key, tiers, cost, onStoreFailure }: Rule) {
+  const { path, methods, hosts, when } = match
   return {
-    dialect: policy.dialect,
-    hash: policy.hash,
-    failure: policy.failure,
-    rules: policy.rules.map(({ name, mode, tiers, cost, onStoreFailure }) => ({
-      name,
-      mode,
-      cost: cost.text,
-      onStoreFailure,
-      tiers: tiers.map((tier) => ({
-        label: tier.label,
-        capacity: tier.limit.capacity,
-        windowMs: tier.windowMs ?? tier.limit.windowMs,
-        overgrantBound: 0,
-      })),
+    name,
+    mode,
+    match: {
+      ...(methods === undefined ? {} : { methods: [...methods] }),
+      ...(path === undefined ? {} : { path: path.text }),
+      ...(hosts === undefined ? {} : { hosts: hosts.map((host) => host.text) }),
+      ...(when.length === 0 ? {} : { when: when.map(({ source, value }) => ({ source: source.text, value })) }),
+    },
+    key: key.map((sources) => sources.map((source) => source.text).join(' or ')),
+    tiers: tiers.map(({ label, limit, windowMs }) => ({
+      label: label === '' ? 'any' : label,
+      algorithm: limit.algorithm.name,
+      capacity: limit.capacity,
+      windowMs: windowMs ?? limit.windowMs,
     })),
-    warnings: policy.warnings,
+    cost: cost.text,
+    onStoreFailure,
+    bound: mode === 'enforce' ? `over-grant 0 while the store decides, ${STAND_IN[onStoreFailure]}` : `none: ${mode} stops nobody`,
   }
 }
 
-function text(file: string, policy: Policy): string {
-  const lines = [
-    `${file}: valid, dialect ${policy.dialect}, ${policy.rules.length} rules, deadline ${policy.failure.deadlineMs} ms, hash ${policy.hash}`,
-  ]
-  for (const { name, mode, tiers, cost, onStoreFailure } of policy.rules) {
-    lines.push(`  ${name}: ${mode}, cost ${cost.text}, on store failure ${onStoreFailure}`)
-    for (const { label, limit } of tiers) {
-      const fill = limit.windowMs / 1_000
-      lines.push(
-        `    ${label === '' ? 'everybody' : label}: ${limit.algorithm.name} of ${limit.capacity}, full again in ${fill} s, over-grant bound 0`,
-      )
-    }
+function text(file: string, { dialect, failure, hash }: Policy, { rules, warnings }: Facts): string {
+  const lines = [`${file}: valid, dialect ${dialect}, ${rules.length} rules, deadline ${failure.deadlineMs} ms, hash ${hash}`]
+  for (const { name, mode, match, key, tiers, cost, onStoreFailure, bound } of rules) {
+    lines.push(`  ${name}: ${mode}, cost ${cost}, on store failure ${onStoreFailure}`)
+    lines.push(`    match: ${matchText(match)}`)
+    lines.push(`    key: ${key.length === 0 ? 'one bucket for everybody' : key.join(', ')}`)
+    for (const { label, algorithm, capacity, windowMs } of tiers)
+      lines.push(`    tier ${label}: ${algorithm} of ${capacity}, window ${windowMs / 1_000} s`)
+    lines.push(`    bound: ${bound}`)
   }
-  return `${[...lines, ...policy.warnings.map((warning) => `warning: ${warning}`)].join('\n')}\n`
+  return `${[...lines, ...warnings.map((warning) => `warning: ${warning}`)].join('\n')}\n`
+}
+
+function matchText({ methods, path, hosts, when = [] }: RuleFacts['match']): string {
+  const parts = [
+    ...(methods === undefined ? [] : [`method ${methods.join(' or ')}`]),
+    ...(path === undefined ? [] : [`path ${path}`]),
+    ...(hosts === undefined ? [] : [`host ${hosts.join(' or ')}`]),
+    ...when.map(({ source, value }) => `${source} is ${value}`),
+  ]
+  return parts.length === 0 ? 'every request' : parts.join(', ')
 }

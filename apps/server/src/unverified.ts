@@ -1,0 +1,25 @@
+import type { Policy, Rule } from 'sluice/policy'
+
+/** What a policy asks of tokens, which this service does not verify yet: one line per rule that nothing stands in for them. */
+export function tokenWarnings({ rules }: Policy): string[] {
+  return rules.filter(({ mode }) => mode !== 'off').flatMap((rule) => warningOf(rule) ?? [])
+}
+
+function warningOf({ name, key, tiers }: Rule): string | undefined {
+  const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
+  // Where another source stands in for the claim, the key is still one.
+  const parts = key.filter((sources) => sources.every(({ text }) => isClaim(text)))
+  const claims = new Set([...conditions.map(({ source }) => source.text), ...parts.flat().map(({ text }) => text)])
+  if (claims.size === 0) return undefined
+  const effects = [
+    ...(conditions.length === 0 ? [] : ['its tiers with such a condition are never used']),
+    ...(parts.length === 0
+      ? []
+      : [`requests that differ in nothing else${parts.length < key.length ? ' of the key' : ''} share one bucket`]),
+  ]
+  return `rule ${name} reads ${[...claims].join(', ')}, but this service verifies no tokens yet: the value counts as absent, so ${effects.join(', and ')}`
+}
+
+function isClaim(source: string): boolean {
+  return source.startsWith('jwt:')
+}
