@@ -7,15 +7,14 @@ export interface LimitReading {
   readonly remaining: number
   readonly resetAfterMs: number
   readonly windowMs: number
-  /** Milliseconds a whole refill takes, from the rate; equal to the window unless the policy states another. */
-  readonly fillMs?: number
+  /** Milliseconds a whole refill takes; equal to the window unless the policy states another. */
+  readonly fillMs: number
 }
 
 interface Shown {
   reading: LimitReading
   /** When the reading arrived, on the page's own clock. */
   at: number
-  fillMs: number
   readonly row: HTMLLIElement
   readonly level: HTMLElement
   readonly rate: HTMLElement
@@ -26,22 +25,23 @@ interface Shown {
 const LOW = 0.2
 const shown = new Map<string, Shown>()
 
-/** Takes over new readings; limits never seen before get a row. */
+/** Takes over new readings; limits never seen before get a row. Whoever asked last may be in another tier than the one before. */
 export function showLimits(readings: readonly LimitReading[]): void {
   for (const reading of readings) {
     const known = shown.get(reading.name) ?? add(reading)
     known.reading = reading
     known.at = performance.now()
-    known.fillMs = reading.fillMs ?? known.fillMs
+    known.bar.max = reading.limit
+    known.rate.textContent = `refilled at ${Math.round((reading.limit / reading.fillMs) * 1e6) / 1e3} a second`
   }
 }
 
 /** Draws every level as it stands now: from the time left until full, which falls as the bucket fills. */
 export function drawLimits(): void {
   const now = performance.now()
-  for (const { reading, at, fillMs, row, level, bar } of shown.values()) {
+  for (const { reading, at, row, level, bar } of shown.values()) {
     const left = Math.max(0, reading.resetAfterMs - (now - at))
-    const tokens = reading.limit * (1 - Math.min(1, left / fillMs))
+    const tokens = reading.limit * (1 - Math.min(1, left / reading.fillMs))
     bar.value = tokens
     level.textContent = `${Math.floor(tokens + 1e-9)} of ${reading.limit}`
     row.classList.toggle('low', tokens < reading.limit * LOW)
@@ -61,14 +61,11 @@ function add(reading: LimitReading): Shown {
   name.textContent = reading.name
   const bar = document.createElement('progress')
   bar.className = 'bar'
-  bar.max = reading.limit
   bar.setAttribute('aria-label', reading.name)
-  const fillMs = reading.fillMs ?? reading.windowMs
-  rate.textContent = `refilled at ${Math.round((reading.limit / fillMs) * 1e6) / 1e3} a second`
   words.append(name, level, rate)
   row.append(words, bar)
   element('limits').append(row)
-  const made: Shown = { reading, at: performance.now(), fillMs, row, level, rate, bar }
+  const made: Shown = { reading, at: performance.now(), row, level, rate, bar }
   shown.set(reading.name, made)
   return made
 }

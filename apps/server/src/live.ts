@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { DecisionEvent, LimitView, Observer } from 'sluice'
+import type { Policy } from 'sluice/policy'
+import { readingOf } from './fill.ts'
 
 /** Events are gathered for this long, so that a flood of decisions is no flood of events. */
 const GATHER_MS = 50
@@ -18,7 +20,7 @@ interface Gathered {
 }
 
 /** Server-sent events for the page: how many requests passed and were refused, and where each limit stands. No keys are sent. */
-export function createLive(): Live {
+export function createLive(policy: Policy): Live {
   const listeners = new Set<ServerResponse>()
   let gathered = nothing()
   let timer: NodeJS.Timeout | undefined
@@ -27,7 +29,8 @@ export function createLive(): Live {
     timer = undefined
     const { allowed, refused, limits } = gathered
     gathered = nothing()
-    const data = `data: ${JSON.stringify({ allowed, refused, limits: [...limits.values()] })}\n\n`
+    const readings = [...limits.values()].map((view) => readingOf(policy, view))
+    const data = `data: ${JSON.stringify({ allowed, refused, limits: readings })}\n\n`
     for (const listener of listeners) listener.write(data)
   }
   return {
@@ -40,7 +43,7 @@ export function createLive(): Live {
     },
     listen(response) {
       if (listeners.size >= MOST_LISTENERS) return false
-      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', Connection: 'close' })
       response.write('retry: 1000\n\n')
       listeners.add(response)
       response.on('close', () => listeners.delete(response))

@@ -2,7 +2,18 @@ import { chromium, type Browser } from 'playwright-core'
 import { CHROMIUM_FLAGS } from '@sluice/scripts/engines'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Running, serve } from './command.ts'
+import { policyFiles } from './policy-file.ts'
 
+const TIERS = `
+version: 1
+rules:
+  - name: a
+    key: [header:x-plan]
+    tiers:
+      - { when: { header:x-plan: big }, rate: 100/min, burst: 1000 }
+      - { rate: 10/min, burst: 20 }
+`
+const policyFile = policyFiles()
 const { chromium: executablePath } = inject('engines')
 
 describe.skipIf(executablePath === undefined)('the page, in a real browser', () => {
@@ -44,5 +55,27 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
     if (process.env['SLUICE_SCREENSHOT'] !== undefined) await page.screenshot({ path: process.env['SLUICE_SCREENSHOT'], fullPage: true })
     expect(problems).toEqual([])
     await page.close()
+  })
+
+  it('draws a limit in the tier of whoever asked last', async () => {
+    const tiered = await serve([policyFile(TIERS), '--demo'])
+    const page = await browser.newPage()
+    await page.goto(tiered.url)
+    await page.getByText('live', { exact: true }).waitFor()
+    const bar = page.getByRole('progressbar', { name: 'a' })
+    const ask = (plan: string): Promise<void> =>
+      page.evaluate(async (value) => void (await fetch('/api/data', { headers: { 'x-plan': value } })), plan)
+    const drawn = async (): Promise<readonly (string | null)[]> => [
+      await bar.getAttribute('max'),
+      await page.locator('.limit .level').textContent(),
+      await page.locator('.limit .rate').textContent(),
+    ]
+    await expect.poll(drawn).toEqual(['20', '20 of 20', 'refilled at 0.167 a second'])
+    await ask('big')
+    await expect.poll(drawn).toEqual(['1000', '999 of 1000', 'refilled at 1.667 a second'])
+    for (let asked = 0; asked < 10; asked += 1) await ask('small')
+    await expect.poll(drawn).toEqual(['20', '10 of 20', 'refilled at 0.167 a second'])
+    await page.close()
+    await tiered.stop()
   })
 })

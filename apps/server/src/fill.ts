@@ -1,0 +1,15 @@
+import type { LimitView } from 'sluice'
+import type { Policy } from 'sluice/policy'
+
+/** A limit as the page draws it. */
+export interface LimitReading extends LimitView {
+  /** Milliseconds a whole refill takes; the window is what the policy states, which may be another. */
+  readonly fillMs: number
+}
+
+/** Adds how long a whole refill takes: of the rule's tiers, the one with this capacity and window is the one that was used. */
+export function readingOf({ rules }: Policy, view: LimitView): LimitReading {
+  const tiers = rules.find(({ name }) => name === view.name)?.tiers ?? []
+  const used = tiers.find(({ limit, windowMs }) => limit.capacity === view.limit && (windowMs ?? limit.windowMs) === view.windowMs)
+  return { ...view, fillMs: used?.limit.windowMs ?? view.windowMs }
+}
