@@ -2,11 +2,13 @@ import { createServer, type Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { prometheusMetrics } from 'sluice/observe'
 import { createEngine } from 'sluice/policy'
+import { watchConnections } from '../connections.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { createLive } from '../live.ts'
 import { openStore } from '../open-store.ts'
 import { readPolicy } from '../read-policy.ts'
 import { createService } from '../service.ts'
+import { tokenWarnings } from '../unverified.ts'
 
 export interface ServeOptions {
   readonly policy?: string
@@ -16,19 +18,21 @@ export interface ServeOptions {
 }
 
 const DEMO_POLICY = fileURLToPath(new URL('../../policies/rate-limiting-at-scale.yaml', import.meta.url))
-/** Milliseconds that answers under way have to finish after SIGTERM. */
-const DRAIN_MS = 5_000
+/** Milliseconds that answers under way have to finish after SIGTERM; all is over before five seconds are. */
+const DRAIN_MS = 4_000
 
 /** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets answers under way finish. */
 export async function serve(options: ServeOptions): Promise<void> {
   const file = options.policy ?? (options.demo ? DEMO_POLICY : undefined)
   if (file === undefined) throw new CommandFailure(EXIT.usage, 'serve: give a policy file, or --demo for the one that comes along')
   const policy = readPolicy(file)
+  process.on('SIGHUP', () => process.stderr.write('sluice: SIGHUP is ignored: a policy is read at the start only\n'))
   const { store, name, keeps, close } = await openStore(options.store ?? policy.store ?? 'memory:')
   const metrics = prometheusMetrics()
-  const live = createLive()
+  const live = createLive(policy)
   const engine = createEngine({ policy, store, observers: [metrics, live] })
   const server = createServer(createService({ engine, store, metrics, live, demo: options.demo }))
+  const connections = watchConnections(server)
   const { host, port } = options.listen
   try {
     await listening(server, host, port)
@@ -38,12 +42,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
-  for (const warning of policy.warnings) process.stderr.write(`sluice: warning: ${warning}\n`)
+  for (const warning of [...policy.warnings, ...tokenWarnings(policy)]) process.stderr.write(`sluice: warning: ${warning}\n`)
   process.stdout.write(`sluice: serving ${policy.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
   process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
   await stopped()
   live.close()
-  await drained(server)
+  await connections.drain(DRAIN_MS)
   await engine.close()
   await close()
 }
@@ -62,13 +66,4 @@ function stopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
   })
-}
-
-async function drained(server: Server): Promise<void> {
-  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-  await new Promise((resolve) => {
-    server.close(resolve)
-    server.closeIdleConnections()
-  })
-  clearTimeout(timer)
 }

@@ -1,0 +1,78 @@
+import { findRedis, startRedis } from '@sluice/scripts/engines'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { type Running, serve } from './command.ts'
+import { policyFiles } from './policy-file.ts'
+import { exchange } from './raw.ts'
+
+const policyFile = policyFiles()
+
+describe('what is no HTTP', () => {
+  let service: Running
+  beforeAll(async () => {
+    service = await serve(['--demo'])
+  })
+  afterAll(async () => {
+    expect(await (await fetch(`${service.url}/livez`)).text()).toBe('ok\n')
+    expect(await service.stop()).toBe(0)
+  })
+
+  it.each([
+    ['nonsense\r\n\r\n', 400],
+    ['\u0000\u0001\u0002', 400],
+    ['GET\r\n\r\n', 400],
+    ['GET / HTTP/9.9\r\n\r\n', 400],
+    ['POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],
+    ['GET / HTTP/1.1\r\nHost: a\r\nA B: c\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ])('is refused and the connection closed: $0', async (text, status) => {
+    const answer = await exchange(service.url, text)
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(answer).toContain('Content-Type: application/problem+json')
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ status })
+  })
+
+  it('does not end up inside an answer that has begun', async () => {
+    const answer = await exchange(service.url, 'GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n', 'nonsense\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+    expect(answer).not.toContain('400')
+  })
+})
+
+describe('a signal', () => {
+  it('SIGHUP is ignored, and says so', async () => {
+    const service = await serve(['--demo'])
+    process.kill(service.pid, 'SIGHUP')
+    await expect.poll(service.output).toContain('sluice: SIGHUP is ignored: a policy is read at the start only\n')
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200)
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('SIGTERM ends the listeners of events', async () => {
+    const service = await serve(['--demo'])
+    const events = await fetch(`${service.url}/v1/events`)
+    const started = performance.now()
+    const [code, text] = await Promise.all([service.stop(), events.text()])
+    expect([code, text]).toEqual([0, 'retry: 1000\n\n'])
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})
+
+const redis = inject('engines').redis === undefined ? { missing: 'no engine' } : findRedis()
+
+describe.skipIf('missing' in redis)('an answer under way', () => {
+  it('is finished after SIGTERM, though its store is stopped, and its connection closed', async () => {
+    const engine = await startRedis('path' in redis ? redis.path : '')
+    onTestFinished(engine.stop)
+    const policy = 'version: 1\nfailure: { deadline: 1500ms, policy: deny }\nrules:\n  - { name: a, key: [], rate: 10/s, burst: 10 }\n'
+    const service = await serve([policyFile(policy), '--demo', '--store', engine.url])
+    expect((await fetch(`${service.url}/api/data`)).status).toBe(200)
+    engine.signal('SIGSTOP')
+    const answer = exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: a\r\n\r\n')
+    // Connections are taken in order, so by then that request is being answered.
+    for (let asked = 0; asked < 3; asked += 1) await exchange(service.url, 'GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    const started = performance.now()
+    expect(await service.stop()).toBe(0)
+    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(await answer).toMatch(/^HTTP\/1\.1 503 (?=.*\r\nconnection: close\r\n).*temporary-reduced-capacity/is)
+  })
+})

@@ -1,0 +1,106 @@
+import { type Engine, findRedis, startRedis } from '@sluice/scripts/engines'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { type Running, serve } from './command.ts'
+import { policyFiles } from './policy-file.ts'
+
+const redis = inject('engines').redis === undefined ? { missing: 'no engine' } : findRedis()
+const DEADLINE_MS = 50
+/** Answers may be this much later than what held healthy answers of the same time accounts for. */
+const GRACE_MS = 5
+const policyFile = policyFiles()
+const OPEN = 'version: 1\nfailure: { policy: allow }\nrules:\n  - { name: a, key: [], rate: 1/h, burst: 1 }\n'
+
+interface Timed {
+  readonly answer: Response
+  readonly ms: number
+}
+
+async function timed(url: string, init?: RequestInit): Promise<Timed> {
+  const started = performance.now()
+  const answer = await fetch(url, init)
+  return { answer, ms: performance.now() - started }
+}
+
+/** Asks what needs no store, over and over, until stopped: how long that takes when nothing but the machine is in the way. */
+function healthy(url: string): () => Promise<number> {
+  const state = { running: true, longest: 0 }
+  const done = (async () => {
+    while (state.running) {
+      const { answer, ms } = await timed(`${url}/livez`)
+      await answer.text()
+      state.longest = Math.max(state.longest, ms)
+    }
+  })()
+  return async () => {
+    state.running = false
+    await done
+    return state.longest
+  }
+}
+
+describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
+  let engine: Engine
+  let service: Running | undefined
+  const started = async (args: readonly string[]): Promise<string> => {
+    service = await serve([...args, '--demo', '--store', engine.url])
+    return service.url
+  }
+  beforeEach(async () => {
+    engine = await startRedis('path' in redis ? redis.path : '')
+  })
+  afterEach(async () => {
+    engine.signal('SIGCONT')
+    await service?.stop()
+    await engine.stop()
+  })
+
+  it('answers 503 by the deadline where the policy is closed, and 200 soon after it is back', async () => {
+    const url = await started([])
+    expect((await fetch(`${url}/api/data`)).status).toBe(200)
+    engine.signal('SIGSTOP')
+    const longest = healthy(url)
+    const refused: Timed[] = []
+    for (let asked = 0; asked < 5; asked += 1) refused.push(await timed(`${url}/api/data`))
+    const margin = 2 * (await longest()) + GRACE_MS
+    for (const { answer, ms } of refused) {
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([503, 'application/problem+json'])
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+      expect(answer.headers.has('ratelimit')).toBe(false)
+      expect(((await answer.json()) as { type: string }).type).toMatch(/#temporary-reduced-capacity$/)
+      expect(ms).toBeLessThanOrEqual(DEADLINE_MS + margin)
+    }
+    const ready = await fetch(`${url}/readyz`)
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'unavailable', store: expect.stringContaining('deadline') }])
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+    const asked = await fetch(`${url}/v1/check`, { method: 'POST', body: '{"path":"/api/data"}' })
+    expect([asked.status, await asked.json()]).toEqual([
+      200,
+      expect.objectContaining({ outcome: 'undecided', allowed: false, limits: [], degraded: expect.objectContaining({ kind: 'timeout' }) }),
+    ])
+    const still = healthy(url)
+    const resumed = performance.now()
+    engine.signal('SIGCONT')
+    while ((await fetch(`${url}/api/data`)).status !== 200) expect(performance.now() - resumed).toBeLessThan(20_000)
+    const recovery = performance.now() - resumed
+    expect(recovery).toBeLessThanOrEqual(1_000 + (await still()))
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' })
+  })
+
+  it('lets requests pass where the policy is open, and tells no quota', async () => {
+    const url = await started([policyFile(OPEN)])
+    expect((await fetch(`${url}/api/data`)).headers.has('ratelimit')).toBe(true)
+    expect((await fetch(`${url}/api/data`)).status).toBe(429)
+    engine.signal('SIGSTOP')
+    for (let asked = 0; asked < 3; asked += 1) {
+      const answer = await fetch(`${url}/api/data`)
+      expect(answer.status).toBe(200)
+      expect([...answer.headers.keys()].filter((name) => /ratelimit|retry-after/.test(name))).toEqual([])
+    }
+    const ready = await fetch(`${url}/readyz`)
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'degraded', store: expect.stringContaining('deadline') }])
+    const asked = await fetch(`${url}/v1/check?status=http`, { method: 'POST', body: '{"path":"/api/data"}' })
+    expect([asked.status, await asked.json()]).toEqual([200, expect.objectContaining({ outcome: 'undecided', allowed: true })])
+    engine.signal('SIGCONT')
+    await expect.poll(async () => (await fetch(`${url}/api/data`)).status, { timeout: 10_000 }).toBe(429)
+  })
+})
