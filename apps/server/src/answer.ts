@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 /** Largest body of a question to the API, in bytes. */
 const LARGEST_BODY = 65_536
 /** A body longer than this is not read to its end just to keep the connection. */
-const LONGEST_DRAIN = 1_048_576
+const LONGEST_DRAIN = 16_777_216
 
 export class BadRequest extends Error {}
 
@@ -31,7 +31,7 @@ export function send(response: ServerResponse, status: number, type: string, bod
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size <= LARGEST_BODY) chunks.push(chunk)
     if (size > LONGEST_DRAIN) break

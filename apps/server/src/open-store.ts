@@ -25,6 +25,9 @@ const ALLOWED = 'memory:, redis://HOST:PORT, rediss://..., postgres://..., or pg
 /** Milliseconds a store may take until it has answered for the first time. */
 const START_MS = 5_000
 const CONNECT_MS = 2_000
+/** Milliseconds of silence after which a connection is given up for a new one: nobody waits for its answers any more. */
+const SILENCE_MS = 1_000
+const LONGEST_PAUSE_MS = 250
 
 /** By scheme; a client may take that many milliseconds to connect. */
 const OPENERS: ReadonlyMap<string, (url: string, connectMs: number) => Promise<Opening>> = new Map([
@@ -85,10 +88,11 @@ async function redis(url: string, connectMs: number): Promise<Opening> {
   const client = new Redis(url, {
     lazyConnect: true,
     connectTimeout: connectMs,
+    socketTimeout: SILENCE_MS,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: (times) => Math.ceil(Math.random() * Math.min(1_000, 50 * 2 ** times)),
+    retryStrategy: (times) => Math.ceil(Math.random() * Math.min(LONGEST_PAUSE_MS, 25 * 2 ** times)),
   })
   let lastError: Error | undefined
   client.on('error', (error: Error) => (lastError = error))
@@ -103,7 +107,7 @@ async function redis(url: string, connectMs: number): Promise<Opening> {
 
 async function postgres(url: string, connectMs: number): Promise<Opening> {
   const [{ default: driver }, { pg, postgresStore }] = await Promise.all([import('pg'), import('sluice/postgres')])
-  const pool = new driver.Pool({ connectionString: url, max: 16, connectionTimeoutMillis: connectMs })
+  const pool = new driver.Pool({ connectionString: url, max: 16, connectionTimeoutMillis: connectMs, query_timeout: 2 * SILENCE_MS })
   const clients = new Set<InstanceType<typeof driver.Client>>()
   pool.on('connect', (client) => client instanceof driver.Client && clients.add(client))
   pool.on('remove', (client) => client instanceof driver.Client && clients.delete(client))

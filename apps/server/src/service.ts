@@ -6,7 +6,7 @@ import type { PrometheusMetrics } from 'sluice/observe'
 import { type Engine, normalizePath } from 'sluice/policy'
 import { BadRequest, readJson, send, sendJson, sendProblem } from './answer.ts'
 import { DEMO_ENDPOINTS, demoBackend } from './demo.ts'
-import type { Live } from './live.ts'
+import { EVENT_STREAM, type Live } from './live.ts'
 import { overviewOf } from './overview.ts'
 import { servePage } from './page.ts'
 import { readQuestion } from './question.ts'
@@ -37,7 +37,7 @@ export function createService(parts: ServiceParts): (request: IncomingMessage, r
       '/v1/overview',
       { method: 'GET', handle: (_request, response) => sendJson(response, 200, overviewOf(engine.policy, demo ? DEMO_ENDPOINTS : [])) },
     ],
-    ['/v1/events', { method: 'GET', handle: (_request, response) => events(live, response) }],
+    ['/v1/events', { method: 'GET', handle: (request, response) => events(live, request, response) }],
     ['/livez', { method: 'GET', handle: (_request, response) => send(response, 200, 'text/plain', 'ok\n') }],
     ['/readyz', { method: 'GET', handle: (_request, response) => ready(parts, response) }],
     ['/metrics', { method: 'GET', handle: (_request, response) => send(response, 200, metrics.contentType, metrics.text()) }],
@@ -77,7 +77,8 @@ async function check({ engine }: ServiceParts, request: IncomingMessage, respons
   sendJson(response, decision.allowed ? 200 : problemOf(decision).status, told)
 }
 
-function events(live: Live, response: ServerResponse): void {
+function events(live: Live, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method === 'HEAD') return send(response, 200, EVENT_STREAM, '')
   if (!live.listen(response)) sendProblem(response, 503, 'Service Unavailable', 'Too many listeners.')
 }
 
@@ -95,7 +96,10 @@ async function ready({ engine, store }: ServiceParts, response: ServerResponse):
 
 /** Bad questions are the caller's (400); anything else is ours (500) and is told to the log, not to the caller. */
 function refuse(response: ServerResponse, error: unknown): void {
-  if (response.headersSent) return void response.destroy()
+  // Whoever left in the middle of a question gets no answer, and no line in the log.
+  if (response.headersSent || response.destroyed || response.socket?.destroyed === true) return void response.destroy()
+  // What was not read of the question would be taken for the next one.
+  if (!response.req.complete) response.setHeader('Connection', 'close')
   if (error instanceof BadRequest || error instanceof LimiterError) return sendProblem(response, 400, 'Bad Request', error.message)
   process.stderr.write(`sluice: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   sendProblem(response, 500, 'Internal Server Error', 'The request could not be answered.')

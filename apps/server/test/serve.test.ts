@@ -83,6 +83,40 @@ describe('serve --demo', () => {
     socket.destroy()
   })
 
+  it('closes the connection of a body that never seems to end', async () => {
+    const { hostname, port } = new URL(service.url)
+    const socket = connect(Number(port), hostname)
+    let received = ''
+    socket.on('data', (data) => (received += data.toString()))
+    socket.on('error', () => {})
+    socket.write('POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n')
+    for (let sent = 0; sent < 17_000_000 && !socket.destroyed; sent += 1_000_000) socket.write('x'.repeat(1_000_000))
+    await expect.poll(() => received, { timeout: 5_000 }).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s)
+    socket.destroy()
+    expect((await post(service.url, { path: '/' })).status).toBe(200)
+  })
+
+  it('tells a HEAD of the events what they are, and keeps no place for it', async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => fetch(`${service.url}/v1/events`, { method: 'HEAD' })))
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    const events = await fetch(`${service.url}/v1/events`)
+    expect([events.status, events.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    await events.body?.cancel()
+  })
+
+  it('writes nothing down of a question that is broken off', async () => {
+    const { hostname, port } = new URL(service.url)
+    const before = service.output()
+    for (let question = 0; question < 5; question += 1) {
+      const socket = connect(Number(port), hostname)
+      socket.write('POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      socket.destroy()
+    }
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200)
+    expect(service.output()).toBe(before)
+  })
+
   it('tells health and metrics, and never limits them', async () => {
     expect(await (await fetch(`${service.url}/livez`)).text()).toBe('ok\n')
     expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ready' })

@@ -18,8 +18,9 @@ export interface ServeOptions {
 }
 
 const DEMO_POLICY = fileURLToPath(new URL('../../policies/rate-limiting-at-scale.yaml', import.meta.url))
-/** Milliseconds that answers under way have to finish after SIGTERM; all is over before five seconds are. */
+/** Milliseconds that answers under way have to finish after SIGTERM, and then the store to close: less than five seconds together. */
 const DRAIN_MS = 4_000
+const CLOSE_MS = 500
 
 /** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets answers under way finish. */
 export async function serve(options: ServeOptions): Promise<void> {
@@ -49,7 +50,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   live.close()
   await connections.drain(DRAIN_MS)
   await engine.close()
-  await close()
+  // A server that does not answer must not keep this process.
+  await Promise.race([close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {
