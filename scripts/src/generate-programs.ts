@@ -2,12 +2,16 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { compareTexts, recordOf, type RecordedMigration } from './migration-texts.ts'
 
 /**
  * Embeds the stores' programs (.lua, .sql) into committed programs.gen.ts files, so that no file is read at run time.
- * Usage: generate-programs.js [--check]; with --check nothing is written and a difference is an error.
+ * Usage: generate-programs.js [--check | --accept] [STORES]; with --check nothing is written and a difference is an error. A
+ * migration whose text is not the recorded one is refused, but with --accept, which is for what was never published.
  */
-const stores = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'packages', 'sluice', 'src', 'stores')
+const args = process.argv.slice(2)
+const folders = args.filter((arg) => !arg.startsWith('--'))
+const stores = folders[0] ?? join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'packages', 'sluice', 'src', 'stores')
 const HEADER = '// Made from the programs beside this file by `npm run generate`; edit those, not this.\n\n'
 
 interface Target {
@@ -16,9 +20,17 @@ interface Target {
 }
 
 function main(): void {
-  const targets = [redis(), postgres()].filter((target) => target !== undefined)
+  const { targets, changed } = postgres()
+  targets.push(...redis())
+  if (changed.length > 0 && !args.includes('--accept')) {
+    for (const name of changed) {
+      console.error(`postgres/sql/${name}.sql is not the text that was recorded: add a migration instead (never published: --accept)`)
+    }
+    process.exitCode = 1
+    return
+  }
   const stale = targets.filter(({ file, text }) => !existsSync(file) || readFileSync(file, 'utf8') !== text)
-  if (!process.argv.includes('--check')) {
+  if (!args.includes('--check')) {
     for (const { file, text } of stale) writeFileSync(file, text)
     console.log(`programs: ${targets.length} files, ${stale.length} written`)
     return
@@ -27,23 +39,32 @@ function main(): void {
   process.exitCode = stale.length === 0 ? 0 : 1
 }
 
-function redis(): Target | undefined {
+function redis(): Target[] {
   const folder = join(stores, 'redis', 'lua')
-  if (!existsSync(folder)) return undefined
+  if (!existsSync(folder)) return []
   const source = strip(include(folder, 'consume.lua'), '--')
   const sha1 = createHash('sha1').update(source).digest('hex')
   const text = `${HEADER}export const consumeProgram: { readonly sha1: string; readonly source: string } = {\n  sha1: '${sha1}',\n  source: ${literal(source)},\n}\n`
-  return { file: join(folder, '..', 'programs.gen.ts'), text }
+  return [{ file: join(folder, '..', 'programs.gen.ts'), text }]
 }
 
 /** Migrations are append-only: their order is their number, their text is never changed once published. */
-function postgres(): Target | undefined {
+function postgres(): { targets: Target[]; changed: readonly string[] } {
   const folder = join(stores, 'postgres', 'sql')
-  if (!existsSync(join(folder, 'migrations.json'))) return undefined
-  const names = JSON.parse(readFileSync(join(folder, 'migrations.json'), 'utf8')) as string[]
-  const items = names.map((name) => `  { name: '${name}', source: ${literal(strip(include(folder, `${name}.sql`), '--'))} },\n`)
-  const text = `${HEADER}export const migrations: readonly { readonly name: string; readonly source: string }[] = [\n${items.join('')}]\n`
-  return { file: join(folder, '..', 'programs.gen.ts'), text }
+  const record = join(folder, 'migrations.json')
+  if (!existsSync(record)) return { targets: [], changed: [] }
+  const recorded = JSON.parse(readFileSync(record, 'utf8')) as RecordedMigration[]
+  const { texts, changed } = compareTexts(recorded, (name) => strip(include(folder, `${name}.sql`), '--'))
+  const items = texts.map(({ name, sha256, source }) => `  { name: '${name}', sha256: '${sha256}', source: ${literal(source)} },\n`)
+  const type = 'readonly { readonly name: string; readonly sha256: string; readonly source: string }[]'
+  const text = `${HEADER}export const migrations: ${type} = [\n${items.join('')}]\n`
+  return {
+    targets: [
+      { file: record, text: recordOf(texts) },
+      { file: join(folder, '..', 'programs.gen.ts'), text },
+    ],
+    changed,
+  }
 }
 
 function include(folder: string, name: string): string {

@@ -1,6 +1,6 @@
 import type { Micros } from '../time/micros.ts'
 
-/** Short name of an algorithm: part of every state's id, and what programs dispatch on. */
+/** Short name of an algorithm: part of every state's id, and what a store checks before it hands a limit to its program. */
 export type AlgorithmTag = 'tb'
 export type AlgorithmName = 'token-bucket'
 

@@ -172,7 +172,7 @@ function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState |
   const behind = span.rest + extra
   const back = Math.ceil(behind / plan.n)
   const hold = Math.max(state.hold, old.full.micros + (old.full.rest > 0 ? 1 : 0))
-  return { zero: time - span.micros - back, rest: back * plan.n - behind, seen: state.seen, hold, n: plan.n, m: plan.m, burst: plan.burst }
+  return { zero: time - span.micros - back, rest: back * plan.n - behind, seen: time, hold, n: plan.n, m: plan.m, burst: plan.burst }
 }
 
 /** The level at `time`: whole micro-tokens and a rest in m-ths of one. */

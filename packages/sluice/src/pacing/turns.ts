@@ -60,7 +60,7 @@ const RETRY_MS = 100
 function pause(clock: Time, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     // It may have been aborted while the limiter was asked.
-    if (signal?.aborted === true) return void reject(signal.reason as Error)
+    if (signal?.aborted === true) return reject(signal.reason as Error)
     const abort = (): void => {
       cancel()
       reject(signal?.reason as Error)

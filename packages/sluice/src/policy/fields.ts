@@ -15,8 +15,8 @@ export interface Fields {
   text(name: string, allowed: string, accept?: (text: string) => boolean): string | undefined
   choice<const T extends string>(name: string, options: readonly T[], later?: readonly string[]): T | undefined
   flag(name: string): boolean | undefined
-  /** An exact decimal as its text; above 0 unless zero is allowed. */
-  decimal(name: string, options?: { readonly zero: boolean }): string | undefined
+  /** An exact decimal above 0 as its text. */
+  decimal(name: string): string | undefined
   duration(name: string): Micros | undefined
   /** Reports the field as missing where it is. */
   require(name: string, allowed: string): boolean
@@ -81,12 +81,12 @@ function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
       issues.wrong(found, pathOf(name), 'true or false')
       return undefined
     },
-    decimal(name, { zero } = { zero: false }) {
+    decimal(name) {
       const found = node(name)
       if (found === undefined) return undefined
       const micro = found.kind === 'scalar' ? toMicroTokens(found.text) : undefined
-      if (found.kind === 'scalar' && micro !== undefined && (micro > 0 || zero)) return found.text
-      issues.wrong(found, pathOf(name), zero ? 'a number from 0 with at most six decimals' : DECIMAL_FORM)
+      if (found.kind === 'scalar' && micro !== undefined && micro > 0) return found.text
+      issues.wrong(found, pathOf(name), DECIMAL_FORM)
       return undefined
     },
     duration(name) {

@@ -20,8 +20,6 @@ export interface Rule {
   readonly tiers: readonly Tier[]
   readonly cost: Cost
   readonly onStoreFailure: OnStoreFailure
-  /** Most over-grant that the rule accepts of a store, in tokens. */
-  readonly maxOvergrant?: number
 }
 
 /** What a request must look like; what is absent is not asked. */

@@ -16,6 +16,6 @@ export function schema(url: string | undefined): { name: string; create(): Promi
 
 /** The state's numbers in the codec's order. */
 export async function readRow(client: PostgresPort, { scope, key }: StateId): Promise<number[] | undefined> {
-  const [row] = await client.query('select zero, rest, seen, hold, n, m, burst from sluice_state where id = $1', [scope + key])
+  const [row] = await client.query('select zero, rest, seen, hold, n, m, burst from sluice_tb where id = $1', [scope + key])
   return row === undefined ? undefined : Object.values(row).map(Number)
 }

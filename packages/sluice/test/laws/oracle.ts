@@ -13,6 +13,7 @@ export interface OracleAnswer {
   readonly outcome: 'allowed' | 'denied' | 'impossible'
   readonly remaining: number
   readonly retryAfter: number
+  readonly replenishAfter: number
   readonly resetAfter: number
 }
 
@@ -52,7 +53,11 @@ export class Oracle {
   private answer(outcome: OracleAnswer['outcome'], level: bigint, retryAfter: number, behind: number): OracleAnswer {
     const { micro, per, burst } = this.limit
     const full = ceilDiv(burst * per - level, micro)
-    return { outcome, remaining: Number(level / per / 1_000_000n), retryAfter, resetAfter: full > 0n ? Number(full) + behind : 0 }
+    const resetAfter = full > 0n ? Number(full) + behind : 0
+    const remaining = level / per / 1_000_000n
+    const next = (remaining + 1n) * 1_000_000n
+    const replenishAfter = next > burst ? resetAfter : Number(ceilDiv(next * per - level, micro)) + behind
+    return { outcome, remaining: Number(remaining), retryAfter, replenishAfter, resetAfter }
   }
 }
 

@@ -1,5 +1,8 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
+/** SQLSTATE of a migration that was applied with another text: of a class that PostgreSQL leaves to its users. */
+export const TEXT_CHANGED = 'SL001'
+
 /**
  * SQLSTATE, or its class, -> what it means. An error the server reports has rolled the statement back: nothing was charged.
  */
@@ -17,6 +20,7 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   ['3D000', 'setup'],
   ['3F000', 'setup'],
   ['42', 'setup'],
+  [TEXT_CHANGED, 'setup'],
 ]
 
 /** Messages of clients for a statement that was never sent. */

@@ -1,3 +1,4 @@
+import { TEXT_CHANGED } from './failures.ts'
 import { migrations } from './programs.gen.ts'
 import type { PostgresPort } from './postgres-port.ts'
 
@@ -6,20 +7,25 @@ const LOCK = 7_218_054_101
 
 /**
  * Brings the schema up to date: each migration once, recorded in a ledger, under a lock, so that any number of processes may
- * start together. What is there already is left alone.
+ * start together. What is there already is left alone; a migration that was applied with another text is an error.
  */
 export async function migrate(client: PostgresPort): Promise<void> {
   const steps = migrations.map(
-    ({ name, source }) => `
-  if not exists (select from sluice_migrations where name = '${name}') then
+    ({ name, sha256, source }) => `
+  select sha256 into applied from sluice_migrations where name = '${name}';
+  if not found then
     execute $sluice_migration$${source}$sluice_migration$;
-    insert into sluice_migrations (name) values ('${name}');
+    insert into sluice_migrations (name, sha256) values ('${name}', '${sha256}');
+  elsif applied <> '${sha256}' then
+    raise exception 'migration ${name} was applied with another text' using errcode = '${TEXT_CHANGED}';
   end if;`,
   )
-  await client.run(`do $sluice$ begin
+  await client.run(`do $sluice$ declare
+  applied text;
+begin
   perform pg_advisory_xact_lock(${LOCK});
   if to_regclass('sluice_migrations') is null then
-    create table sluice_migrations (name text primary key, applied_at timestamptz not null default now());
+    create table sluice_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now());
   end if;${steps.join('')}
 end $sluice$`)
 }

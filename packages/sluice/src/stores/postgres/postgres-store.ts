@@ -1,12 +1,14 @@
-import { toMicroTokens } from '../../algorithms/decimal.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
+import { type ProgramForm, programCalls } from '../program-calls.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
 import { readVerdicts } from '../verdicts.ts'
 import { classify, isConflict } from './failures.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresPort } from './postgres-port.ts'
+
+type Row = Readonly<Record<string, unknown>>
 
 export interface PostgresStoreOptions {
   readonly client: PostgresPort
@@ -24,7 +26,10 @@ export interface PostgresStore extends Store {
 }
 
 const CONSUME = `select sluice_consume_v1($1::bigint, $2::boolean, string_to_array($3, ' '), string_to_array($4, ' ')::int[], string_to_array($5, ' ')::bigint[])::text as reply`
-const RESET = `delete from sluice_state where id = any(string_to_array($1, ' '))`
+/** Rows are locked in the same order as by the function, so that forgetting and deciding cannot deadlock. */
+const RESET = `delete from sluice_tb where id in (select id from sluice_tb where id = any(string_to_array($1, ' ')) order by id for update)`
+/** Rows are locked in the order of their ids, so that groups cannot deadlock. */
+const FORM: ProgramForm = { store: 'postgresStore', tags: ['tb'], order: 'bytes' }
 const RETRIES = 2
 /** Longest pause before the first retry, in milliseconds; it doubles. */
 const CONFLICT_PAUSE_MS = 2
@@ -37,15 +42,11 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { client, maxInFlight = 10_000, clock = systemTime, random = systemRandom } = options
   const calls = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: client.connections })
 
-  const run = async (
-    groups: readonly CallGroup[],
-    callOptions: CallOptions | undefined,
-    charge: boolean,
-  ): Promise<readonly GroupVerdict[]> => {
-    const values = encode(groups, callOptions?.now ?? 0, charge)
-    const send = async (tries = 0): Promise<unknown> => {
+  /** One statement; what the server gave up for the sake of others is tried again, while there is time. */
+  const ask = (statement: string, values: readonly string[], callOptions: CallOptions | undefined): Promise<readonly Row[]> => {
+    const send = async (tries = 0): Promise<readonly Row[]> => {
       try {
-        return (await client.query(CONSUME, values))[0]?.['reply']
+        return await client.query(statement, values)
       } catch (error) {
         const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
         if (tries >= RETRIES || late || !isConflict(error)) throw error
@@ -53,7 +54,15 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
         return send(tries + 1)
       }
     }
-    const reply = await calls.run(send, callOptions, classify)
+    return calls.run(send, callOptions, classify)
+  }
+  const run = async (
+    groups: readonly CallGroup[],
+    callOptions: CallOptions | undefined,
+    charge: boolean,
+  ): Promise<readonly GroupVerdict[]> => {
+    const [row] = await ask(CONSUME, encode(groups, callOptions?.now ?? 0, charge), callOptions)
+    const reply = row?.['reply']
     const verdicts = typeof reply === 'string' ? readVerdicts(groups, partsOf(reply)) : undefined
     if (verdicts !== undefined) return verdicts
     throw new StoreFailure('protocol', 'unknown', `postgres: the function answered ${JSON.stringify(reply)?.slice(0, 200)}`)
@@ -65,7 +74,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     peek: (groups, callOptions) => run(groups, callOptions, false),
     reset: async (ids, callOptions) => {
       const names = ids.map(({ scope, key }) => scope + key).join(' ')
-      if (ids.length > 0) await calls.run(() => client.query(RESET, [names]), callOptions, classify)
+      if (ids.length > 0) await ask(RESET, [names], callOptions)
     },
     ready: async (callOptions) => {
       await run([], callOptions, false)
@@ -77,17 +86,9 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
 /** The function's arguments as blank-separated text, which every driver passes alike; ids hold no blanks. */
 function encode(groups: readonly CallGroup[], now: number, charge: boolean): string[] {
-  // Ids are ASCII, so this order is that of their bytes, which is the order of the locks.
-  const ids = [...new Set(groups.flatMap(({ calls }) => calls.map(({ id }) => id.scope + id.key)))].sort()
-  const slots = new Map(ids.map((id, index) => [id, index + 1]))
-  const numbers = groups.flatMap(({ calls }) =>
-    calls.flatMap(({ id, limit, cost }) => [
-      slots.get(id.scope + id.key) as number,
-      toMicroTokens(cost) as number,
-      ...limit.algorithm.codec.encodePlan(limit.plan),
-    ]),
-  )
-  return [String(now), String(charge), ids.join(' '), groups.map(({ calls }) => calls.length).join(' '), numbers.join(' ')]
+  const { ids, numbers } = programCalls(groups, FORM)
+  const sizes = groups.map(({ calls }) => calls.length)
+  return [String(now), String(charge), ids.join(' '), sizes.join(' '), numbers.flat().join(' ')]
 }
 
 /** `{1,2,3}` as its parts; `{}` as none. */

@@ -37,7 +37,8 @@ const PROBE_SECONDS = 1
 
 /**
  * The class of Rate Limiting at Scale's quick start, over the exact store: takes a raw ioredis client, keeps its states under
- * `rl:<identifier>`, decides on the server's clock, and answers within its deadline when Redis does not.
+ * `rl:<identifier>`, decides on the server's clock, and answers within its deadline when Redis does not. Of the client's options
+ * `autoResendUnfulfilledCommands: false` matters: without it ioredis sends a call again whose answer was lost, which charges twice.
  */
 export class DistributedRateLimiter {
   readonly #store: Store

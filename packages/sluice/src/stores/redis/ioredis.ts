@@ -8,9 +8,9 @@ export interface IoredisLike {
 }
 
 /**
- * An ioredis client as the store's port. The client stays the caller's: it is neither configured nor closed. For limits that
- * stay exact through a lost connection, create it with `autoResendUnfulfilledCommands: false`; for a bounded queue while the
- * server is away, with `enableOfflineQueue: false`.
+ * An ioredis client of one server, or of one that Sentinel watches, as the store's port; not its `Cluster`. The client stays the
+ * caller's: it is neither configured nor closed. For limits that stay exact through a lost connection, create it with
+ * `autoResendUnfulfilledCommands: false`; for a bounded queue while the server is away, with `enableOfflineQueue: false`.
  */
 export function ioredis(client: IoredisLike): RedisPort {
   return {

@@ -1,7 +1,7 @@
 // Made from the programs beside this file by `npm run generate`; edit those, not this.
 
 export const consumeProgram: { readonly sha1: string; readonly source: string } = {
-  sha1: '8f4d7b24094443943e9c0dcbf763c155675a7c0b',
+  sha1: 'b8a25682b50c53cc7fed695c849a753d425d592d',
   source: `local function flow(n, m, micro, rest)
   local token = m * 1000000
   local token_rest, micro_rest = token % n, m % n
@@ -94,7 +94,7 @@ local function adopt(state, n, m, burst, now)
   local hold = full
   if full_rest > 0 then hold = full + 1 end
   if state[4] > hold then hold = state[4] end
-  return { time - span - (behind + (-behind) % n) / n, (-behind) % n, state[3], hold, n, m, burst }
+  return { time - span - (behind + (-behind) % n) / n, (-behind) % n, time, hold, n, m, burst }
 end
 local function encode(state)
   return cmsgpack.pack(1, state[1], state[2], state[3] - state[1], state[4], state[5], state[6], state[7])

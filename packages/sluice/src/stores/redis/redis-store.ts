@@ -1,7 +1,7 @@
-import { toMicroTokens } from '../../algorithms/decimal.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
+import { type ProgramForm, programCalls } from '../program-calls.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
 import { readVerdicts } from '../verdicts.ts'
@@ -19,9 +19,12 @@ export interface RedisStoreOptions {
   readonly clock?: Time
 }
 
+const FORM: ProgramForm = { store: 'redisStore', tags: ['tb'], order: 'appearance' }
+
 /**
  * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact under any
- * number of processes. One string key per state, alive until the state is as fresh as none.
+ * number of processes. One string key per state, alive until the state is as fresh as none. For one server, or one that
+ * Sentinel watches; not for Redis Cluster in this version: states of one call lie in several slots.
  */
 export function redisStore(options: RedisStoreOptions): Store {
   const { client, prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
@@ -50,6 +53,7 @@ export function redisStore(options: RedisStoreOptions): Store {
   }
 
   return {
+    // On one server a group of any keys is atomic; on a cluster it would be refused with CROSSSLOT.
     capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
     consume: (groups, callOptions) => run(groups, callOptions, true),
     peek: (groups, callOptions) => run(groups, callOptions, false),
@@ -64,17 +68,8 @@ export function redisStore(options: RedisStoreOptions): Store {
 }
 
 /** The program's keys and arguments, in the layout that consume.lua documents. */
-function encode(groups: readonly CallGroup[], prefix: string, now: number, charge: boolean): { keys: string[]; args: (string | number)[] } {
-  const index = new Map<string, number>()
-  const args: (string | number)[] = [now, charge ? 1 : 0, groups.length]
-  for (const { calls } of groups) {
-    args.push(calls.length)
-    for (const { id, limit, cost } of calls) {
-      const key = prefix + id.scope + id.key
-      const known = index.get(key) ?? index.size + 1
-      index.set(key, known)
-      args.push(known, toMicroTokens(cost) as number, ...limit.algorithm.codec.encodePlan(limit.plan))
-    }
-  }
-  return { keys: [...index.keys()], args }
+function encode(groups: readonly CallGroup[], prefix: string, now: number, charge: boolean): { keys: string[]; args: number[] } {
+  const { ids, numbers } = programCalls(groups, FORM)
+  const args = groups.flatMap(({ calls }, index) => [calls.length, ...(numbers[index] as number[])])
+  return { keys: ids.map((id) => prefix + id), args: [now, charge ? 1 : 0, groups.length, ...args] }
 }

@@ -26,6 +26,7 @@ describe('failures of PostgreSQL', () => {
     ['42501', 'setup', 'no'],
     ['42883', 'setup', 'no'],
     ['42P01', 'setup', 'no'],
+    ['SL001', 'setup', 'no'],
     ['08006', 'connection', 'unknown'],
     ['08P01', 'connection', 'unknown'],
     ['22003', 'protocol', 'no'],

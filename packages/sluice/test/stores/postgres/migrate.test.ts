@@ -1,6 +1,7 @@
 import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { migrations } from '../../../src/stores/postgres/programs.gen.ts'
 import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
 import { schema } from '../../conformance/postgres-rows.ts'
 
@@ -19,12 +20,12 @@ describe.skipIf(url === undefined)('migrate', () => {
     await Promise.all(pools.map((pool) => pool.end()))
     await own.drop()
   })
-  const ledger = async (): Promise<unknown[]> => (await first.query('select name, applied_at from sluice_migrations')).rows
+  const ledger = async (): Promise<unknown[]> => (await first.query('select name, sha256, applied_at from sluice_migrations')).rows
 
   it('by ten clients at once happens once', async () => {
     const stores = pools.map((pool) => postgresStore({ client: pg(pool) }))
     await Promise.all(stores.map((store) => store.migrate()))
-    expect(await ledger()).toEqual([{ name: '0001-token-bucket', applied_at: expect.any(Date) }])
+    expect(await ledger()).toEqual(migrations.map(({ name, sha256 }) => ({ name, sha256, applied_at: expect.any(Date) })))
     const asked = stores.map((store) => store.consume([{ calls: [{ id: { scope: 'm:', key: 'k' }, limit, cost: 1 }] }]))
     const outcomes = (await Promise.all(asked)).map(([verdict]) => verdict?.outcome)
     expect(outcomes.filter((outcome) => outcome === 'allowed')).toHaveLength(7)
@@ -34,8 +35,36 @@ describe.skipIf(url === undefined)('migrate', () => {
     const before = await ledger()
     await Promise.all(pools.map((pool) => postgresStore({ client: pg(pool) }).migrate()))
     expect(await ledger()).toEqual(before)
-    const { rows } = await first.query('select count(*)::int as rows from sluice_state')
+    const { rows } = await first.query('select count(*)::int as rows from sluice_tb')
     expect(rows).toEqual([{ rows: 1 }])
+  })
+
+  it('leaves functions that bear a column which a later version adds', async () => {
+    const later = new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name}` })
+    try {
+      await first.query('alter table sluice_tb add column made_at timestamptz default now()')
+      const store = postgresStore({ client: pg(later) })
+      const ask = async (key: string): Promise<unknown> =>
+        (await store.consume([{ calls: [{ id: { scope: 'm:', key }, limit, cost: 7 }] }]))[0]?.outcome
+      expect([await ask('new'), await ask('new'), await ask('k')]).toEqual(['allowed', 'denied', 'denied'])
+      const { rows } = await later.query(`select zero > 0 as charged from sluice_tb where id = 'm:new'`)
+      expect(rows).toEqual([{ charged: true }])
+    } finally {
+      await later.end()
+    }
+  })
+
+  it('refuses a database that has a migration with another text, and touches nothing', async () => {
+    const [{ sha256 }] = migrations as [(typeof migrations)[number]]
+    await first.query(`update sluice_migrations set sha256 = 'other'`)
+    await expect(postgresStore({ client: pg(first) }).migrate()).rejects.toMatchObject({
+      name: 'StoreFailure',
+      kind: 'setup',
+      executed: 'no',
+      message: expect.stringContaining('migration 0001-token-bucket was applied with another text'),
+    })
+    await first.query('update sluice_migrations set sha256 = $1', [sha256])
+    await postgresStore({ client: pg(first) }).migrate()
   })
 
   it('fails with a StoreFailure that says why where it may not write', async () => {

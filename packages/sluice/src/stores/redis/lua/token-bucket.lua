@@ -114,7 +114,7 @@ local function adopt(state, n, m, burst, now)
   local hold = full
   if full_rest > 0 then hold = full + 1 end
   if state[4] > hold then hold = state[4] end
-  return { time - span - (behind + (-behind) % n) / n, (-behind) % n, state[3], hold, n, m, burst }
+  return { time - span - (behind + (-behind) % n) / n, (-behind) % n, time, hold, n, m, burst }
 end
 
 local function encode(state)

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { DistributedRateLimiter } from '../../src/stores/redis/index.ts'
+import { DistributedRateLimiter } from '../../../src/stores/redis/index.ts'
 
 const { redis: url } = inject('engines')
 

@@ -1,0 +1,56 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { systemTime } from '../../../src/time/system.ts'
+import type { GroupVerdict } from '../../../src/stores/store.ts'
+
+const { redis: url } = inject('engines')
+const prefix = `lifetime-${process.pid}:`
+
+describe.skipIf(url === undefined)('law 6 on the clock of Redis', () => {
+  const redis = new Redis(url ?? '', { lazyConnect: true })
+  const store = redisStore({ client: ioredis(redis), prefix })
+  beforeAll(() => redis.connect())
+  afterAll(async () => {
+    await redis.quit()
+  })
+  const charge = async (key: string, limit: AnyLimit): Promise<{ at: number; lifeMs: number }> => {
+    const [verdict] = await store.consume([{ calls: [{ id: { scope: '', key }, limit, cost: 1 }] }])
+    const { outcome, at, calls } = verdict as GroupVerdict
+    expect(outcome).toBe('allowed')
+    return { at, lifeMs: Math.ceil((calls[0]?.resetAfter as number) / 1_000) }
+  }
+  const serverTime = async (): Promise<number> => {
+    const [seconds = 0, micros = 0] = (await redis.time()).map(Number)
+    return seconds * 1_000_000 + micros
+  }
+
+  it.each([
+    ['10/s', 10, 100],
+    ['3/s', 1, 334],
+    ['1/day', 1, 86_400_000],
+    ['1000/s', 5, 1],
+  ])('a charge of %s, burst %d, lives %d ms', async (rate, burst, expected) => {
+    const key = `${rate}:${burst}`.replaceAll('/', '-')
+    const started = systemTime.monotonic()
+    const { lifeMs } = await charge(key, tokenBucket({ rate, burst }))
+    expect(lifeMs).toBe(expected)
+    const left = await redis.pttl(prefix + key)
+    const passed = Math.ceil(systemTime.monotonic() - started)
+    expect(left).toBeLessThanOrEqual(lifeMs)
+    // -2: gone, which is right once the whole life has passed.
+    expect(left === -2 ? 0 : left).toBeGreaterThanOrEqual(Math.max(0, lifeMs - passed))
+    await redis.del(prefix + key)
+  })
+
+  it('a state is gone when its life has passed', async () => {
+    const { at, lifeMs } = await charge('short', tokenBucket({ rate: '50/s', burst: 5 }))
+    expect(lifeMs).toBe(20)
+    // Redis counts whole milliseconds, and a key lives through its last one.
+    const end = at + (lifeMs + 1) * 1_000
+    while ((await serverTime()) < end);
+    expect(await redis.exists(`${prefix}short`)).toBe(0)
+  })
+})
