@@ -96,7 +96,14 @@ export function buildEngine(parts: EngineParts): Engine {
     const started = clock.monotonic()
     const decision = await run()
     const durationMs = clock.monotonic() - started
-    notify(observers, { limiter: RULE_SET, ...(route === undefined ? {} : { route }), decision, results: resultsOf(decision), durationMs })
+    notify(observers, {
+      limiter: RULE_SET,
+      store: store.name ?? 'store',
+      ...(route === undefined ? {} : { route }),
+      decision,
+      results: resultsOf(decision),
+      durationMs,
+    })
     return decision
   }
   const close = async (): Promise<void> => {

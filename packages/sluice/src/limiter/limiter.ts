@@ -81,7 +81,13 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   const finish = (verdict: GroupVerdict, started: number): Decision => {
     const decision = decisionOf(verdict, limits, clock.now())
     if (observers.length > 0)
-      notify(observers, { limiter: name, decision, results: resultsOf(verdict, limits), durationMs: clock.monotonic() - started })
+      notify(observers, {
+        limiter: name,
+        store: store.name ?? 'store',
+        decision,
+        results: resultsOf(verdict, limits),
+        durationMs: clock.monotonic() - started,
+      })
     return decision
   }
   const close = async (): Promise<void> => {

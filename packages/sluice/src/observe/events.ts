@@ -13,6 +13,8 @@ export interface DecisionEvent {
   /** The route where the caller knows it: a pattern, never a concrete path. */
   readonly route?: string
   readonly decision: Decision
+  /** The store that was asked. */
+  readonly store: string
   /** By rule of the policy, or by limit of the limiter. */
   readonly results: readonly RuleResult[]
   readonly durationMs: number

@@ -17,7 +17,7 @@ export interface PrometheusMetrics extends Observer {
 export function prometheusMetrics(): PrometheusMetrics {
   const requests = counter('sluice_requests_total', 'Decisions by rule, route and result.', ['rule', 'route', 'result'])
   const blocked = counter('sluice_requests_blocked_total', 'Requests refused, by rule, route and reason.', ['rule', 'route', 'reason'])
-  const degraded = counter('sluice_store_errors_total', 'Decisions that a store should have made and did not, by kind.', ['kind'])
+  const degraded = counter('sluice_store_errors_total', 'Decisions that a store should have made and did not, by kind.', ['store', 'kind'])
   const durations = new Map<string, { counts: number[]; sum: number; total: number }>()
 
   const observeDuration = (source: string, seconds: number): void => {
@@ -38,7 +38,7 @@ export function prometheusMetrics(): PrometheusMetrics {
         const reason = REASONS[result]
         if (!decision.allowed && reason !== undefined) blocked.add([rule, route, reason])
       }
-      if (decision.degraded !== undefined) degraded.add([decision.degraded.kind])
+      if (decision.degraded !== undefined) degraded.add([event.store, decision.degraded.kind])
     },
     text: () => `${[requests.text(), blocked.text(), degraded.text(), histogram(durations)].join('\n')}\n`,
   }

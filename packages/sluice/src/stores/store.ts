@@ -72,6 +72,8 @@ export interface Capabilities {
  * group that it alone cannot decide is answered `undecided` with `degraded` set, and the others stand.
  */
 export interface Store {
+  /** What metrics call it; a wrapper has the name of the store it wraps. Default `store`. */
+  readonly name?: string
   readonly capabilities: Capabilities
   consume(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
   /** Present exactly when `capabilities.sync`. */

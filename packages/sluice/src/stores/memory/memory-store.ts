@@ -105,6 +105,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   const timeOf = (callOptions?: CallOptions): Micros => callOptions?.now ?? clock.now()
   return {
+    name: 'memory',
     capabilities: { clock: 'caller', atomicBatch: 'any', sync: true },
     get size() {
       return entries.size

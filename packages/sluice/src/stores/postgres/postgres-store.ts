@@ -69,6 +69,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   }
 
   return {
+    name: 'postgres',
     capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
     consume: (groups, callOptions) => run(groups, callOptions, true),
     peek: (groups, callOptions) => run(groups, callOptions, false),

@@ -54,6 +54,7 @@ export function redisStore(options: RedisStoreOptions): Store {
 
   return {
     // On one server a group of any keys is atomic; on a cluster it would be refused with CROSSSLOT.
+    name: 'redis',
     capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
     consume: (groups, callOptions) => run(groups, callOptions, true),
     peek: (groups, callOptions) => run(groups, callOptions, false),

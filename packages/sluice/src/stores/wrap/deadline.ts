@@ -16,6 +16,7 @@ export function withDeadline(store: Store, ms: number, clock: Time = systemTime)
   }
   const sync = store.consumeSync === undefined ? {} : { consumeSync: store.consumeSync.bind(store) }
   return {
+    ...(store.name === undefined ? {} : { name: store.name }),
     capabilities: store.capabilities,
     consume: (groups, options) => store.consume(groups, limited(options)),
     ...sync,

@@ -57,6 +57,7 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
           },
         }
   return {
+    ...(store.name === undefined ? {} : { name: store.name }),
     capabilities: store.capabilities,
     consume: answering('consume'),
     ...sync,
