@@ -1,4 +1,5 @@
 import type { Server, ServerResponse } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export interface Connections {
@@ -13,32 +14,51 @@ const REFUSALS: ReadonlyMap<string, readonly [status: number, title: string]> = 
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout']],
 ])
 
+/** What a client has already sent is in the machine's buffers, or on its way through the loop, for this long at most. */
+const SETTLE_MS = 100
+const LOOK_EVERY_MS = 20
+
 /** Watches the answers under way, so that the server can stop without cutting them off, and refuses what is no HTTP. */
 export function watchConnections(server: Server): Connections {
-  const underWay = new Set<ServerResponse>()
+  const sockets = new Set<Socket>()
+  // An answer is under way until its last byte is handed over.
+  const underWay = new Map<ServerResponse, Duplex>()
   let draining = false
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   // Before the handler, which may answer at once.
-  server.prependListener('request', (_request, response) => {
-    underWay.add(response)
+  server.prependListener('request', (request, response) => {
+    underWay.set(response, request.socket)
     response.once('close', () => underWay.delete(response))
     if (draining) response.shouldKeepAlive = false
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const begun = [...underWay].some((response) => response.socket === socket && response.headersSent)
-    if (begun || !socket.writable) socket.destroy()
-    else refuse(socket, ...(REFUSALS.get(error.code ?? '') ?? [400, 'Bad Request']))
+    const last = [...underWay].filter(([, other]) => other === socket).at(-1)?.[0]
+    // What follows a good request must not be answered in its place.
+    if (last !== undefined && !last.headersSent) last.once('close', () => socket.destroy())
+    else if (last !== undefined) socket.destroy()
+    else if (socket.writable) refuse(socket, ...(REFUSALS.get(error.code ?? '') ?? [400, 'Bad Request']))
+    else socket.destroy()
   })
+  const endIdle = (): void => {
+    const busy = new Set(underWay.values())
+    for (const socket of sockets) if (!busy.has(socket) && socket.writableLength === 0) socket.end()
+  }
   return {
     async drain(ms) {
       draining = true
       // A connection that is kept for the next request would keep the server.
-      for (const response of underWay) response.shouldKeepAlive = false
-      const timer = setTimeout(() => server.closeAllConnections(), ms)
-      await new Promise((resolve) => {
-        server.close(resolve)
-        server.closeIdleConnections()
-      })
-      clearTimeout(timer)
+      for (const response of underWay.keys()) response.shouldKeepAlive = false
+      const last = setTimeout(() => server.closeAllConnections(), ms)
+      // Whoever had written before the signal is taken in and answered; whoever comes later finds the port closed.
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+      const looking = setInterval(endIdle, LOOK_EVERY_MS)
+      // Of the HTTP server's own close only the end of listening is wanted: it would cut off requests that it has not read yet.
+      await new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+      clearTimeout(last)
+      clearInterval(looking)
     },
   }
 }

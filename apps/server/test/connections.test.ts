@@ -31,6 +31,12 @@ describe('what is no HTTP', () => {
     expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ status })
   })
 
+  it('is not answered in the place of the good request before it', async () => {
+    const body = '{"path":"/"}'
+    const good = `POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    expect(await exchange(service.url, `${good}nonsense\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
   it('does not end up inside an answer that has begun', async () => {
     const answer = await exchange(service.url, 'GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n', 'nonsense\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
@@ -45,6 +51,14 @@ describe('a signal', () => {
     await expect.poll(service.output).toContain('sluice: SIGHUP is ignored: a policy is read at the start only\n')
     expect((await fetch(`${service.url}/livez`)).status).toBe(200)
     expect(await service.stop()).toBe(0)
+  })
+
+  it('SIGTERM answers whatever had been sent before it', async () => {
+    const service = await serve(['--demo'])
+    const answers = Array.from({ length: 40 }, () => exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: a\r\n\r\n'))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await service.stop()).toBe(0)
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   })
 
   it('SIGTERM ends the listeners of events', async () => {

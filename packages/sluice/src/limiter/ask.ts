@@ -15,8 +15,9 @@ export interface Patience {
  */
 export function timingOf(where: string, store: Store, clock: Time, configuredMs: number, patience: Patience = {}): CallOptions {
   const { signal, deadlineMs = configuredMs } = patience
+  validDeadline(where, deadlineMs)
   return {
-    ...(store.capabilities.clock === 'server' ? { deadline: clock.monotonic() + validDeadline(where, deadlineMs) } : {}),
+    ...(store.capabilities.clock === 'server' ? { deadline: clock.monotonic() + deadlineMs } : {}),
     ...(signal === undefined ? {} : { signal }),
   }
 }

@@ -160,6 +160,34 @@ describe('a store that fails', () => {
     expect(store.size).toBe(1_000)
   })
 
+  it('stays within its bound and its memory, whatever is charged, forgotten and waited', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 50, clock })
+    const limiters = ['10/s', '1/s', '1/min', '7/h'].map((rate) =>
+      createLimiter({ name: rate, limit: tokenBucket({ rate, burst: 5 }), clock, store }),
+    )
+    let seed = 7
+    const next = (most: number): number => (seed = (seed * 48_271) % 2_147_483_647) % most
+    const spent = new Map<string, number>()
+    for (let turn = 0; turn < 20_000; turn += 1) {
+      const limiter = limiters[next(4)] as (typeof limiters)[number]
+      const key = `k${next(40)}`
+      if (next(10) === 0) {
+        await limiter.reset(key)
+        spent.delete(limiter.name + key)
+      } else {
+        const decision = await limiter.check(key, { cost: 1 + next(5) })
+        const alive = [...spent].filter(([id, at]) => at > clock.now() && id !== limiter.name + key).length
+        // Refused for want of room only where every place is taken by a state that still counts.
+        if (decision.outcome === 'undecided') expect(alive).toBe(50)
+        else if (decision.outcome === 'allowed')
+          spent.set(limiter.name + key, clock.now() + (decision.limits[0]?.resetAfterMs ?? 0) * 1_000)
+      }
+      expect(store.size).toBeLessThanOrEqual(50)
+      clock.advance(next(200))
+    }
+  })
+
   it('a group whose own spent state goes to make room is counted whole', async () => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 2, clock })

@@ -4,7 +4,7 @@ import { refuseUnknown } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
-import { createExpiryQueue } from './expiry-queue.ts'
+import { createExpiryHeap, type Entry } from './expiry-heap.ts'
 import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
 
 export interface MemoryStoreOptions {
@@ -19,11 +19,6 @@ export interface MemoryStore extends Store {
   readonly size: number
   /** The state as it stands, for inspection; undefined where there is none. */
   stateOf(id: StateId): unknown
-}
-
-interface Entry {
-  state: unknown
-  expiresAt: Micros
 }
 
 /** Keeps what a group changed; false where there is no room for the states it adds, and nothing was kept. */
@@ -45,18 +40,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     throw new LimiterError('INVALID_OPTIONS', `memoryStore: maxKeys is ${String(maxKeys)}, expected a whole number above 0`)
   }
   const entries = new Map<string, Entry>()
-  // Every state is in it with a time not after its expiry; a state that lives longer by then is put back.
-  const queue = createExpiryQueue()
+  const heap = createExpiryHeap()
 
-  /** Drops spent states, a few at each call, and at least as many as are needed where there are that many. */
+  const drop = (entry: Entry): void => {
+    entries.delete(entry.id)
+    heap.remove(entry)
+  }
+  /** Drops spent states: a few at each new key, and as many as are needed where there are that many. */
   const makeRoom = (needed: number, now: Micros): void => {
-    for (let looked = 0; looked < needed + SPARE || entries.size + needed > maxKeys; looked += 1) {
-      const id = queue.take(now)
-      if (id === undefined) break
-      const entry = entries.get(id)
-      if (entry === undefined) continue
-      if (entry.expiresAt <= now) entries.delete(id)
-      else queue.push(entry.expiresAt, id)
+    for (let dropped = 0; dropped < needed + SPARE || entries.size + needed > maxKeys; dropped += 1) {
+      const { first } = heap
+      if (first === undefined || first.expiresAt > now) break
+      drop(first)
     }
   }
 
@@ -86,9 +81,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     }
     for (const { slot, state, expiresAt } of writes) {
       const entry = entries.get(idOf(slot))
-      if (entry === undefined || expiresAt < entry.expiresAt) queue.push(expiresAt, idOf(slot))
-      if (entry === undefined) entries.set(idOf(slot), { state, expiresAt })
-      else Object.assign(entry, { state, expiresAt })
+      if (entry === undefined) {
+        const made = { id: idOf(slot), state, expiresAt, place: 0 }
+        entries.set(made.id, made)
+        heap.add(made)
+      } else {
+        entry.state = state
+        entry.expiresAt = expiresAt
+        heap.moved(entry)
+      }
     }
     return true
   }
@@ -118,12 +119,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     peek: async (groups, callOptions) => look(groups, timeOf(callOptions)),
     reset: async (ids: readonly StateId[]) => {
-      for (const { scope, key } of ids) entries.delete(scope + key)
+      for (const { scope, key } of ids) {
+        const entry = entries.get(scope + key)
+        if (entry !== undefined) drop(entry)
+      }
     },
     ready: async () => {},
     close: async () => {
       entries.clear()
-      queue.clear()
+      heap.clear()
     },
   }
 }
