@@ -58,26 +58,22 @@ interface ScopedLimit extends NamedLimit {
 /** Builds a limiter from its parts; `createLimiter` is the door that fills in the defaults. */
 export function buildLimiter(parts: LimiterParts): Limiter {
   const { name, store, clock, observers } = parts
-  const limits: ScopedLimit[] = Object.entries(parts.limits).map(([limitName, limit]) => ({
-    name: limitName,
-    limit,
-    scope: scopeOf(name, limitName, limit?.algorithm?.tag ?? ''),
-  }))
-  if (limits.length === 0)
-    throw new LimiterError('INVALID_OPTIONS', `limiter ${name}: no limit given; expected limit or limits with at least one`)
-  for (const { name: limitName, limit } of limits) {
+  const where = `limiter ${name}`
+  const limits = Object.entries(parts.limits).map(([limitName, limit]): ScopedLimit => {
     if (typeof limit?.algorithm?.decide !== 'function')
-      throw new LimiterError('INVALID_OPTIONS', `limiter ${name}: limit ${limitName} is no limit; expected one made by tokenBucket`)
-  }
+      throw new LimiterError('INVALID_OPTIONS', `${where}: limit ${limitName} is no limit; expected one made by tokenBucket`)
+    return { name: limitName, limit, scope: scopeOf(name, limitName, limit.algorithm.tag) }
+  })
+  if (limits.length === 0) throw new LimiterError('INVALID_OPTIONS', `${where}: no limit given; expected limit or limits with at least one`)
   let closed = false
 
   const groupOf = (key: string, cost = 1): CallGroup => {
-    if (closed) throw new LimiterError('CLOSED', `limiter ${name} is closed`)
+    if (closed) throw new LimiterError('CLOSED', `${where} is closed`)
     const charged = validCost(cost)
-    const encoded = encodeKey(validKey(`limiter ${name}`, key))
+    const encoded = encodeKey(validKey(where, key))
     return { calls: limits.map(({ scope, limit }): Call => ({ id: { scope, key: encoded }, limit, cost: charged })) }
   }
-  const timing = (options?: Patience): CallOptions => timingOf(`limiter ${name}`, store, clock, parts.deadlineMs, options)
+  const timing = (options?: Patience): CallOptions => timingOf(where, store, clock, parts.deadlineMs, options)
   const finish = (verdict: GroupVerdict, started: number): Decision => {
     const decision = decisionOf(verdict, limits, clock.now())
     if (observers.length > 0)
@@ -105,7 +101,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     },
     checkSync(key, options) {
       if (store.consumeSync === undefined)
-        throw new LimiterError('NOT_SYNCHRONOUS', `limiter ${name}: its store answers only asynchronously; use check`)
+        throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
       const group = groupOf(key, options?.cost)
       const started = clock.monotonic()
       return finish(store.consumeSync(group), started)

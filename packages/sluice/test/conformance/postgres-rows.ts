@@ -1,5 +1,5 @@
 import pgDriver from 'pg'
-import type { PostgresPort } from '../../src/stores/postgres/index.ts'
+import { pg, type PostgresPort, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import type { StateId } from '../../src/stores/store.ts'
 
 /** A schema of a test's own in a shared server, made and dropped by it. */
@@ -18,4 +18,26 @@ export function schema(url: string | undefined): { name: string; create(): Promi
 export async function readRow(client: PostgresPort, { scope, key }: StateId): Promise<number[] | undefined> {
   const [row] = await client.query('select zero, rest, seen, hold, n, m, burst from sluice_tb where id = $1', [scope + key])
   return row === undefined ? undefined : Object.values(row).map(Number)
+}
+
+/** A store over a schema of the test's own, with the pool that reaches it. */
+export function ownStore(
+  url: string | undefined,
+  connections: number,
+): { store: PostgresStore; pool: pgDriver.Pool; open(): Promise<void>; close(): Promise<void> } {
+  const own = schema(url)
+  const pool = new pgDriver.Pool({ connectionString: url, max: connections, options: `-c search_path=${own.name}` })
+  const store = postgresStore({ client: pg(pool) })
+  return {
+    store,
+    pool,
+    open: async () => {
+      await own.create()
+      await store.migrate()
+    },
+    close: async () => {
+      await pool.end()
+      await own.drop()
+    },
+  }
 }

@@ -1,24 +1,14 @@
-import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
 import type { GroupVerdict } from '../../../src/stores/store.ts'
-import { schema } from '../../conformance/postgres-rows.ts'
+import { ownStore } from '../../conformance/postgres-rows.ts'
 
 const { postgres: url } = inject('engines')
 
 describe.skipIf(url === undefined)('law 6 on the clock of PostgreSQL', () => {
-  const own = schema(url)
-  const pool = new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name}` })
-  const store = postgresStore({ client: pg(pool) })
-  beforeAll(async () => {
-    await own.create()
-    await store.migrate()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await own.drop()
-  })
+  const { store, pool, open, close } = ownStore(url, 1)
+  beforeAll(open)
+  afterAll(close)
 
   it.each([
     ['10/s', 10],

@@ -1,23 +1,13 @@
-import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createLimiter, tokenBucket } from '../../../src/index.ts'
-import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
-import { schema } from '../../conformance/postgres-rows.ts'
+import { ownStore } from '../../conformance/postgres-rows.ts'
 
 const { postgres: url } = inject('engines')
 
 describe.skipIf(url === undefined)('forgetting while deciding', () => {
-  const own = schema(url)
-  const pool = new pgDriver.Pool({ connectionString: url, max: 12, options: `-c search_path=${own.name}` })
-  const store = postgresStore({ client: pg(pool) })
-  beforeAll(async () => {
-    await own.create()
-    await store.migrate()
-  })
-  afterAll(async () => {
-    await pool.end()
-    await own.drop()
-  })
+  const { store, open, close } = ownStore(url, 12)
+  beforeAll(open)
+  afterAll(close)
 
   it('does not deadlock, in whatever order the limits stand', async () => {
     const limit = tokenBucket({ rate: '1000/s', burst: 1_000 })
