@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { tokenBucket } from '../../src/index.ts'
-import { type Audit, audit, type TraceEntry } from '../../src/testing/index.ts'
+import { type Audit, audit, Reference, type TraceEntry } from '../../src/testing/index.ts'
 
 export interface Hammering {
   readonly kind: 'redis' | 'postgres'
@@ -16,8 +16,8 @@ export interface Hammered {
   readonly audit: Audit
   readonly calls: number
   readonly admitted: number
-  /** Admitted over what the whole interval permits, from the first verdict to the last. */
-  readonly share: number
+  /** What the kernel alone admits when it is asked at the same instants: how late a process got to ask changes nothing in it. */
+  readonly permitted: number
 }
 
 const RATE = 100
@@ -62,13 +62,15 @@ async function tell(child: ChildProcess, message: object): Promise<unknown> {
 }
 
 function judge(verdicts: readonly number[]): Hammered {
+  const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
   const trace: TraceEntry[] = verdicts.map((at) => ({ at: Math.abs(at), cost: 1, allowed: at > 0 }))
-  const [from, to] = trace.reduce(([low, high], { at }) => [Math.min(low, at), Math.max(high, at)], [Number.POSITIVE_INFINITY, 0])
-  const admitted = trace.filter((entry) => entry.allowed).length
+  const reference = new Reference()
+  const calls = [{ id: { scope: 'hammer:', key: 'one' }, limit, cost: 1 }]
+  const instants = trace.map(({ at }) => at).sort((one, other) => one - other)
   return {
-    audit: audit(trace, tokenBucket({ rate: `${RATE}/s`, burst: BURST })),
+    audit: audit(trace, limit),
     calls: trace.length,
-    admitted,
-    share: admitted / Math.floor(BURST + (RATE * (to - from)) / 1_000_000),
+    admitted: trace.filter((entry) => entry.allowed).length,
+    permitted: instants.filter((at) => reference.decide({ calls }, at).allowed).length,
   }
 }
