@@ -27,9 +27,7 @@ export const ROOMS: readonly Room[] = [
   { folder: 'keys', mayImport: ['errors'] },
   { folder: 'stores', mayImport: [...BASE, 'keys'] },
   { folder: 'stores/wrap', mayImport: [...BASE, 'stores/store.ts'] },
-  { folder: 'stores/redis', mayImport: [...BASE, 'keys', 'stores'] },
-  { folder: 'stores/postgres', mayImport: [...BASE, 'stores'] },
-  { folder: 'stores/*', mayImport: [...BASE, 'stores'] },
+  { folder: 'stores/*', mayImport: [...BASE, 'keys', 'stores'] },
   { folder: 'identity', mayImport: ['errors'] },
   {
     folder: 'policy',

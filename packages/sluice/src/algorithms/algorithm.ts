@@ -1,8 +1,8 @@
 import type { Micros } from '../time/micros.ts'
 
 /** Short name of an algorithm: part of every state's id, and what a store checks before it hands a limit to its program. */
-export type AlgorithmTag = 'tb'
-export type AlgorithmName = 'token-bucket'
+export type AlgorithmTag = 'tb' | 'fw' | 'sc' | 'sl'
+export type AlgorithmName = 'token-bucket' | 'fixed-window' | 'sliding-window-counter' | 'sliding-window-log'
 
 /** A validated limit: an algorithm with its plan, and what people are told about it. Frozen; shared by all its keys. */
 export interface CompiledLimit<P = unknown, S = unknown> {
@@ -12,6 +12,8 @@ export interface CompiledLimit<P = unknown, S = unknown> {
   readonly capacity: number
   /** Milliseconds over which the capacity is replenished (header `w`). */
   readonly windowMs: number
+  /** Whether decisions depend on the key's phase; others may be given 0. */
+  readonly phased: boolean
 }
 
 /** A limit whose kernel the holder does not know: stores, groups and limiters treat all alike. */
@@ -21,42 +23,63 @@ export type AnyLimit = CompiledLimit<any, any>
 /** How one call ended. `impossible`: no waiting can help. */
 export type CallOutcome = 'allowed' | 'denied' | 'impossible'
 
-/** What a bucket looks like at one instant; times are microseconds from that instant. */
+/** What a limit looks like to one key at one instant; times are microseconds from that instant. */
 export interface View {
   /** Whole tokens that a call could take now. */
-  readonly remaining: number
+  remaining: number
   /** Until one more whole token; 0 when there is none to come. */
-  readonly replenishAfter: Micros
+  replenishAfter: Micros
   /** Until the state is as fresh as none. */
-  readonly resetAfter: Micros
-}
-
-export interface Step<S> extends View {
-  readonly outcome: CallOutcome
-  /** Waiting exactly this long is enough, a microsecond less is not; 0 unless denied. */
-  readonly retryAfter: Micros
-  /** The state after the call if it is charged; otherwise the state before it, in the plan's own unit. */
-  readonly state: S | undefined
+  resetAfter: Micros
 }
 
 /**
- * One algorithm: a frozen, pure value. No clock, no I/O, whole numbers only. `decide` is the law; a program of a store may
- * replace it and must replay it exactly.
+ * One decision, as an object that the kernel fills: a caller that has no use for it afterwards hands it in again, and nothing is
+ * allocated.
+ */
+export interface Step<S> extends View {
+  outcome: CallOutcome
+  /** Waiting exactly this long is enough, a microsecond less is not; 0 unless denied. */
+  retryAfter: Micros
+  /** The state after the call: `next` if it is charged, otherwise the state that was given. */
+  state: S | undefined
+  /** Where the kernel writes a charged state. */
+  readonly next: S
+}
+
+/** Micro-tokens: whole millionths of a token, the unit kernels and stores count costs in. */
+export type MicroTokens = number
+
+/**
+ * One algorithm: a frozen value without memory, clock or I/O, in whole numbers only. `decide` is the law; a program of a store
+ * may replace it and must replay it exactly. `phase` is a number below 2^32 that belongs to the key.
  */
 export interface Algorithm<P, S> {
   readonly name: AlgorithmName
   readonly tag: AlgorithmTag
   readonly version: number
+  /** A step to hand to `decide`. */
+  step(): Step<S>
+  /**
+   * Whether a call of this cost may pass now, and the state after it. `state` is in the plan's unit and is not touched.
+   * @param cost above 0
+   */
+  decide(plan: P, state: S | undefined, now: Micros, cost: MicroTokens, phase: number, into?: Step<S>): Step<S>
   /** The state in the plan's unit (law 7); the same object where the unit is the same; undefined where it is as fresh as none. */
   adopt(plan: P, state: S, now: Micros): S | undefined
-  /** `cost` in tokens, at most six decimals, above 0. */
-  decide(plan: P, state: S | undefined, now: Micros, cost: number): Step<S>
-  view(plan: P, state: S | undefined, now: Micros): View
+  /**
+   * The state with an amount given back (above 0, never beyond fresh) or taken without asking (below 0, never more than one
+   * capacity under empty); the same state where nothing changes, undefined where it is as fresh as none.
+   * @param receipt store time of the charge that is given back: nothing is where its window has ended
+   */
+  adjust(plan: P, state: S | undefined, now: Micros, amount: MicroTokens, phase: number, receipt?: Micros): S | undefined
+  view(plan: P, state: S | undefined, now: Micros, phase: number): View
   /** First instant from which the state decides like none (law 6). */
   expiresAt(plan: P, state: S): Micros
   /** What the limit may admit over every interval (law 5), exactly. */
   envelope(plan: P): Envelope
   readonly codec: Codec<P, S>
+  readonly cells: Cells<S> | 'log'
 }
 
 /** At most `burst + n / m * t` micro-tokens over every interval of t microseconds. */
@@ -72,4 +95,17 @@ export interface Codec<P, S> {
   /** In the algorithm's documented order; see docs/algorithms.md. */
   encodeState(state: S): readonly number[]
   decodeState(numbers: readonly number[]): S
+}
+
+/**
+ * How a table keeps many states: the numbers that each state has of its own, and those that many share because they say in
+ * which plan's unit the others count.
+ */
+export interface Cells<S> {
+  /** Own numbers of a state, at most three. */
+  readonly width: number
+  save(state: S, cells: Float64Array, at: number): void
+  /** Own numbers from the cells, the rest from a state of the same unit. */
+  load(unit: S, cells: Float64Array, at: number, into: S): void
+  sameUnit(one: S, other: S): boolean
 }

@@ -26,9 +26,9 @@ export function fromMicroTokens(micro: number): number {
 }
 
 /** @throws LimiterError INVALID_COST for what is no number above 0 with at most six decimals */
-export function validCost(cost: unknown): number {
+export function microCost(cost: unknown): number {
   const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
-  if (micro !== undefined && micro > 0) return cost as number
+  if (micro !== undefined && micro > 0) return micro
   const shown = typeof cost === 'string' ? JSON.stringify(cost) : String(cost)
   throw new LimiterError(
     'INVALID_COST',

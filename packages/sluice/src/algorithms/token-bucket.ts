@@ -1,31 +1,10 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown } from '../errors/options.ts'
-import { LONGEST, type Micros, toMillis } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, Step, View } from './algorithm.ts'
+import { type Micros, toMillis } from '../time/micros.ts'
+import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
+import { affordable, after, type BucketPlan, inexact, mulDiv, planOf, reduced, spanOf } from './bucket-plan.ts'
 import { fromMicroTokens, MICRO, toMicroTokens } from './decimal.ts'
 import { parseRate, type Rate } from './rate.ts'
-
-/** Half the digits of the largest period a plan accepts (m < 2^34). */
-const HALF = 131_072
-
-/** A length of time, exact: whole microseconds and a rest in n-ths of one, n being the plan's. */
-interface Span {
-  readonly micros: Micros
-  readonly rest: number
-}
-
-/**
- * `n` micro-tokens every `m` microseconds, reduced, and a burst in micro-tokens. The spans follow from these three; they are
- * kept because every decision needs them.
- */
-export interface BucketPlan {
-  readonly n: number
-  readonly m: Micros
-  readonly burst: number
-  readonly perToken: Span
-  readonly perMicro: Span
-  readonly full: Span
-}
 
 /**
  * `zero`: the instant at which the bucket was last empty, and `rest` n-ths of a microsecond after it. `seen`: the latest time
@@ -34,13 +13,13 @@ export interface BucketPlan {
  * `n`, `m`, `burst`: the plan that wrote it.
  */
 export interface BucketState {
-  readonly zero: Micros
-  readonly rest: number
-  readonly seen: Micros
-  readonly hold: Micros
-  readonly n: number
-  readonly m: Micros
-  readonly burst: number
+  zero: Micros
+  rest: number
+  seen: Micros
+  hold: Micros
+  n: number
+  m: Micros
+  burst: number
 }
 
 /** What a token bucket is made of. */
@@ -65,26 +44,35 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
       `${JSON.stringify(options.burst)} is not a burst: expected tokens above 0 and at most 9007199254, with at most six decimals`,
     )
   }
-  const divisor = gcd(micro, per)
-  const plan = planOf(micro / divisor, per / divisor, burst)
+  const plan = planOf(...reduced(micro, per), burst)
   const problem = inexact(plan)
   if (problem !== undefined) {
     throw new LimiterError('LIMIT_NOT_EXACT', `token bucket of rate ${describe(options.rate)} and burst ${options.burst}: ${problem}`)
   }
   const windowMs = toMillis(plan.full.micros + (plan.full.rest > 0 ? 1 : 0))
-  return Object.freeze({ algorithm: tokenBucketKernel, plan, capacity: fromMicroTokens(burst), windowMs })
+  return Object.freeze({ algorithm: tokenBucketKernel, plan, capacity: fromMicroTokens(burst), windowMs, phased: false })
 }
 
 export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.freeze({
   name: 'token-bucket',
   tag: 'tb',
   version: 1,
-  adopt,
+  step: (): Step<BucketState> => ({
+    outcome: 'allowed',
+    retryAfter: 0,
+    remaining: 0,
+    replenishAfter: 0,
+    resetAfter: 0,
+    state: undefined,
+    next: { zero: 0, rest: 0, seen: 0, hold: 0, n: 1, m: 1, burst: 1 },
+  }),
   decide,
+  adopt,
+  adjust,
   view(plan: BucketPlan, state: BucketState | undefined, now: Micros): View {
     const time = state === undefined ? now : Math.max(now, state.seen)
     const { zero, rest } = filled(plan, state, time)
-    return look(plan, zero, rest, time, now)
+    return look(plan, zero, rest, time, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt(plan: BucketPlan, state: BucketState): Micros {
     const end = state.rest + plan.full.rest
@@ -99,25 +87,92 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
       return { zero, rest, seen, hold, n, m, burst }
     },
   },
+  cells: {
+    width: 3,
+    save(state: BucketState, cells: Float64Array, at: number): void {
+      cells[at] = state.zero
+      cells[at + 1] = state.rest
+      cells[at + 2] = state.seen
+    },
+    load(unit: BucketState, cells: Float64Array, at: number, into: BucketState): void {
+      into.zero = cells[at] as number
+      into.rest = cells[at + 1] as number
+      into.seen = cells[at + 2] as number
+      into.hold = unit.hold
+      into.n = unit.n
+      into.m = unit.m
+      into.burst = unit.burst
+    },
+    sameUnit: (one: BucketState, other: BucketState) =>
+      one.hold === other.hold && one.n === other.n && one.m === other.m && one.burst === other.burst,
+  },
 })
 
-function decide(plan: BucketPlan, state: BucketState | undefined, now: Micros, cost: number): Step<BucketState> {
+function decide(
+  plan: BucketPlan,
+  state: BucketState | undefined,
+  now: Micros,
+  cost: MicroTokens,
+  _phase: number,
+  into: Step<BucketState> = tokenBucketKernel.step(),
+): Step<BucketState> {
+  const { n, perToken, perMicro, full } = plan
+  // As `filled`, without an object: this is the way of every request.
+  let time = now
+  let hold = 0
+  if (state !== undefined && state.seen > now) time = state.seen
+  let rest = full.rest === 0 ? 0 : n - full.rest
+  let zero = time - full.micros - (rest === 0 ? 0 : 1)
+  if (state !== undefined) {
+    if (state.zero > zero || (state.zero === zero && state.rest > rest)) {
+      zero = state.zero
+      rest = state.rest
+      hold = state.hold
+    } else if (state.hold > 0 && time < state.seen + state.hold) hold = state.hold
+  }
+  const tokens = Math.floor(cost / MICRO)
+  const parts = cost - tokens * MICRO
+  const sum = rest + tokens * perToken.rest + parts * perMicro.rest
+  const carry = sum < n ? 0 : Math.floor(sum / n)
+  const movedZero = zero + tokens * perToken.micros + parts * perMicro.micros + carry
+  const movedRest = sum - carry * n
+  const possible = cost <= plan.burst
+  if (!possible || movedZero > time || (movedZero === time && movedRest > 0)) {
+    into.outcome = possible ? 'denied' : 'impossible'
+    // Counted from the time given: where that lies before `seen`, waiting starts earlier and lasts longer.
+    into.retryAfter = possible ? movedZero - now + (movedRest > 0 ? 1 : 0) : 0
+    into.state = state
+    look(plan, zero, rest, time, now, into)
+    return into
+  }
+  const { next } = into
+  next.zero = movedZero
+  next.rest = movedRest
+  next.seen = time
+  next.hold = hold
+  next.n = n
+  next.m = plan.m
+  next.burst = plan.burst
+  into.outcome = 'allowed'
+  into.retryAfter = 0
+  into.state = next
+  look(plan, movedZero, movedRest, time, now, into)
+  return into
+}
+
+/** Moves `zero` back by what is given back, or on by what is taken: at most to one burst under empty. */
+function adjust(plan: BucketPlan, state: BucketState | undefined, now: Micros, amount: MicroTokens): BucketState | undefined {
   const time = state === undefined ? now : Math.max(now, state.seen)
   const { zero, rest, hold } = filled(plan, state, time)
-  const micro = Math.round(cost * MICRO)
-  if (micro > plan.burst) return { outcome: 'impossible', retryAfter: 0, state, ...look(plan, zero, rest, time, now) }
-  const tokens = Math.floor(micro / MICRO)
-  const parts = micro - tokens * MICRO
-  const sum = rest + tokens * plan.perToken.rest + parts * plan.perMicro.rest
+  const span = spanOf(plan, Math.min(Math.abs(amount), 2 * plan.burst))
+  const sign = amount < 0 ? 1 : -1
+  const sum = rest + sign * span.rest
   const carry = Math.floor(sum / plan.n)
-  const movedZero = zero + tokens * plan.perToken.micros + parts * plan.perMicro.micros + carry
-  const movedRest = sum - carry * plan.n
-  if (movedZero > time || (movedZero === time && movedRest > 0)) {
-    // Counted from the time given: where that lies before `seen`, waiting starts earlier and lasts longer.
-    return { outcome: 'denied', retryAfter: movedZero - now + (movedRest > 0 ? 1 : 0), state, ...look(plan, zero, rest, time, now) }
-  }
-  const next = { zero: movedZero, rest: movedRest, seen: time, hold, n: plan.n, m: plan.m, burst: plan.burst }
-  return { outcome: 'allowed', retryAfter: 0, state: next, ...look(plan, movedZero, movedRest, time, now) }
+  const moved = { zero: zero + sign * span.micros + carry, rest: sum - carry * plan.n }
+  const lowest = { zero: time + plan.full.micros, rest: plan.full.rest }
+  const under = moved.zero > lowest.zero || (moved.zero === lowest.zero && moved.rest > lowest.rest)
+  const next = { ...(under ? lowest : moved), seen: time, hold, n: plan.n, m: plan.m, burst: plan.burst }
+  return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
 }
 
 /** Where `zero` stands at `time`: never further back than a full bucket. */
@@ -130,27 +185,13 @@ function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros):
 }
 
 /** What is left at `time`, with waits counted from the time that was given. */
-function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros): View {
+function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
   const remaining = affordable(plan, plan.perToken, zero, rest, time)
   const full = zero + plan.full.micros + Math.ceil((rest + plan.full.rest) / plan.n)
-  const resetAfter = full > time ? full - now : 0
-  const next = (remaining + 1) * MICRO > plan.burst ? resetAfter : after(plan, plan.perToken, zero, rest, remaining + 1) - now
-  return { remaining, replenishAfter: next, resetAfter }
-}
-
-/** The largest whole number of `unit` spans that fit between zero and `time`: an estimate in doubles, made exact by comparing. */
-function affordable(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, time: Micros): number {
-  const span = time - zero
-  if (span <= 0) return 0
-  let count = Math.max(0, Math.floor((span - rest / plan.n) / (unit.micros + unit.rest / plan.n)))
-  while (count > 0 && after(plan, unit, zero, rest, count) > time) count -= 1
-  while (after(plan, unit, zero, rest, count + 1) <= time) count += 1
-  return count
-}
-
-/** First whole microsecond at or after zero moved by `count` spans. */
-function after(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, count: number): Micros {
-  return zero + count * unit.micros + Math.ceil((rest + count * unit.rest) / plan.n)
+  into.remaining = remaining
+  into.resetAfter = full > time ? full - now : 0
+  into.replenishAfter = (remaining + 1) * MICRO > plan.burst ? into.resetAfter : after(plan, plan.perToken, zero, rest, remaining + 1) - now
+  return into
 }
 
 /**
@@ -185,47 +226,6 @@ function levelOf(plan: BucketPlan, zero: Micros, rest: number, time: Micros): { 
   const parts = affordable(plan, plan.perMicro, zeroLeft, restLeft, time)
   const elapsed = (time - zeroLeft) * plan.n - restLeft
   return { micro: tokens * MICRO + parts, part: Math.max(0, elapsed - parts * plan.m) }
-}
-
-/** How long a whole number of micro-tokens takes to flow in. */
-function spanOf(plan: Pick<BucketPlan, 'n' | 'perToken' | 'perMicro'>, micro: number): Span {
-  const tokens = Math.floor(micro / MICRO)
-  const parts = micro - tokens * MICRO
-  const sum = tokens * plan.perToken.rest + parts * plan.perMicro.rest
-  const carry = Math.floor(sum / plan.n)
-  return { micros: tokens * plan.perToken.micros + parts * plan.perMicro.micros + carry, rest: sum - carry * plan.n }
-}
-
-function planOf(n: number, m: Micros, burst: number): BucketPlan {
-  const tokenTime = m * MICRO
-  const perToken = { micros: Math.floor(tokenTime / n), rest: tokenTime % n }
-  const perMicro = { micros: Math.floor(m / n), rest: m % n }
-  const full = spanOf({ n, perToken, perMicro }, burst)
-  return { n, m, burst, perToken, perMicro, full }
-}
-
-/** Why the plan cannot be carried by whole numbers below 2^53, or undefined. */
-function inexact(plan: BucketPlan): string | undefined {
-  if (!Number.isSafeInteger(plan.m * MICRO)) return 'the rate is too slow to be exact; the slowest takes about 285 years for a token'
-  const byTime = Math.floor(Number((BigInt(LONGEST) * BigInt(plan.n)) / BigInt(plan.m)) / MICRO)
-  const bySize = Math.floor(Number.MAX_SAFE_INTEGER / plan.n) - MICRO - 2
-  const largest = Math.min(byTime, bySize)
-  if (largest < 1) return 'the rate has too many digits or is too slow to be exact; round it'
-  if (plan.burst <= largest * MICRO) return undefined
-  return `the largest burst at this rate is ${largest} (${byTime < bySize ? 'it must fill within a hundred years' : 'exact whole numbers end there'})`
-}
-
-/** floor(a * b / c) for whole numbers below 2^34, exact though a * b passes 2^53: b is taken in two halves. */
-function mulDiv(a: number, b: number, c: number): number {
-  const high = Math.floor(b / HALF)
-  const first = a * high
-  const quotient = Math.floor(first / c)
-  const carried = (first - quotient * c) * HALF + a * (b - high * HALF)
-  return quotient * HALF + Math.floor(carried / c)
-}
-
-function gcd(a: number, b: number): number {
-  return b === 0 ? a : gcd(b, a % b)
 }
 
 function describe(rate: Rate): string {

@@ -1,9 +1,11 @@
-import type { AnyLimit } from '../algorithms/algorithm.ts'
+import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
+import { microCost } from '../algorithms/decimal.ts'
 import type { Request } from '../identity/request.ts'
 import type { NamedLimit } from '../limiter/decide.ts'
-import { composeKey, encodeKey, scopeOf } from '../keys/encode.ts'
+import { phaseOf } from '../limiter/phase.ts'
+import { composeKey, scopeOf } from '../keys/encode.ts'
 import { keyOf, type OnStoreFailure, type Rule, type Tier, tierOf } from '../policy/rule.ts'
-import type { Call, CallGroup } from '../stores/store.ts'
+import type { Call, CallGroup, Scope } from '../stores/store.ts'
 
 /** Names the states of all policies: a changed policy finds the states of the one before it. */
 export const RULE_SET = 'policy'
@@ -19,9 +21,9 @@ export interface Charge {
 }
 
 /** What a rule charges a request, or undefined where none of its tiers applies. */
-export function chargeOf(rule: Rule, request: Request, cost: number | undefined): Charge | undefined {
+export function chargeOf(rule: Rule, request: Request, cost: MicroTokens | undefined): Charge | undefined {
   const tier = tierOf(rule, request)
-  return tier === undefined ? undefined : charge(rule, tier, keyOf(rule, request), cost ?? rule.cost.of(request))
+  return tier === undefined ? undefined : charge(rule, tier, keyOf(rule, request), cost ?? microCost(rule.cost.of(request)))
 }
 
 /**
@@ -31,15 +33,26 @@ export function chargeOf(rule: Rule, request: Request, cost: number | undefined)
 export function chargeOfKey(rule: Rule, key: string, request: Request, cost: number | undefined): Charge | undefined {
   const tier = tierOf(rule, request) ?? rule.tiers.at(-1)
   const values = rule.key.flat().map((_, index) => (index === 0 ? key : undefined))
-  return tier === undefined ? undefined : charge(rule, tier, values, cost ?? rule.cost.unknown)
+  return tier === undefined ? undefined : charge(rule, tier, values, cost ?? microCost(rule.cost.unknown))
 }
 
 function charge(rule: Rule, tier: Tier, values: readonly (string | undefined)[], cost: number): Charge {
   const { limit, windowMs } = tier
-  // Tiers of one rule are limits of their own: `#` is in no rule's name.
-  const scope = scopeOf(RULE_SET, tier.label === '' ? rule.name : `${rule.name}#${tier.label}`, limit.algorithm.tag)
   const named = { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) }
-  return { rule, tier, named, values, call: { id: { scope, key: encodeKey(composeKey(values)) }, limit, cost } }
+  const key = composeKey(values)
+  const call = { id: { scope: scopeFor(rule, tier), key }, limit, cost, phase: phaseOf(limit, key) }
+  return { rule, tier, named, values, call }
+}
+
+const scopes = new WeakMap<Tier, Scope>()
+
+/** One scope per tier, for stores know scopes by identity. Tiers of one rule are limits of their own: `#` is in no rule's name. */
+function scopeFor(rule: Rule, tier: Tier): Scope {
+  const known = scopes.get(tier)
+  if (known !== undefined) return known
+  const made = scopeOf(RULE_SET, tier.label === '' ? rule.name : `${rule.name}#${tier.label}`, tier.limit.algorithm.tag)
+  scopes.set(tier, made)
+  return made
 }
 
 /** The enforcing charges, the most restrictive first: least rate per cost. */

@@ -6,7 +6,7 @@ import { composeKey } from '../keys/encode.ts'
 import type { RuleResult } from '../observe/events.ts'
 import type { Mode } from '../policy/rule.ts'
 import type { GroupVerdict } from '../stores/store.ts'
-import type { Micros } from '../time/micros.ts'
+import type { Time } from '../time/time.ts'
 import type { Charge } from './charges.ts'
 
 /** A decision and what the policy's rules had to do with it. `limits` are those of the enforcing rules, by rule name. */
@@ -30,13 +30,13 @@ export interface Asked {
   readonly shadowVerdicts: readonly GroupVerdict[]
 }
 
-/** @param now this process's time, used where no store said its own */
-export function engineDecision(asked: Asked, request: Request, now: Micros): EngineDecision {
+/** @param clock this process's time, read where no store said its own */
+export function engineDecision(asked: Asked, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const { charges, enforcing, shadows, verdict, shadowVerdicts } = asked
   const decision = decisionOf(
     verdict ?? UNLIMITED,
     enforcing.map(({ named }) => named),
-    now,
+    clock,
   )
   return {
     ...decision,

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { validCost } from '../algorithms/decimal.ts'
+import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
 import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
@@ -73,7 +73,7 @@ export function buildEngine(parts: EngineParts): Engine {
     timingOf('engine', store, clock, policy.failure.deadlineMs, patience)
   const requestOf = async (facts: RequestFacts): Promise<{ at: Loaded; request: Request; cost: number | undefined }> => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
-    const cost = facts.cost === undefined ? undefined : validCost(facts.cost)
+    const cost = facts.cost === undefined ? undefined : microCost(facts.cost)
     const claims = facts.claims ?? (await claimsOf(parts.claims, facts))
     const at = loaded
     return { at, request: readRequest(facts, claims, at.trust), cost }
@@ -90,7 +90,7 @@ export function buildEngine(parts: EngineParts): Engine {
     const groups = [...(enforced.length === 0 ? [] : [groupOf(enforced)]), ...shadows.map((charge) => groupOf([charge]))]
     const verdicts = groups.length === 0 ? [] : await askStore(store, verb, groups, timing(at, callOptions))
     const [verdict, shadowVerdicts] = enforced.length === 0 ? [undefined, verdicts] : [verdicts[0], verdicts.slice(1)]
-    return engineDecision({ charges, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock.now())
+    return engineDecision({ charges, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock)
   }
   const observed = async (route: string | undefined, run: () => Promise<EngineDecision>): Promise<EngineDecision> => {
     const started = clock.monotonic()
@@ -124,7 +124,7 @@ export function buildEngine(parts: EngineParts): Engine {
       if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
       validKey('engine', key)
       const at = loaded
-      const charged = cost === undefined ? undefined : validCost(cost)
+      const charged = cost === undefined ? undefined : microCost(cost)
       const charges = rulesByKey(at.policy, limit).flatMap((rule) => chargeOfKey(rule, key, NOBODY, charged) ?? [])
       return observed(undefined, () => ask('consume', at, charges, NOBODY, callOptions))
     },

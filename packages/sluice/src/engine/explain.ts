@@ -1,3 +1,4 @@
+import { fromMicroTokens } from '../algorithms/decimal.ts'
 import type { Request } from '../identity/request.ts'
 import { mismatch } from '../policy/match.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -28,7 +29,7 @@ export interface RuleExplanation {
   readonly cost?: number
 }
 
-/** @param cost what the caller says the request costs, instead of what the rules say */
+/** @param cost micro-tokens: what the caller says the request costs, instead of what the rules say */
 export function explainRules(policy: Policy, request: Request, cost: number | undefined): Explanation {
   const { method, path, host, address } = request
   return {
@@ -54,6 +55,6 @@ function explainRule(rule: Rule, request: Request, cost: number | undefined): Ru
     key: rule.key.flat().map(({ text }, index) => ({ source: text, value: values[index] ?? null })),
     tier: tier.label,
     limit: { algorithm: tier.limit.algorithm.name, capacity: tier.limit.capacity, windowMs: tier.windowMs ?? tier.limit.windowMs },
-    cost: call.cost,
+    cost: fromMicroTokens(call.cost),
   }
 }

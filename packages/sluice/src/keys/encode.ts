@@ -29,8 +29,13 @@ function escape(unit: string): string {
 }
 
 /** What all states of one limit share: the names of limiter and limit, and the algorithm's tag. */
-export function scopeOf(limiter: string, limit: string, tag: string): string {
-  return `${encodePart(limiter)}:${encodePart(limit)}:${tag}:`
+export function scopeOf(limiter: string, limit: string, tag: string): { readonly text: string } {
+  return Object.freeze({ text: `${encodePart(limiter)}:${encodePart(limit)}:${tag}:` })
+}
+
+/** Scope and key as one text, injective: printable ASCII, short whatever the key is. */
+export function stateName(id: { readonly scope: { readonly text: string }; readonly key: string }): string {
+  return id.scope.text + encodeKey(id.key)
 }
 
 /** @throws LimiterError INVALID_KEY for anything but a text that is not empty */

@@ -1,6 +1,7 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Decision, Degraded, LimitView } from '../decision/decision.ts'
-import { type Micros, toMillis } from '../time/micros.ts'
+import { MICROS_PER_MS, toMillis } from '../time/micros.ts'
+import type { Time } from '../time/time.ts'
 import type { RuleResult } from '../observe/events.ts'
 import { type GroupVerdict, StoreFailure, type Verdict } from '../stores/store.ts'
 
@@ -14,33 +15,46 @@ export interface NamedLimit {
 /**
  * One answer from a store's verdict. Precedence undecided, impossible, denied, allowed; the named limit is the one that
  * makes the caller wait longest.
- * @param now this process's time, used where the store could not say its own
+ * @param clock this process's time, read where the store could not say its own
  */
-export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], now: Micros): Decision {
-  const at = Math.floor((Number.isNaN(verdict.at) ? now : verdict.at) / 1_000)
-  const limits = verdict.calls.map((call, index) => viewOf(call, named[index] as NamedLimit))
-  const degraded = verdict.degraded === undefined ? {} : { degraded: degradedBy(verdict.degraded) }
-  const base = { limits, at, source: verdict.source, ...degraded }
-  switch (verdict.outcome) {
-    case 'allowed':
-      return { outcome: 'allowed', allowed: true, ...base }
+export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
+  const { calls, source } = verdict
+  const at = Math.floor((Number.isNaN(verdict.at) ? clock.now() : verdict.at) / MICROS_PER_MS)
+  const limits: LimitView[] = []
+  for (let index = 0; index < calls.length; index += 1) limits.push(viewOf(calls[index] as Verdict, named[index] as NamedLimit))
+  if (verdict.outcome === 'undecided')
+    return { outcome: 'undecided', allowed: verdict.allowed, limits, at, source, degraded: degradedBy(verdict.degraded) }
+  const decision = decided(verdict, limits, named, at)
+  return verdict.degraded === undefined ? decision : { ...decision, degraded: degradedBy(verdict.degraded) }
+}
+
+function decided(
+  { outcome, calls, source, reason }: GroupVerdict,
+  limits: LimitView[],
+  named: readonly NamedLimit[],
+  at: number,
+): Decision {
+  switch (outcome) {
     case 'denied': {
-      const worst = latest(verdict.calls)
+      const worst = latest(calls)
+      const call = calls[worst] as Verdict
       return {
-        outcome: 'denied',
+        outcome,
         allowed: false,
         limitName: (named[worst] as NamedLimit).name,
-        reason: 'quota',
-        retryAfterMs: toMillis((verdict.calls[worst] as Verdict).retryAfter),
-        ...base,
+        reason: call.blocked ? 'blocked' : (reason ?? 'quota'),
+        retryAfterMs: toMillis(call.retryAfter),
+        limits,
+        at,
+        source,
       }
     }
     case 'impossible': {
-      const first = verdict.calls.findIndex((call) => call.outcome === 'impossible')
-      return { outcome: 'impossible', allowed: false, limitName: (named[first] as NamedLimit).name, reason: 'capacity', ...base }
+      const first = calls.findIndex((call) => call.outcome === 'impossible')
+      return { outcome, allowed: false, limitName: (named[first] as NamedLimit).name, reason: 'capacity', limits, at, source }
     }
-    case 'undecided':
-      return { outcome: 'undecided', allowed: verdict.allowed, ...base, degraded: degradedBy(verdict.degraded) }
+    default:
+      return { outcome: 'allowed', allowed: true, limits, at, source }
   }
 }
 

@@ -1,14 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { AnyLimit } from '../algorithms/algorithm.ts'
-import { validCost } from '../algorithms/decimal.ts'
+import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
+import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { encodeKey, scopeOf, validKey } from '../keys/encode.ts'
+import { parseDuration } from '../time/duration.ts'
+import { MICROS_PER_MS } from '../time/micros.ts'
+import { scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
-import type { Call, CallGroup, CallOptions, GroupVerdict, StateId, Store } from '../stores/store.ts'
+import type { CallGroup, CallOptions, GroupVerdict, Scope, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 import { askStore, type Patience, timingOf } from './ask.ts'
 import { decisionOf, type NamedLimit, resultsOf } from './decide.ts'
+import { phaseOf } from './phase.ts'
 
 /** `signal` gives up waiting for a remote store: the decision is then `undecided`. */
 export interface CheckOptions extends Patience {
@@ -19,6 +22,13 @@ export interface CheckOptions extends Patience {
 export interface CheckRequest {
   readonly key: string
   readonly cost?: number
+}
+
+export interface RefundOptions extends Patience {
+  /** Tokens to give back, at most six decimals; default 1. */
+  readonly cost?: number
+  /** The decision that charged them: where its window has ended since, there is nothing to give back. */
+  readonly receipt?: Pick<Decision, 'at'>
 }
 
 export interface LimiterParts {
@@ -44,7 +54,15 @@ export interface Limiter extends AsyncDisposable {
   checkMany(requests: readonly CheckRequest[], options?: Omit<CheckOptions, 'cost'>): Promise<Decision[]>
   /** What `check` would answer, charging nothing. */
   peek(key: string, options?: CheckOptions): Promise<Decision>
-  /** Forgets the key: its next check finds it fresh. Rejects with the StoreFailure if the store cannot. */
+  /** Gives tokens back to every limit of the key, never beyond fresh. Rejects with the StoreFailure if the store cannot. */
+  refund(key: string, options?: RefundOptions): Promise<void>
+  /** Takes tokens without asking, at most one capacity below empty. Rejects with the StoreFailure if the store cannot. */
+  penalize(key: string, options?: CheckOptions): Promise<void>
+  /** Denies the key for this long, whatever is left of its limits. Rejects with the StoreFailure if the store cannot. */
+  block(key: string, duration: string | number): Promise<void>
+  /** Lifts a block. */
+  unblock(key: string): Promise<void>
+  /** Forgets the key: its next check finds it fresh. A block stays. Rejects with the StoreFailure if the store cannot. */
   reset(key: string): Promise<void>
   /** Resolves when the store can decide. */
   ready(): Promise<void>
@@ -52,7 +70,15 @@ export interface Limiter extends AsyncDisposable {
 }
 
 interface ScopedLimit extends NamedLimit {
-  readonly scope: string
+  readonly scope: Scope
+}
+
+/** A call that is filled in anew for each question. */
+interface OpenCall {
+  readonly id: { readonly scope: Scope; key: string }
+  readonly limit: AnyLimit
+  cost: MicroTokens
+  phase: number
 }
 
 /** Builds a limiter from its parts; `createLimiter` is the door that fills in the defaults. */
@@ -61,21 +87,34 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   const where = `limiter ${name}`
   const limits = Object.entries(parts.limits).map(([limitName, limit]): ScopedLimit => {
     if (typeof limit?.algorithm?.decide !== 'function')
-      throw new LimiterError('INVALID_OPTIONS', `${where}: limit ${limitName} is no limit; expected one made by tokenBucket`)
+      throw new LimiterError('INVALID_OPTIONS', `${where}: limit ${limitName} is no limit; expected one made by tokenBucket or its like`)
     return { name: limitName, limit, scope: scopeOf(name, limitName, limit.algorithm.tag) }
   })
   if (limits.length === 0) throw new LimiterError('INVALID_OPTIONS', `${where}: no limit given; expected limit or limits with at least one`)
+  const phased = limits.some(({ limit }) => limit.phased)
   let closed = false
 
-  const groupOf = (key: string, cost = 1): CallGroup => {
+  const openCalls = (): OpenCall[] => limits.map(({ scope, limit }) => ({ id: { scope, key: '' }, limit, cost: 0, phase: 0 }))
+  const fill = (calls: readonly OpenCall[], key: string, cost: number | undefined): void => {
     if (closed) throw new LimiterError('CLOSED', `${where} is closed`)
-    const charged = validCost(cost)
-    const encoded = encodeKey(validKey(where, key))
-    return { calls: limits.map(({ scope, limit }): Call => ({ id: { scope, key: encoded }, limit, cost: charged })) }
+    const micro = cost === undefined ? MICRO : microCost(cost)
+    validKey(where, key)
+    for (const call of calls) {
+      call.id.key = key
+      call.cost = micro
+      if (phased) call.phase = phaseOf(call.limit, key)
+    }
   }
+  const groupOf = (key: string, cost?: number): CallGroup => {
+    const calls = openCalls()
+    fill(calls, key, cost)
+    return { calls }
+  }
+  // A synchronous store keeps nothing of a question: one is enough for all.
+  const question = { calls: openCalls() }
   const timing = (options?: Patience): CallOptions => timingOf(where, store, clock, parts.deadlineMs, options)
   const finish = (verdict: GroupVerdict, started: number): Decision => {
-    const decision = decisionOf(verdict, limits, clock.now())
+    const decision = decisionOf(verdict, limits, clock)
     if (observers.length > 0)
       notify(observers, {
         limiter: name,
@@ -86,6 +125,29 @@ export function buildLimiter(parts: LimiterParts): Limiter {
       })
     return decision
   }
+  const start = (): number => (observers.length > 0 ? clock.monotonic() : 0)
+  const decideNow = (consumeSync: NonNullable<Store['consumeSync']>, key: string, cost: number | undefined): Decision => {
+    fill(question.calls, key, cost)
+    const started = start()
+    return finish(consumeSync(question), started)
+  }
+  const { consumeSync } = store
+  /** @throws LimiterError NOT_SUPPORTED where the store lacks the verb */
+  const able = <V extends 'adjust' | 'block'>(verb: V): NonNullable<Store[V]> => {
+    const method = store[verb]
+    if (method !== undefined) return method.bind(store) as NonNullable<Store[V]>
+    throw new LimiterError('NOT_SUPPORTED', `${where}: its store (${store.name ?? 'unnamed'}) cannot ${verb} keys in this version`)
+  }
+  const adjust = async (key: string, sign: 1 | -1, { cost, receipt, ...patience }: RefundOptions): Promise<void> => {
+    const { calls } = groupOf(key, cost)
+    const options = { ...timing(patience), ...(receipt === undefined ? {} : { receipt: receipt.at * MICROS_PER_MS }) }
+    await able('adjust')(
+      calls,
+      calls.map((call) => sign * call.cost),
+      options,
+    )
+  }
+  const idsOf = (key: string): StateId[] => groupOf(key).calls.map(({ id }) => id)
   const close = async (): Promise<void> => {
     if (closed) return
     closed = true
@@ -94,32 +156,42 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   return {
     name,
     async check(key, options) {
+      if (consumeSync !== undefined) {
+        if (options !== undefined) timing(options)
+        return decideNow(consumeSync, key, options?.cost)
+      }
       const group = groupOf(key, options?.cost)
-      const started = clock.monotonic()
+      const started = start()
       const [verdict] = await askStore(store, 'consume', [group], timing(options))
       return finish(verdict as GroupVerdict, started)
     },
     checkSync(key, options) {
-      if (store.consumeSync === undefined)
-        throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
-      const group = groupOf(key, options?.cost)
-      const started = clock.monotonic()
-      return finish(store.consumeSync(group), started)
+      if (consumeSync === undefined) throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
+      return decideNow(consumeSync, key, options?.cost)
     },
     async checkMany(requests, options) {
       const groups = requests.map(({ key, cost }) => groupOf(key, cost))
       if (groups.length === 0) return []
-      const started = clock.monotonic()
+      const started = start()
       const verdicts = await askStore(store, 'consume', groups, timing(options))
       return verdicts.map((verdict) => finish(verdict, started))
     },
     async peek(key, options) {
       const [verdict] = await askStore(store, 'peek', [groupOf(key, options?.cost)], timing(options))
-      return decisionOf(verdict as GroupVerdict, limits, clock.now())
+      return decisionOf(verdict as GroupVerdict, limits, clock)
+    },
+    refund: (key, options = {}) => adjust(key, 1, options),
+    penalize: (key, options = {}) => adjust(key, -1, options),
+    async block(key, duration) {
+      const length = parseDuration(duration)
+      // The first limit's state carries the block: one is enough to deny the group.
+      await able('block')(idsOf(key).slice(0, 1), length, timing())
+    },
+    async unblock(key) {
+      await able('block')(idsOf(key).slice(0, 1), null, timing())
     },
     async reset(key) {
-      const ids: StateId[] = groupOf(key).calls.map(({ id }) => id)
-      await store.reset(ids, timing())
+      await store.reset(idsOf(key), timing())
     },
     ready: () => store.ready(timing({ deadlineMs: 5_000 })),
     close,

@@ -1,6 +1,6 @@
 import type { AlgorithmTag, AnyLimit } from '../algorithms/algorithm.ts'
-import { toMicroTokens } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
+import { stateName } from '../keys/encode.ts'
 import type { CallGroup } from './store.ts'
 
 /** What a store's program can decide, and the order in which it wants the states. */
@@ -28,7 +28,7 @@ export function programCalls(groups: readonly CallGroup[], form: ProgramForm): P
   for (const { calls } of groups) {
     for (const { id, limit } of calls) {
       if (!form.tags.includes(limit.algorithm.tag)) throw unknown(limit, form)
-      const name = id.scope + id.key
+      const name = stateName(id)
       if (!places.has(name)) places.set(name, places.size + 1)
     }
   }
@@ -38,11 +38,7 @@ export function programCalls(groups: readonly CallGroup[], form: ProgramForm): P
     ids.sort().forEach((id, index) => places.set(id, index + 1))
   }
   const numbers = groups.map(({ calls }) =>
-    calls.flatMap(({ id, limit, cost }) => [
-      places.get(id.scope + id.key) as number,
-      toMicroTokens(cost) as number,
-      ...limit.algorithm.codec.encodePlan(limit.plan),
-    ]),
+    calls.flatMap(({ id, limit, cost }) => [places.get(stateName(id)) as number, cost, ...limit.algorithm.codec.encodePlan(limit.plan)]),
   )
   return { ids, numbers }
 }

@@ -1,22 +1,30 @@
-import type { AnyLimit, CallOutcome, View } from '../algorithms/algorithm.ts'
+import type { AnyLimit, CallOutcome, MicroTokens, View } from '../algorithms/algorithm.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Outcome, Source } from '../decision/decision.ts'
 import type { MonotonicInstant } from '../time/time.ts'
 
 /**
- * Where one state lives: `scope` (limiter, limit and algorithm, already encoded; the same string for all keys of a limit)
- * and the encoded `key`. Both are free of braces, spaces and control characters; scope + key is injective.
+ * What all states of one limit share: `text` names the limiter, the limit and its algorithm, already encoded, without braces,
+ * spaces and control characters, with a colon at its end. One object per limit: stores may keep what they know of it by identity.
  */
+export interface Scope {
+  readonly text: string
+}
+
+/** Where one state lives. `key` is any text; a store that needs it safe and short takes `stateName`. */
 export interface StateId {
-  readonly scope: string
+  readonly scope: Scope
   readonly key: string
 }
 
-/** One question to one limit. `cost` in tokens: above 0, at most six decimals, checked by the caller. */
+/** One question to one limit. */
 export interface Call {
   readonly id: StateId
   readonly limit: AnyLimit
-  readonly cost: number
+  /** Above 0, checked by the caller. */
+  readonly cost: MicroTokens
+  /** A number below 2^32 that belongs to the key (`phaseOf`); 0 where the limit is not phased. */
+  readonly phase: number
 }
 
 /** What an unanswered group should become: let pass, refused, or decided by a store in this process. */
@@ -39,10 +47,17 @@ export interface CallOptions {
   readonly now?: Micros
 }
 
+export interface AdjustOptions extends CallOptions {
+  /** Store time of the charge that is given back: a window that has ended since gives nothing back. */
+  readonly receipt?: Micros
+}
+
 /** One call's part of the answer; times are microseconds from the group's `at`. */
-export interface Verdict extends View {
+export interface Verdict extends Readonly<View> {
   readonly outcome: CallOutcome
   readonly retryAfter: Micros
+  /** Set where a block, not the limit, denies. */
+  readonly blocked?: true
 }
 
 export interface GroupVerdict {
@@ -54,7 +69,9 @@ export interface GroupVerdict {
   readonly at: Micros
   readonly calls: readonly Verdict[]
   readonly source: Source
-  /** Set where the store that should have decided did not. */
+  /** Set where an overflow state stands in for the key's own. */
+  readonly reason?: 'overflow'
+  /** Set where the store that should have decided did not, or not from the key's own state. */
   readonly degraded?: StoreFailure
 }
 
@@ -80,7 +97,14 @@ export interface Store {
   consumeSync?(group: CallGroup, options?: CallOptions): GroupVerdict
   /** What `consume` would answer to the same groups, charging nothing and writing nothing. */
   peek(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
-  /** Forgets states: the next call finds them fresh. */
+  /**
+   * Gives back (amounts above 0, in micro-tokens, one for each call; the calls' costs are not read) or takes without asking
+   * (below 0). Where the store cannot, the method is absent.
+   */
+  adjust?(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
+  /** For this long from the store's now nothing passes; null lifts the block. Where the store cannot, the method is absent. */
+  block?(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
+  /** Forgets states: the next call finds them fresh. A block stays. */
   reset(ids: readonly StateId[], options?: CallOptions): Promise<void>
   /** Resolves when the store can decide; rejects with a StoreFailure that says why not. */
   ready(options?: CallOptions): Promise<void>

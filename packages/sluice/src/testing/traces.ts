@@ -1,5 +1,5 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
-import { fromMicroTokens } from '../algorithms/decimal.ts'
+import { MICRO } from '../algorithms/decimal.ts'
 import { tokenBucket } from '../algorithms/token-bucket.ts'
 import type { Call, CallGroup } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
@@ -36,9 +36,10 @@ export function* traces(seed: number, calls: number, start: Micros = 1_763_692_8
   const pick = (count: number): number => Math.floor(random() * count)
   let now = start
   let made = 0
+  const scope = { text: `trace:${seed}:` }
   const call = (): Call => {
     const limit = LIMITS[pick(LIMITS.length)] as AnyLimit
-    return { id: { scope: `trace:${seed}:`, key: `k${pick(12)}` }, limit, cost: costOf(limit, random) }
+    return { id: { scope, key: `k${pick(12)}` }, limit, cost: costOf(limit, random), phase: 0 }
   }
   while (made < calls) {
     now += jump(random)
@@ -60,10 +61,9 @@ function consistent(calls: readonly Call[]): Call[] {
 
 function costOf({ capacity }: AnyLimit, random: () => number): number {
   const kind = random()
-  if (kind < 0.5) return 1
-  if (kind < 0.6) return capacity
-  const micro = Math.max(1, Math.round(random() * 1.1 * capacity * (kind < 0.8 ? 1_000_000 : 100_000)))
-  return fromMicroTokens(micro)
+  if (kind < 0.5) return MICRO
+  if (kind < 0.6) return Math.round(capacity * MICRO)
+  return Math.max(1, Math.round(random() * 1.1 * capacity * (kind < 0.8 ? MICRO : MICRO / 10)))
 }
 
 function jump(random: () => number): Micros {

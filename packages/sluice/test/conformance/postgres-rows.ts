@@ -1,4 +1,5 @@
 import pgDriver from 'pg'
+import { stateName } from '../../src/keys/encode.ts'
 import { pg, type PostgresPort, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import type { StateId } from '../../src/stores/store.ts'
 
@@ -15,8 +16,8 @@ export function schema(url: string | undefined): { name: string; create(): Promi
 }
 
 /** The state's numbers in the codec's order. */
-export async function readRow(client: PostgresPort, { scope, key }: StateId): Promise<number[] | undefined> {
-  const [row] = await client.query('select zero, rest, seen, hold, n, m, burst from sluice_tb where id = $1', [scope + key])
+export async function readRow(client: PostgresPort, id: StateId): Promise<number[] | undefined> {
+  const [row] = await client.query('select zero, rest, seen, hold, n, m, burst from sluice_tb where id = $1', [stateName(id)])
   return row === undefined ? undefined : Object.values(row).map(Number)
 }
 

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { describe, inject } from 'vitest'
+import { stateName } from '../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { decodeBucket } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
@@ -11,7 +12,7 @@ describe.skipIf(url === undefined)('Redis', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   storeSuite('redis', {
     open: async () => redisStore({ client: ioredis(client), prefix }),
-    readState: async ({ scope, key }) => decodeBucket(await client.getBuffer(prefix + scope + key)),
+    readState: async (id) => decodeBucket(await client.getBuffer(prefix + stateName(id))),
     close: async () => {
       await client.quit()
     },

@@ -65,7 +65,7 @@ function judge(verdicts: readonly number[]): Hammered {
   const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
   const trace: TraceEntry[] = verdicts.map((at) => ({ at: Math.abs(at), cost: 1, allowed: at > 0 }))
   const reference = new Reference()
-  const calls = [{ id: { scope: 'hammer:', key: 'one' }, limit, cost: 1 }]
+  const calls = [{ id: { scope: { text: 'hammer:' }, key: 'one' }, limit, cost: 1_000_000, phase: 0 }]
   const instants = trace.map(({ at }) => at).sort((one, other) => one - other)
   return {
     audit: audit(trace, limit),

@@ -26,7 +26,9 @@ async function run({ kind, url, space, rate, burst, callers, ms }) {
   const verdicts = []
   const caller = async () => {
     while (performance.now() < until) {
-      const [{ at, allowed }] = await store.consume([{ calls: [{ id: { scope: 'hammer:', key: 'one' }, limit, cost: 1 }] }])
+      const [{ at, allowed }] = await store.consume([
+        { calls: [{ id: { scope: { text: 'hammer:' }, key: 'one' }, limit, cost: 1_000_000, phase: 0 }] },
+      ])
       verdicts.push(allowed ? at : -at)
     }
   }

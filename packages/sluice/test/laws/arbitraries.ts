@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type BucketPlan, type BucketState, tokenBucket } from '../../src/algorithms/token-bucket.ts'
+import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
+import { type BucketState, tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import type { CompiledLimit } from '../../src/algorithms/algorithm.ts'
 
 export const SEED = 20_261_121

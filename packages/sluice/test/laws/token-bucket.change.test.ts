@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
-import { applyGroup } from '../../src/algorithms/group.ts'
+import { applyGroup } from './driver.ts'
 import { type BucketState, tokenBucket, tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { costOf, type Given, jump, limitOf, limits, SEED, share, START } from './arbitraries.ts'

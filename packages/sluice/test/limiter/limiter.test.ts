@@ -191,9 +191,9 @@ describe('a store that fails', () => {
   it('a group whose own spent state goes to make room is counted whole', async () => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 2, clock })
-    const quick = { limit: tokenBucket({ rate: '10/s', burst: 1 }), cost: 1 }
-    const slow = { limit: tokenBucket({ rate: '1/day', burst: 1 }), cost: 1 }
-    const id = (key: string) => ({ id: { scope: 's:', key } })
+    const quick = { limit: tokenBucket({ rate: '10/s', burst: 1 }), cost: 1_000_000, phase: 0 }
+    const slow = { limit: tokenBucket({ rate: '1/day', burst: 1 }), cost: 1_000_000, phase: 0 }
+    const id = (key: string) => ({ id: { scope: { text: 's:' }, key } })
     store.consumeSync({
       calls: [
         { ...id('a'), ...quick },

@@ -11,7 +11,7 @@ const odd = tokenBucket({ rate: '3/s', burst: '2.5' })
 const stranger = { ...ten, algorithm: { ...ten.algorithm, name: 'sliding-window', tag: 'sw' } } as unknown as AnyLimit
 
 function call(key: string, limit: AnyLimit = ten, cost = 1): Call {
-  return { id: { scope: 's:', key }, limit, cost }
+  return { id: { scope: { text: 's:' }, key }, limit, cost: cost * 1_000_000, phase: 0 }
 }
 
 describe('programCalls', () => {

@@ -6,7 +6,7 @@ import { redisStore } from '../../src/stores/redis/index.ts'
 import { readVerdicts } from '../../src/stores/verdicts.ts'
 
 const limit = tokenBucket({ rate: '10/s', burst: 10 })
-const call = { id: { scope: 's:', key: 'k' }, limit, cost: 1 }
+const call = { id: { scope: { text: 's:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }
 const one: CallGroup[] = [{ calls: [call] }]
 const good: unknown[] = [0, 1_763_692_800_123_456, 0, 0, 9, 100_000, 100_000]
 

@@ -1,6 +1,7 @@
 import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/group.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { refuseUnknown } from '../../errors/options.ts'
+import { stateName } from '../../keys/encode.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
@@ -58,11 +59,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   /** @param read where a state is found: in the table, or in what a look has only thought of */
   const decide = (calls: readonly Call[], now: Micros, read: (id: string) => unknown, write: Write): GroupVerdict => {
     const ids: string[] = []
-    const group = calls.map(({ id, limit, cost }): GroupCall => {
-      const name = id.scope + id.key
+    const group = calls.map(({ id, limit, cost, phase }): GroupCall => {
+      const name = stateName(id)
       let slot = ids.indexOf(name)
       if (slot === -1) slot = ids.push(name) - 1
-      return { slot, limit, cost }
+      return { slot, limit, cost, phase }
     })
     const states = ids.map(read)
     const result = applyGroup(states, group, now)
@@ -79,7 +80,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       makeRoom(added(), now)
       if (entries.size + added() > maxKeys) return false
     }
-    for (const { slot, state, expiresAt } of writes) {
+    for (const { slot, limit, state } of writes) {
+      const expiresAt = limit.algorithm.expiresAt(limit.plan, state)
       const entry = entries.get(idOf(slot))
       if (entry === undefined) {
         const made = { id: idOf(slot), state, expiresAt, place: 0 }
@@ -111,7 +113,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     get size() {
       return entries.size
     },
-    stateOf: ({ scope, key }) => entries.get(scope + key)?.state,
+    stateOf: ({ scope, key }) => entries.get(stateName({ scope, key }))?.state,
     consumeSync: (group, callOptions) => decide(group.calls, timeOf(callOptions), stored, store),
     consume: async (groups, callOptions) => {
       const now = timeOf(callOptions)
@@ -120,7 +122,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     peek: async (groups, callOptions) => look(groups, timeOf(callOptions)),
     reset: async (ids: readonly StateId[]) => {
       for (const { scope, key } of ids) {
-        const entry = entries.get(scope + key)
+        const entry = entries.get(stateName({ scope, key }))
         if (entry !== undefined) drop(entry)
       }
     },

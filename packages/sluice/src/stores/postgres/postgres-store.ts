@@ -1,3 +1,4 @@
+import { stateName } from '../../keys/encode.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
 import { type ProgramForm, programCalls } from '../program-calls.ts'
@@ -74,7 +75,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     consume: (groups, callOptions) => run(groups, callOptions, true),
     peek: (groups, callOptions) => run(groups, callOptions, false),
     reset: async (ids, callOptions) => {
-      const names = ids.map(({ scope, key }) => scope + key).join(' ')
+      const names = ids.map(stateName).join(' ')
       if (ids.length > 0) await ask(RESET, [names], callOptions)
     },
     ready: async (callOptions) => {

@@ -1,12 +1,12 @@
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
-import { validCost } from '../../algorithms/decimal.ts'
+import { microCost } from '../../algorithms/decimal.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { refuseUnknown, validDeadline } from '../../errors/options.ts'
-import { encodeKey, validKey } from '../../keys/encode.ts'
+import { validKey } from '../../keys/encode.ts'
 import { toSeconds } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
-import { type Store, StoreFailure } from '../store.ts'
+import { type Scope, type Store, StoreFailure } from '../store.ts'
 import { ioredis, type IoredisLike } from './ioredis.ts'
 import { redisStore } from './redis-store.ts'
 
@@ -30,6 +30,8 @@ export interface DistributedRateLimiterOptions {
   readonly deadlineMs?: number
 }
 
+/** Its keys are the prefix and the identifier alone. */
+const BARE: Scope = { text: '' }
 /** Limits remembered by (capacity, refillRate); beyond it the oldest is computed again. */
 const REMEMBERED = 1_000
 /** Seconds after which a caller may try again while Redis is away. */
@@ -67,11 +69,11 @@ export class DistributedRateLimiter {
    */
   async consume(identifier: string, capacity: number, refillRate: number, cost: number = 1): Promise<RateLimitResult> {
     const limit = this.#limitOf(capacity, refillRate)
-    validCost(cost)
-    const id = { scope: '', key: encodeKey(validKey('DistributedRateLimiter', identifier)) }
+    const micro = microCost(cost)
+    const id = { scope: BARE, key: validKey('DistributedRateLimiter', identifier) }
     const options = { deadline: systemTime.monotonic() + this.#deadlineMs }
     try {
-      const [verdict] = await this.#store.consume([{ calls: [{ id, limit, cost }] }], options)
+      const [verdict] = await this.#store.consume([{ calls: [{ id, limit, cost: micro, phase: 0 }] }], options)
       const call = verdict?.calls[0]
       if (verdict === undefined || call === undefined) throw new StoreFailure('protocol', 'unknown', 'redis: no verdict')
       const never = call.outcome === 'impossible'

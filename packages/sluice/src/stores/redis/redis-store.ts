@@ -1,4 +1,5 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { stateName } from '../../keys/encode.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { type ProgramForm, programCalls } from '../program-calls.ts'
@@ -59,7 +60,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     consume: (groups, callOptions) => run(groups, callOptions, true),
     peek: (groups, callOptions) => run(groups, callOptions, false),
     reset: async (ids, callOptions) => {
-      if (ids.length > 0) await calls.run(() => client.del(ids.map(({ scope, key }) => prefix + scope + key)), callOptions, classify)
+      if (ids.length > 0) await calls.run(() => client.del(ids.map((id) => prefix + stateName(id))), callOptions, classify)
     },
     ready: async (callOptions) => {
       await run([], callOptions, false)

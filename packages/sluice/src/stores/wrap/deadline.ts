@@ -14,6 +14,8 @@ export function withDeadline(store: Store, ms: number, clock: Time = systemTime)
     const deadline = clock.monotonic() + ms
     return { ...options, deadline: Math.min(deadline, options?.deadline ?? deadline) }
   }
+  const adjust = store.adjust?.bind(store)
+  const block = store.block?.bind(store)
   const sync = store.consumeSync === undefined ? {} : { consumeSync: store.consumeSync.bind(store) }
   return {
     ...(store.name === undefined ? {} : { name: store.name }),
@@ -22,6 +24,8 @@ export function withDeadline(store: Store, ms: number, clock: Time = systemTime)
     ...sync,
     peek: (groups, options) => store.peek(groups, limited(options)),
     reset: (ids, options) => store.reset(ids, limited(options)),
+    ...(adjust === undefined ? {} : { adjust: (calls, amounts, options) => adjust(calls, amounts, { ...options, ...limited(options) }) }),
+    ...(block === undefined ? {} : { block: (ids, duration, options) => block(ids, duration, limited(options)) }),
     ready: (options) => store.ready(limited(options)),
     close: () => store.close(),
   }

@@ -63,6 +63,8 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
     ...sync,
     peek: answering('peek'),
     reset: (ids, callOptions) => store.reset(ids, callOptions),
+    ...(store.adjust === undefined ? {} : { adjust: store.adjust.bind(store) }),
+    ...(store.block === undefined ? {} : { block: store.block.bind(store) }),
     ready: (callOptions) => store.ready(callOptions),
     close: () => store.close(),
   }

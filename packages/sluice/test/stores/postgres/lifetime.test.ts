@@ -17,7 +17,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of PostgreSQL', () => {
     ['1000/s', 5],
   ])('a charge of %s, burst %d, is kept until at + resetAfter', async (rate, burst) => {
     const limit = tokenBucket({ rate, burst })
-    const [verdict] = await store.consume([{ calls: [{ id: { scope: 'life:', key: rate }, limit, cost: 1 }] }])
+    const [verdict] = await store.consume([{ calls: [{ id: { scope: { text: 'life:' }, key: rate }, limit, cost: 1_000_000, phase: 0 }] }])
     const { outcome, at, calls } = verdict as GroupVerdict
     expect(outcome).toBe('allowed')
     const { rows } = await pool.query('select until from sluice_tb where id = $1', [`life:${rate}`])

@@ -26,7 +26,9 @@ describe.skipIf(url === undefined)('migrate', () => {
     const stores = pools.map((pool) => postgresStore({ client: pg(pool) }))
     await Promise.all(stores.map((store) => store.migrate()))
     expect(await ledger()).toEqual(migrations.map(({ name, sha256 }) => ({ name, sha256, applied_at: expect.any(Date) })))
-    const asked = stores.map((store) => store.consume([{ calls: [{ id: { scope: 'm:', key: 'k' }, limit, cost: 1 }] }]))
+    const asked = stores.map((store) =>
+      store.consume([{ calls: [{ id: { scope: { text: 'm:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }] }]),
+    )
     const outcomes = (await Promise.all(asked)).map(([verdict]) => verdict?.outcome)
     expect(outcomes.filter((outcome) => outcome === 'allowed')).toHaveLength(7)
   })
@@ -45,7 +47,7 @@ describe.skipIf(url === undefined)('migrate', () => {
       await first.query('alter table sluice_tb add column made_at timestamptz default now()')
       const store = postgresStore({ client: pg(later) })
       const ask = async (key: string): Promise<unknown> =>
-        (await store.consume([{ calls: [{ id: { scope: 'm:', key }, limit, cost: 7 }] }]))[0]?.outcome
+        (await store.consume([{ calls: [{ id: { scope: { text: 'm:' }, key }, limit, cost: 7_000_000, phase: 0 }] }]))[0]?.outcome
       expect([await ask('new'), await ask('new'), await ask('k')]).toEqual(['allowed', 'denied', 'denied'])
       const { rows } = await later.query(`select zero > 0 as charged from sluice_tb where id = 'm:new'`)
       expect(rows).toEqual([{ charged: true }])

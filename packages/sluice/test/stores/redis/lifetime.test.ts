@@ -17,7 +17,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis', () => {
     await redis.quit()
   })
   const charge = async (key: string, limit: AnyLimit): Promise<{ at: number; lifeMs: number }> => {
-    const [verdict] = await store.consume([{ calls: [{ id: { scope: '', key }, limit, cost: 1 }] }])
+    const [verdict] = await store.consume([{ calls: [{ id: { scope: { text: '' }, key }, limit, cost: 1_000_000, phase: 0 }] }])
     const { outcome, at, calls } = verdict as GroupVerdict
     expect(outcome).toBe('allowed')
     return { at, lifeMs: Math.ceil((calls[0]?.resetAfter as number) / 1_000) }

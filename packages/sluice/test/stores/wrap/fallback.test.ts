@@ -9,7 +9,10 @@ const limit = tokenBucket({ rate: '1/day', burst: 2 })
 const failure = new StoreFailure('timeout', 'unknown', 'no answer')
 
 function group(key: string, onFailure?: FailurePolicy): CallGroup {
-  return { calls: [{ id: { scope: 'f:', key }, limit, cost: 1 }], ...(onFailure === undefined ? {} : { onFailure }) }
+  return {
+    calls: [{ id: { scope: { text: 'f:' }, key }, limit, cost: 1_000_000, phase: 0 }],
+    ...(onFailure === undefined ? {} : { onFailure }),
+  }
 }
 
 /** A memory store behind a wire that fails while it is told to. */

@@ -1,0 +1,86 @@
+import { LONGEST, type Micros } from '../time/micros.ts'
+import { MICRO } from './decimal.ts'
+
+/** Half the digits of the largest period a plan accepts (m < 2^34). */
+const HALF = 131_072
+
+/** A length of time, exact: whole microseconds and a rest in n-ths of one, n being the plan's. */
+export interface Span {
+  readonly micros: Micros
+  readonly rest: number
+}
+
+/**
+ * `n` micro-tokens every `m` microseconds, reduced, and a burst in micro-tokens. The spans follow from these three; they are
+ * kept because every decision needs them.
+ */
+export interface BucketPlan {
+  readonly n: number
+  readonly m: Micros
+  readonly burst: number
+  readonly perToken: Span
+  readonly perMicro: Span
+  readonly full: Span
+}
+
+/** The largest whole number of `unit` spans that fit between zero and `time`: an estimate in doubles, made exact by comparing. */
+export function affordable(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, time: Micros): number {
+  const span = time - zero
+  if (span <= 0) return 0
+  let count = Math.max(0, Math.floor((span - rest / plan.n) / (unit.micros + unit.rest / plan.n)))
+  while (count > 0 && after(plan, unit, zero, rest, count) > time) count -= 1
+  while (after(plan, unit, zero, rest, count + 1) <= time) count += 1
+  return count
+}
+
+/** First whole microsecond at or after zero moved by `count` spans. */
+export function after(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, count: number): Micros {
+  return zero + count * unit.micros + Math.ceil((rest + count * unit.rest) / plan.n)
+}
+
+/** How long a whole number of micro-tokens takes to flow in. */
+export function spanOf(plan: Pick<BucketPlan, 'n' | 'perToken' | 'perMicro'>, micro: number): Span {
+  const tokens = Math.floor(micro / MICRO)
+  const parts = micro - tokens * MICRO
+  const sum = tokens * plan.perToken.rest + parts * plan.perMicro.rest
+  const carry = Math.floor(sum / plan.n)
+  return { micros: tokens * plan.perToken.micros + parts * plan.perMicro.micros + carry, rest: sum - carry * plan.n }
+}
+
+export function planOf(n: number, m: Micros, burst: number): BucketPlan {
+  const tokenTime = m * MICRO
+  const perToken = { micros: Math.floor(tokenTime / n), rest: tokenTime % n }
+  const perMicro = { micros: Math.floor(m / n), rest: m % n }
+  const full = spanOf({ n, perToken, perMicro }, burst)
+  return { n, m, burst, perToken, perMicro, full }
+}
+
+/** Why the plan cannot be carried by whole numbers below 2^53, or undefined. */
+export function inexact(plan: BucketPlan): string | undefined {
+  if (!Number.isSafeInteger(plan.m * MICRO)) return 'the rate is too slow to be exact; the slowest takes about 285 years for a token'
+  const byTime = Math.floor(Number((BigInt(LONGEST) * BigInt(plan.n)) / BigInt(plan.m)) / MICRO)
+  const bySize = Math.floor(Number.MAX_SAFE_INTEGER / plan.n) - MICRO - 2
+  const largest = Math.min(byTime, bySize)
+  if (largest < 1) return 'the rate has too many digits or is too slow to be exact; round it'
+  if (plan.burst <= largest * MICRO) return undefined
+  return `the largest burst at this rate is ${largest} (${byTime < bySize ? 'it must fill within a hundred years' : 'exact whole numbers end there'})`
+}
+
+/** floor(a * b / c) for whole numbers below 2^34, exact though a * b passes 2^53: b is taken in two halves. */
+export function mulDiv(a: number, b: number, c: number): number {
+  const high = Math.floor(b / HALF)
+  const first = a * high
+  const quotient = Math.floor(first / c)
+  const carried = (first - quotient * c) * HALF + a * (b - high * HALF)
+  return quotient * HALF + Math.floor(carried / c)
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b)
+}
+
+/** n / m in lowest terms. */
+export function reduced(n: number, m: number): [n: number, m: number] {
+  const divisor = gcd(n, m)
+  return [n / divisor, m / divisor]
+}

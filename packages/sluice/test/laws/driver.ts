@@ -1,0 +1,22 @@
+import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import { microCost } from '../../src/algorithms/decimal.ts'
+import { applyGroup as driver, type GroupResult } from '../../src/algorithms/group.ts'
+
+interface Asked {
+  readonly slot: number
+  readonly limit: AnyLimit
+  /** Tokens. */
+  readonly cost: number
+  readonly phase?: number
+}
+
+/** The reference driver asked in tokens, its writes with the instant from which they may be forgotten. */
+export function applyGroup(states: readonly unknown[], calls: readonly Asked[], now: number) {
+  const asked = calls.map((call) => ({ phase: 0, ...call, cost: microCost(call.cost) }))
+  const result: GroupResult = driver(states, asked, now)
+  const writes = result.writes.map((write) => ({
+    ...write,
+    expiresAt: write.limit.algorithm.expiresAt(write.limit.plan, write.state) as number,
+  }))
+  return { ...result, writes }
+}
