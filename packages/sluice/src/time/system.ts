@@ -29,6 +29,12 @@ export const systemTime: Time = createSystemTime()
 
 export const systemRandom: Random = Math.random
 
+/** Numbers in [0, 1) that nobody outside can guess: seeds for tables, where the runtime has a source of them. */
+export const systemSecret: Random = () => {
+  const source = (globalThis as { crypto?: { getRandomValues(into: Uint32Array): Uint32Array } }).crypto
+  return source === undefined ? Math.random() : (source.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32
+}
+
 const soon: (fn: () => void) => void = typeof setImmediate === 'function' ? (fn) => void setImmediate(fn) : (fn) => void setTimeout(fn, 0)
 
 /** Longest wait of a runtime's timer; a longer one fires at once. */

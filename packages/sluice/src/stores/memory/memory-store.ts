@@ -1,140 +1,114 @@
-import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/group.ts'
+import type { MicroTokens } from '../../algorithms/algorithm.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { refuseUnknown } from '../../errors/options.ts'
-import { stateName } from '../../keys/encode.ts'
-import { systemTime } from '../../time/system.ts'
+import { systemSecret, systemTime } from '../../time/system.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
-import { createExpiryHeap, type Entry } from './expiry-heap.ts'
-import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
+import type { AdjustOptions, Call, CallGroup, CallOptions, GroupVerdict, StateId, Store } from '../store.ts'
+import { decideGroup, type Thought } from './decide-group.ts'
+import { decideOne } from './decide-one.ts'
+import { full, type OnPressure } from './pressure.ts'
+import { Room } from './room.ts'
 
 export interface MemoryStoreOptions {
-  /** Most states kept at once; default a million. */
+  /** Most states kept at once, blocks included; default a million. */
   readonly maxKeys?: number
+  /** What becomes of new keys when all states are in use. Default: they are `undecided`, and the failure policy of limiter or rule holds. */
+  readonly onPressure?: OnPressure
   readonly clock?: Time
 }
 
 export interface MemoryStore extends Store {
   consumeSync(group: CallGroup, options?: CallOptions): GroupVerdict
-  /** States held now, late ones included. */
+  adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
+  block(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
+  /** States and blocks held now, late ones included. */
   readonly size: number
-  /** The state as it stands, for inspection; undefined where there is none. */
-  stateOf(id: StateId): unknown
+  /** The numbers of a state (its codec's), for inspection; undefined where there is none. */
+  stateOf(id: StateId): readonly number[] | undefined
 }
 
-/** Keeps what a group changed; false where there is no room for the states it adds, and nothing was kept. */
-type Write = (writes: GroupResult['writes'], ids: readonly string[], now: Micros) => boolean
-
-/** Spent states dropped beyond those needed when a key is added: keeps the table from holding what is of no use. */
-const SPARE = 2
+const PRESSURES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
 
 /**
- * States in this process: synchronous, exact, gone on restart and not shared with other processes. It holds at most
- * `maxKeys` states. Only states that decide like none are ever dropped; when there is none of those, a new key is answered
- * `undecided` with a StoreFailure of kind `memory`, so the failure policy decides and no denied key comes back early.
+ * States in this process: synchronous, exact, gone on restart and not shared with other processes. They lie in tables of
+ * numbers under 64-bit digests: no object, timer or text per key. At most `maxKeys` states are held. Only states that decide
+ * like none are ever dropped; when there is none of those, new keys follow `onPressure`, so no denied key comes back early.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  refuseUnknown('memoryStore', options, ['maxKeys', 'clock'])
-  const { maxKeys = 1_000_000, clock = systemTime } = options
-  if (!Number.isSafeInteger(maxKeys) || maxKeys < 1) {
+  refuseUnknown('memoryStore', options, ['maxKeys', 'onPressure', 'clock'])
+  const { maxKeys = 1_000_000, onPressure, clock = systemTime } = options
+  if (!Number.isSafeInteger(maxKeys) || maxKeys < 1)
     throw new LimiterError('INVALID_OPTIONS', `memoryStore: maxKeys is ${String(maxKeys)}, expected a whole number above 0`)
-  }
-  const entries = new Map<string, Entry>()
-  const heap = createExpiryHeap()
+  if (!PRESSURES.includes(onPressure))
+    throw new LimiterError('INVALID_OPTIONS', `memoryStore: onPressure is ${JSON.stringify(onPressure)}, expected allow, deny or shared`)
+  const fresh = (): Room => new Room(maxKeys, systemSecret)
+  let room = fresh()
 
-  const drop = (entry: Entry): void => {
-    entries.delete(entry.id)
-    heap.remove(entry)
-  }
-  /** Drops spent states: a few at each new key, and as many as are needed where there are that many. */
-  const makeRoom = (needed: number, now: Micros): void => {
-    for (let dropped = 0; dropped < needed + SPARE || entries.size + needed > maxKeys; dropped += 1) {
-      const { first } = heap
-      if (first === undefined || first.expiresAt > now) break
-      drop(first)
+  const decide = ({ calls }: CallGroup, now: Micros): GroupVerdict => {
+    if (calls.length === 1 && room.blocks.size === 0) {
+      const verdict = decideOne(room, calls[0] as Call, now)
+      if (verdict !== undefined) return verdict
     }
+    return decideGroup(room, calls, now, onPressure)
   }
-
-  /** @param read where a state is found: in the table, or in what a look has only thought of */
-  const decide = (calls: readonly Call[], now: Micros, read: (id: string) => unknown, write: Write): GroupVerdict => {
-    const ids: string[] = []
-    const group = calls.map(({ id, limit, cost, phase }): GroupCall => {
-      const name = stateName(id)
-      let slot = ids.indexOf(name)
-      if (slot === -1) slot = ids.push(name) - 1
-      return { slot, limit, cost, phase }
-    })
-    const states = ids.map(read)
-    const result = applyGroup(states, group, now)
-    if (!write(result.writes, ids, now)) return full(maxKeys)
-    return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls, source: 'store' }
-  }
-  const stored = (id: string): unknown => entries.get(id)?.state
-  const store: Write = (writes, ids, now) => {
-    const idOf = (slot: number): string => ids[slot] as string
-    const added = (): number => writes.filter(({ slot }) => !entries.has(idOf(slot))).length
-    if (added() > 0) {
-      makeRoom(added(), now)
-      // Counted again: a spent state of this very group may have gone.
-      makeRoom(added(), now)
-      if (entries.size + added() > maxKeys) return false
-    }
-    for (const { slot, limit, state } of writes) {
-      const expiresAt = limit.algorithm.expiresAt(limit.plan, state)
-      const entry = entries.get(idOf(slot))
-      if (entry === undefined) {
-        const made = { id: idOf(slot), state, expiresAt, place: 0 }
-        entries.set(made.id, made)
-        heap.add(made)
-      } else {
-        entry.state = state
-        entry.expiresAt = expiresAt
-        heap.moved(entry)
-      }
-    }
-    return true
-  }
-  const look = (groups: readonly CallGroup[], now: Micros): GroupVerdict[] => {
-    const thought = new Map<string, unknown>()
-    const read = (id: string): unknown => thought.get(id) ?? stored(id)
-    return groups.map(({ calls }) =>
-      decide(calls, now, read, (writes, ids) => {
-        for (const { slot, state } of writes) thought.set(ids[slot] as string, state)
-        return true
-      }),
-    )
-  }
-
   const timeOf = (callOptions?: CallOptions): Micros => callOptions?.now ?? clock.now()
+  const must = (needed: number, now: Micros): void => {
+    if (!room.makeRoom(needed, now)) throw full(maxKeys)
+  }
+  const adjustOne = ({ id, limit, phase }: Call, amount: MicroTokens, now: Micros, receipt: Micros | undefined): void => {
+    const { states, lo, hi, step } = room.limits.find(id.scope, id.key, limit)
+    const { algorithm, plan } = limit
+    const row = states.find(lo, hi)
+    const stored = row === -1 ? undefined : states.read(row, step.next)
+    const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now)
+    const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
+    if (adjusted === stored) return
+    if (row === -1) must(1, now)
+    // Written anew, since its end may now be nearer.
+    else states.remove(row)
+    if (adjusted === undefined) return
+    states.find(lo, hi)
+    states.add(lo, hi, limit, adjusted, 0, now)
+  }
   return {
     name: 'memory',
     capabilities: { clock: 'caller', atomicBatch: 'any', sync: true },
     get size() {
-      return entries.size
+      return room.size
     },
-    stateOf: ({ scope, key }) => entries.get(stateName({ scope, key }))?.state,
-    consumeSync: (group, callOptions) => decide(group.calls, timeOf(callOptions), stored, store),
+    stateOf: (id) => room.stateOf(id),
+    consumeSync: (group, callOptions) => decide(group, timeOf(callOptions)),
     consume: async (groups, callOptions) => {
       const now = timeOf(callOptions)
-      return groups.map((group) => decide(group.calls, now, stored, store))
+      return groups.map((group) => decide(group, now))
     },
-    peek: async (groups, callOptions) => look(groups, timeOf(callOptions)),
-    reset: async (ids: readonly StateId[]) => {
-      for (const { scope, key } of ids) {
-        const entry = entries.get(stateName({ scope, key }))
-        if (entry !== undefined) drop(entry)
+    peek: async (groups, callOptions) => {
+      const now = timeOf(callOptions)
+      const thought: Thought = new Map()
+      return groups.map(({ calls }) => decideGroup(room, calls, now, onPressure, thought))
+    },
+    adjust: async (calls, amounts, callOptions) => {
+      const now = timeOf(callOptions)
+      calls.forEach((call, index) => adjustOne(call, amounts[index] as MicroTokens, now, callOptions?.receipt))
+    },
+    block: async (ids, duration, callOptions) => {
+      const now = timeOf(callOptions)
+      for (const id of ids) {
+        if (duration === null) room.lift(id)
+        else if (room.blockOf(id) === 0) {
+          must(1, now)
+          room.block(id, now + duration, now)
+        } else room.block(id, now + duration, now)
       }
+    },
+    reset: async (ids) => {
+      for (const id of ids) room.forget(id)
     },
     ready: async () => {},
     close: async () => {
-      entries.clear()
-      heap.clear()
+      room = fresh()
     },
   }
-}
-
-function full(maxKeys: number): GroupVerdict {
-  const degraded = new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none is spent`)
-  return { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded }
 }

@@ -1,0 +1,38 @@
+import type { Micros } from '../../time/micros.ts'
+import { Table } from './table.ts'
+
+/** Until when keys are blocked: one number each, gone when it is over. */
+export class BlockList {
+  readonly #table = new Table(1, { expiresAt: (_unit, cells, at) => cells[at] as number, release: () => {} })
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  /** The end of a key's block, 0 for none. */
+  until(lo: number, hi: number): Micros {
+    if (this.#table.size === 0) return 0
+    const row = this.#table.find(lo, hi)
+    return row === -1 ? 0 : (this.#table.segment.cells[row] as number)
+  }
+
+  set(lo: number, hi: number, until: Micros, now: Micros): void {
+    const found = this.#table.find(lo, hi)
+    const row = found === -1 ? this.#table.add(lo, hi, 1, now, until) : found
+    this.#table.segment.cells[row] = until
+    this.#table.touched(until)
+  }
+
+  lift(lo: number, hi: number): void {
+    const row = this.#table.find(lo, hi)
+    if (row !== -1) this.#table.remove(row)
+  }
+
+  get pieces(): number {
+    return this.#table.pieces
+  }
+
+  sweepNext(now: Micros): boolean {
+    return this.#table.sweepNext(now)
+  }
+}

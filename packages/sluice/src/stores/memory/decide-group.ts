@@ -1,0 +1,111 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/group.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { Call, GroupVerdict, StateId } from '../store.ts'
+import type { KnownLimit } from './known-limits.ts'
+import { full, noRoom, type OnPressure } from './pressure.ts'
+import type { Room } from './room.ts'
+
+/** One state of the group, and the first call that asks it. */
+interface Slot {
+  readonly known: KnownLimit
+  readonly lo: number
+  readonly hi: number
+  readonly id: StateId
+  readonly limit: AnyLimit
+  readonly phase: number
+}
+
+/** What a look has only thought of, by state. */
+export type Thought = Map<string, unknown>
+
+/**
+ * Decides calls all or nothing with the reference driver.
+ * @param thought of a look: states are read from it first, and written to it alone
+ */
+export function decideGroup(
+  room: Room,
+  calls: readonly Call[],
+  now: Micros,
+  onPressure: OnPressure | undefined,
+  thought?: Thought,
+): GroupVerdict {
+  const slots: Slot[] = []
+  const asked = calls.map((call) => ask(room, call, slots))
+  const blocks = slots.map(({ id }) => room.blockOf(id))
+  const states = slots.map((slot) => thought?.get(nameOf(slot)) ?? read(slot))
+  const result = applyGroup(states, asked, now, blocks)
+  if (thought !== undefined) {
+    for (const { slot, state } of result.writes) thought.set(nameOf(slots[slot] as Slot), state)
+    return verdictOf(result, now)
+  }
+  if (keep(room, slots, result, now)) return verdictOf(result, now)
+  const counted = slots.every(({ limit }) => limit.algorithm.cells !== 'log')
+  return onPressure === 'shared' && counted ? decideShared(room, slots, asked, now, blocks) : noRoom(room.maxKeys, onPressure === 'allow')
+}
+
+function ask(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
+  const known = room.limits.find(id.scope, id.key, limit)
+  const { states, lo, hi } = known
+  let slot = slots.findIndex((one) => one.lo === lo && one.hi === hi && one.known.states === states)
+  if (slot === -1) slot = slots.push({ known, lo, hi, id, limit, phase }) - 1
+  return { slot, limit, cost, phase }
+}
+
+function nameOf({ known, lo, hi }: Slot): string {
+  return `${known.tag}:${lo}:${hi}`
+}
+
+function read({ known: { states }, lo, hi, limit }: Slot): unknown {
+  const row = states.find(lo, hi)
+  return row === -1 ? undefined : states.read(row, limit.algorithm.step().next)
+}
+
+/** Writes what a group changed; false where there is no room for the states it adds, and nothing was written. */
+function keep(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: Micros): boolean {
+  const added = (): number =>
+    writes.filter(({ slot }) => {
+      const { known, lo, hi } = slots[slot] as Slot
+      return known.states.find(lo, hi) === -1
+    }).length
+  // Counted again after room was made: a spent state of this very group may have gone.
+  for (let needed = added(); needed > 0;) {
+    if (!room.makeRoom(needed, now)) return false
+    const after = added()
+    if (after === needed) break
+    needed = after
+  }
+  for (const { slot, limit, state } of writes) {
+    const { known, lo, hi } = slots[slot] as Slot
+    const { states } = known
+    const row = states.find(lo, hi)
+    known.unit = row === -1 ? states.add(lo, hi, limit, state, known.unit, now) : states.write(row, limit, state, known.unit)
+  }
+  return true
+}
+
+/** As `decideGroup`, with overflow states in the place of those that there is no room for. */
+function decideShared(
+  room: Room,
+  slots: readonly Slot[],
+  asked: readonly GroupCall[],
+  now: Micros,
+  blocks: readonly Micros[],
+): GroupVerdict {
+  const shared = slots.map(({ known, lo, hi }) => known.states.find(lo, hi) === -1)
+  const states = slots.map((slot, index) =>
+    shared[index] === true ? room.overflow.read(slot.id.scope.text, slot.lo, slot.limit, now, slot.phase) : read(slot),
+  )
+  const result = applyGroup(states, asked, now, blocks)
+  for (const { slot, state } of result.writes.filter((write) => shared[write.slot] === true)) {
+    const { id, lo } = slots[slot] as Slot
+    room.overflow.write(id.scope.text, lo, state)
+  }
+  keep(room, slots, { ...result, writes: result.writes.filter((write) => shared[write.slot] === false) }, now)
+  const refused = result.calls.some(({ outcome }, index) => outcome === 'denied' && shared[(asked[index] as GroupCall).slot] === true)
+  return { ...verdictOf(result, now), ...(refused ? { reason: 'overflow' } : {}), degraded: full(room.maxKeys) }
+}
+
+function verdictOf({ outcome, calls }: GroupResult, now: Micros): GroupVerdict {
+  return { outcome, allowed: outcome === 'allowed', at: now, calls, source: 'store' }
+}

@@ -1,0 +1,30 @@
+import type { Micros } from '../../time/micros.ts'
+import type { Call, GroupVerdict } from '../store.ts'
+import type { Room } from './room.ts'
+
+/**
+ * Decides one call of a key that is not blocked: what `applyGroup` does with a group of one, without objects that outlive the
+ * call. Undefined where there is no room for a new state; nothing has changed then.
+ */
+export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): GroupVerdict | undefined {
+  const known = room.limits.find(id.scope, id.key, limit)
+  const { states, step } = known
+  const { algorithm, plan } = limit
+  const row = states.find(known.lo, known.hi)
+  const stored = row === -1 ? undefined : states.read(row, known.state)
+  const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now)
+  algorithm.decide(plan, state, now, cost, phase, step)
+  if (step.state !== undefined && step.state !== stored) {
+    if (row !== -1) known.unit = states.write(row, limit, step.state, known.unit)
+    else if (room.makeRoom(1, now)) known.unit = states.add(known.lo, known.hi, limit, step.state, known.unit, now)
+    else return undefined
+  }
+  const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
+  return {
+    outcome,
+    allowed: outcome === 'allowed',
+    at: now,
+    calls: [{ outcome, retryAfter, remaining, replenishAfter, resetAfter }],
+    source: 'store',
+  }
+}

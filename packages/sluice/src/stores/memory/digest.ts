@@ -1,0 +1,95 @@
+/**
+ * Where keys lie in the tables: 64 bits under a key of this process (HalfSipHash-1-3, Aumasson and Bernstein), so that nobody
+ * outside can choose keys that collide. The scope is taken in once per limit; a call only adds its key.
+ */
+export interface Digester {
+  /** What a scope makes of the process's key. */
+  seed(text: string): Seed
+  /** Digests a key under a seed into `lo` and `hi`. */
+  digest(seed: Seed, key: string): void
+  /** The last digest, as two 32-bit numbers. */
+  lo: number
+  hi: number
+}
+
+/** The hash's four words after a scope. */
+export type Seed = Int32Array
+
+/** @param random numbers in [0, 1) that an attacker cannot guess */
+export function createDigester(random: () => number): Digester {
+  const [k0, k1] = [word(random), word(random)]
+  const start = Int32Array.of(k0, k1, 0x6c796765 ^ k0, 0x74656462 ^ k1)
+  const v = new Int32Array(4)
+
+  const absorb = (from: Int32Array, text: string): void => {
+    let v0 = from[0] as number
+    let v1 = (from[1] as number) ^ 0xee
+    let v2 = from[2] as number
+    let v3 = from[3] as number
+    const { length } = text
+    const even = length & ~1
+    // The last word holds the length and an odd last unit, so that no text is the beginning of another.
+    for (let index = 0; index <= even; index += 2) {
+      const m =
+        index < even
+          ? text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16)
+          : (length << 16) | (length > even ? text.charCodeAt(even) : 0)
+      v3 ^= m
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+      v0 ^= m
+    }
+    v[0] = v0
+    v[1] = v1
+    v[2] = v2
+    v[3] = v3
+  }
+  const finish = (tweak: boolean): number => {
+    let [v0, v1, v2, v3] = [v[0] as number, v[1] as number, v[2] as number, v[3] as number]
+    if (tweak) v2 ^= 0xee
+    else v1 ^= 0xdd
+    for (let round = 0; round < 3; round += 1) {
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+    }
+    v[0] = v0
+    v[1] = v1
+    v[2] = v2
+    v[3] = v3
+    return v1 ^ v3
+  }
+  const digester: Digester = {
+    lo: 0,
+    hi: 0,
+    seed(text) {
+      absorb(start, text)
+      return Int32Array.from(v)
+    },
+    digest(seed, key) {
+      absorb(seed, key)
+      digester.lo = finish(true)
+      digester.hi = finish(false)
+    },
+  }
+  return digester
+}
+
+function word(random: () => number): number {
+  return Math.floor(random() * 2 ** 32) | 0
+}

@@ -1,0 +1,91 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { StateId } from '../store.ts'
+import { BlockList } from './block-list.ts'
+import { createDigester } from './digest.ts'
+import { KnownLimits } from './known-limits.ts'
+import { Overflow } from './pressure.ts'
+import { NumberStates, type States } from './states.ts'
+import { Units } from './units.ts'
+
+/** Pieces of the tables that one call looks through for spent states, at most: bounds how long it takes. */
+const LOOKS = 32
+
+/** Everything the store holds, and how much of it there may be. */
+export class Room {
+  readonly limits: KnownLimits
+  readonly blocks: BlockList = new BlockList()
+  readonly overflow: Overflow = new Overflow()
+  readonly maxKeys: number
+  readonly #units = new Units()
+  /** By how many numbers a state is; several algorithms share one. */
+  readonly #byWidth = new Map<number, States>()
+  readonly #byAlgorithm = new Map<AnyLimit['algorithm'], States>()
+
+  constructor(maxKeys: number, random: () => number) {
+    this.maxKeys = maxKeys
+    this.limits = new KnownLimits(createDigester(random), (limit) => this.#statesOf(limit))
+  }
+
+  get size(): number {
+    let size = this.blocks.size
+    for (const states of this.#byWidth.values()) size += states.size
+    return size
+  }
+
+  /** Until when the id is blocked, 0 for no block. */
+  blockOf({ scope, key }: StateId): Micros {
+    if (this.blocks.size === 0) return 0
+    const { lo, hi } = this.limits.locate(scope, '', key)
+    return this.blocks.until(lo, hi)
+  }
+
+  block({ scope, key }: StateId, until: Micros, now: Micros): void {
+    const { lo, hi } = this.limits.locate(scope, '', key)
+    this.blocks.set(lo, hi, until, now)
+  }
+
+  lift({ scope, key }: StateId): void {
+    const { lo, hi } = this.limits.locate(scope, '', key)
+    this.blocks.lift(lo, hi)
+  }
+
+  /** The numbers of the id's state. */
+  stateOf({ scope, key }: StateId): readonly number[] | undefined {
+    for (const [{ tag, codec, step }, states] of this.#byAlgorithm) {
+      const { lo, hi } = this.limits.locate(scope, tag, key)
+      const row = states.find(lo, hi)
+      if (row !== -1) return codec.encodeState(states.read(row, step().next))
+    }
+    return undefined
+  }
+
+  forget({ scope, key }: StateId): void {
+    for (const [{ tag }, states] of this.#byAlgorithm) {
+      const { lo, hi } = this.limits.locate(scope, tag, key)
+      const row = states.find(lo, hi)
+      if (row !== -1) states.remove(row)
+    }
+  }
+
+  /** Whether that many more fit, spent states dropped as far as needed. */
+  makeRoom(needed: number, now: Micros): boolean {
+    if (this.size + needed <= this.maxKeys) return true
+    const pieces = [...this.#byWidth.values(), this.blocks]
+    for (const piece of pieces) {
+      for (let looks = Math.min(piece.pieces, LOOKS); looks > 0; looks -= 1) {
+        if (piece.sweepNext(now) && this.size + needed <= this.maxKeys) return true
+      }
+    }
+    return false
+  }
+
+  #statesOf(limit: AnyLimit): States {
+    const { cells } = limit.algorithm
+    const width = cells === 'log' ? 0 : cells.width
+    const states = this.#byWidth.get(width) ?? new NumberStates(width, this.#units)
+    this.#byWidth.set(width, states)
+    this.#byAlgorithm.set(limit.algorithm, states)
+    return states
+  }
+}

@@ -1,0 +1,108 @@
+/** Marks of a row: two words of its digest and what it is (its unit), 0 for a free row. */
+export const MARKS = 3
+const LO = 0
+const HI = 1
+export const UNIT = 2
+
+/** Share of rows in use beyond which a probe gets long. */
+const FULLEST = 0.86
+
+/**
+ * A piece of a table: rows in open addressing with linear probing, found by their digest's `lo`. It is as large as its rows
+ * need, so that tables grow a little at a time.
+ */
+export class Segment {
+  readonly capacity: number
+  readonly marks: Int32Array
+  /** `width` numbers per row. */
+  readonly cells: Float64Array
+  readonly width: number
+  /** Most rows it takes. */
+  readonly room: number
+  count = 0
+  /** No row is spent before this instant; it may be too early, never too late. */
+  quietUntil: number = Number.POSITIVE_INFINITY
+
+  /** @param rows how many it must take */
+  constructor(rows: number, width: number) {
+    this.capacity = Math.max(4, Math.ceil(rows / FULLEST) + 1)
+    this.room = Math.min(Math.floor(this.capacity * FULLEST), this.capacity - 1)
+    this.width = width
+    // One allocation: numbers first, for they want to lie on eight bytes.
+    const bytes = this.capacity * width * 8
+    const buffer = new ArrayBuffer(bytes + this.capacity * MARKS * 4)
+    this.cells = new Float64Array(buffer, 0, this.capacity * width)
+    this.marks = new Int32Array(buffer, bytes)
+  }
+
+  /** The row of a digest, or -1. */
+  find(lo: number, hi: number): number {
+    const { marks, capacity } = this
+    let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
+    for (;;) {
+      const at = row * MARKS
+      if (marks[at + UNIT] === 0) return -1
+      if (marks[at + LO] === lo && marks[at + HI] === hi) return row
+      row = row + 1 === capacity ? 0 : row + 1
+    }
+  }
+
+  unitOf(row: number): number {
+    return this.marks[row * MARKS + UNIT] as number
+  }
+
+  setUnit(row: number, unit: number): void {
+    this.marks[row * MARKS + UNIT] = unit
+  }
+
+  /** A row for a digest that is not there; its cells are to be filled. There must be room. */
+  add(lo: number, hi: number, unit: number): number {
+    const { marks, capacity } = this
+    let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
+    while (marks[row * MARKS + UNIT] !== 0) row = row + 1 === capacity ? 0 : row + 1
+    marks[row * MARKS + LO] = lo
+    marks[row * MARKS + HI] = hi
+    marks[row * MARKS + UNIT] = unit
+    this.count += 1
+    return row
+  }
+
+  /** Takes a row out; those behind it that it had pushed away move up. */
+  remove(row: number): void {
+    const { marks, cells, capacity, width } = this
+    let hole = row
+    for (let next = hole; ;) {
+      next = next + 1 === capacity ? 0 : next + 1
+      if (marks[next * MARKS + UNIT] === 0) break
+      const home = Math.floor((((marks[next * MARKS + LO] as number) >>> 0) / 2 ** 32) * capacity)
+      // The row may move to the hole unless its home lies behind the hole, on the way to where it is.
+      if (hole <= next ? home > hole && home <= next : home > hole || home <= next) continue
+      marks.copyWithin(hole * MARKS, next * MARKS, (next + 1) * MARKS)
+      cells.copyWithin(hole * width, next * width, (next + 1) * width)
+      hole = next
+    }
+    marks.fill(0, hole * MARKS, (hole + 1) * MARKS)
+    this.count -= 1
+  }
+
+  countOf(take: (hi: number) => boolean): number {
+    let count = 0
+    for (let at = 0; at < this.marks.length; at += MARKS) {
+      if (this.marks[at + UNIT] !== 0 && take(this.marks[at + HI] as number)) count += 1
+    }
+    return count
+  }
+
+  /** Copies the rows for which `take` says so, and all that is known of them, into another segment. */
+  copyTo(other: Segment, take?: (hi: number) => boolean): void {
+    const { marks, cells, capacity, width } = this
+    for (let row = 0; row < capacity; row += 1) {
+      const at = row * MARKS
+      const unit = marks[at + UNIT] as number
+      if (unit === 0 || (take !== undefined && !take(marks[at + HI] as number))) continue
+      const made = other.add(marks[at + LO] as number, marks[at + HI] as number, unit)
+      for (let cell = 0; cell < width; cell += 1) other.cells[made * width + cell] = cells[row * width + cell] as number
+    }
+    other.quietUntil = Math.min(other.quietUntil, this.quietUntil)
+  }
+}

@@ -1,0 +1,87 @@
+import type { AnyLimit, Cells } from '../../algorithms/algorithm.ts'
+import type { Micros } from '../../time/micros.ts'
+import { Table } from './table.ts'
+import type { Units } from './units.ts'
+
+/** States by digest. `find` comes first: the other verbs mean the row it gave, or the digest it missed. */
+export interface States {
+  readonly size: number
+  /** Calls of `sweepNext` that see every state. */
+  readonly pieces: number
+  /** The row of a digest, or -1. */
+  find(lo: number, hi: number): number
+  /** The state of a row: `into` filled, or a view of the store's own that the next write changes. */
+  read(row: number, into: unknown): unknown
+  /** @param guess unit of the limit's last state @returns unit of this one */
+  write(row: number, limit: AnyLimit, state: unknown, guess: number): number
+  add(lo: number, hi: number, limit: AnyLimit, state: unknown, guess: number, now: Micros): number
+  remove(row: number): void
+  /** Drops spent states of one piece; true where there were some. */
+  sweepNext(now: Micros): boolean
+}
+
+/** States that are a few numbers each. */
+export class NumberStates implements States {
+  readonly #table: Table
+  readonly #units: Units
+
+  constructor(width: number, units: Units) {
+    this.#table = new Table(width, units)
+    this.#units = units
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  get pieces(): number {
+    return this.#table.pieces
+  }
+
+  find(lo: number, hi: number): number {
+    return this.#table.find(lo, hi)
+  }
+
+  read(row: number, into: unknown): unknown {
+    const { segment, width } = this.#table
+    this.#units.load(segment.unitOf(row), segment.cells, row * width, into)
+    return into
+  }
+
+  write(row: number, limit: AnyLimit, state: unknown, guess: number): number {
+    const { segment, width } = this.#table
+    const before = segment.unitOf(row)
+    const unit = this.#units.of(limit, state, before === guess ? guess : before)
+    if (unit !== before) {
+      this.#units.retain(unit)
+      this.#units.release(before)
+      segment.setUnit(row, unit)
+    }
+    save(limit, state, segment.cells, row * width)
+    // A refund, or another plan, may bring the end nearer.
+    if (unit !== before) this.#table.touched(limit.algorithm.expiresAt(limit.plan, state))
+    return unit
+  }
+
+  add(lo: number, hi: number, limit: AnyLimit, state: unknown, guess: number, now: Micros): number {
+    const unit = this.#units.of(limit, state, guess)
+    this.#units.retain(unit)
+    const row = this.#table.add(lo, hi, unit, now, limit.algorithm.expiresAt(limit.plan, state))
+    const { segment, width } = this.#table
+    save(limit, state, segment.cells, row * width)
+    return unit
+  }
+
+  remove(row: number): void {
+    this.#table.remove(row)
+  }
+
+  sweepNext(now: Micros): boolean {
+    return this.#table.sweepNext(now)
+  }
+}
+
+function save(limit: AnyLimit, state: unknown, cells: Float64Array, at: number): void {
+  const kept = limit.algorithm.cells as Cells<unknown>
+  kept.save(state, cells, at)
+}

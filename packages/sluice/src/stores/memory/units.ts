@@ -1,0 +1,62 @@
+import type { AnyLimit, Cells } from '../../algorithms/algorithm.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { Rows } from './table.ts'
+
+/** What states of one plan share, kept once for all of them. */
+interface Unit {
+  readonly limit: AnyLimit
+  readonly cells: Cells<unknown>
+  /** Any state of this unit. */
+  readonly sample: unknown
+  /** A state to load rows into. */
+  readonly scratch: unknown
+  rows: number
+}
+
+/** The units of all rows by number; a unit whose last row goes is forgotten. */
+export class Units implements Rows {
+  readonly #units: (Unit | undefined)[] = [undefined]
+  readonly #free: number[] = []
+
+  /** Number of a state's unit, made if need be. @param guess where it was last time */
+  of(limit: AnyLimit, state: unknown, guess: number): number {
+    if (this.#fits(this.#units[guess], limit, state)) return guess
+    const known = this.#units.findIndex((unit) => this.#fits(unit, limit, state))
+    if (known > 0) return known
+    const cells = limit.algorithm.cells as Cells<unknown>
+    const copy: unknown = limit.algorithm.codec.decodeState(limit.algorithm.codec.encodeState(state))
+    const unit = { limit, cells, sample: copy, scratch: limit.algorithm.step().next, rows: 0 }
+    const id = this.#free.pop() ?? this.#units.length
+    this.#units[id] = unit
+    return id
+  }
+
+  /** Fills `into` with the state of a row. */
+  load(id: number, row: Float64Array, at: number, into: unknown): void {
+    const unit = this.#units[id] as Unit
+    unit.cells.load(unit.sample, row, at, into)
+  }
+
+  retain(id: number): void {
+    const unit = this.#units[id] as Unit
+    unit.rows += 1
+  }
+
+  release(id: number): void {
+    const unit = this.#units[id] as Unit
+    unit.rows -= 1
+    if (unit.rows > 0) return
+    this.#units[id] = undefined
+    this.#free.push(id)
+  }
+
+  expiresAt(id: number, row: Float64Array, at: number): Micros {
+    const { limit, cells, sample, scratch } = this.#units[id] as Unit
+    cells.load(sample, row, at, scratch)
+    return limit.algorithm.expiresAt(limit.plan, scratch)
+  }
+
+  #fits(unit: Unit | undefined, limit: AnyLimit, state: unknown): boolean {
+    return unit !== undefined && unit.limit.algorithm === limit.algorithm && unit.cells.sameUnit(unit.sample, state)
+  }
+}
