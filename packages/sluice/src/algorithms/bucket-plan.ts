@@ -27,6 +27,8 @@ export interface BucketPlan {
 export function affordable(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, time: Micros): number {
   const span = time - zero
   if (span <= 0) return 0
+  // Whole microseconds per unit: a quotient of whole numbers below 2^53, rounded down, is exact.
+  if (unit.rest === 0 && rest === 0) return Math.floor(span / unit.micros)
   let count = Math.max(0, Math.floor((span - rest / plan.n) / (unit.micros + unit.rest / plan.n)))
   while (count > 0 && after(plan, unit, zero, rest, count) > time) count -= 1
   while (after(plan, unit, zero, rest, count + 1) <= time) count += 1
@@ -35,7 +37,8 @@ export function affordable(plan: { readonly n: number }, unit: Span, zero: Micro
 
 /** First whole microsecond at or after zero moved by `count` spans. */
 export function after(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, count: number): Micros {
-  return zero + count * unit.micros + Math.ceil((rest + count * unit.rest) / plan.n)
+  const parts = rest + count * unit.rest
+  return zero + count * unit.micros + (parts === 0 ? 0 : Math.ceil(parts / plan.n))
 }
 
 /** How long a whole number of micro-tokens takes to flow in. */

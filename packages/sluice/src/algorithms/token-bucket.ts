@@ -10,16 +10,14 @@ import { parseRate, type Rate } from './rate.ts'
  * `zero`: the instant at which the bucket was last empty, and `rest` n-ths of a microsecond after it. `seen`: the latest time
  * of a charged call, below which time is not believed (law 3). `hold`: the longest time any earlier plan of this state
  * needed to fill; until it has passed since `seen` the state is kept, so that two alternating policies mint nothing (law 7).
- * `n`, `m`, `burst`: the plan that wrote it.
+ * `plan`: the one that wrote it.
  */
 export interface BucketState {
   zero: Micros
   rest: number
   seen: Micros
   hold: Micros
-  n: number
-  m: Micros
-  burst: number
+  plan: BucketPlan
 }
 
 /** What a token bucket is made of. */
@@ -53,6 +51,9 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
   return Object.freeze({ algorithm: tokenBucketKernel, plan, capacity: fromMicroTokens(burst), windowMs, phased: false })
 }
 
+/** The plan of a state that was never written. */
+const NOTHING: BucketPlan = planOf(1, 1, 1)
+
 export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.freeze({
   name: 'token-bucket',
   tag: 'tb',
@@ -64,7 +65,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
     replenishAfter: 0,
     resetAfter: 0,
     state: undefined,
-    next: { zero: 0, rest: 0, seen: 0, hold: 0, n: 1, m: 1, burst: 1 },
+    next: { zero: 0.5, rest: 0, seen: 0.5, hold: 0, plan: NOTHING },
   }),
   decide,
   adopt,
@@ -75,16 +76,15 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
     return look(plan, zero, rest, time, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt(plan: BucketPlan, state: BucketState): Micros {
-    const end = state.rest + plan.full.rest
-    const fresh = state.zero + plan.full.micros + Math.ceil(end / plan.n)
+    const fresh = after(plan, plan.full, state.zero, state.rest, 1)
     return state.hold > 0 ? Math.max(fresh, state.seen + state.hold) : fresh
   },
   envelope: ({ n, m, burst }: BucketPlan) => ({ n, m, burst }),
   codec: {
     encodePlan: (plan: BucketPlan) => [plan.n, plan.m, plan.burst],
-    encodeState: (s: BucketState) => [s.zero, s.rest, s.seen, s.hold, s.n, s.m, s.burst],
+    encodeState: (s: BucketState) => [s.zero, s.rest, s.seen, s.hold, s.plan.n, s.plan.m, s.plan.burst],
     decodeState([zero = 0, rest = 0, seen = 0, hold = 0, n = 1, m = 1, burst = 1]: readonly number[]): BucketState {
-      return { zero, rest, seen, hold, n, m, burst }
+      return { zero, rest, seen, hold, plan: planOf(n, m, burst) }
     },
   },
   cells: {
@@ -99,14 +99,15 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
       into.rest = cells[at + 1] as number
       into.seen = cells[at + 2] as number
       into.hold = unit.hold
-      into.n = unit.n
-      into.m = unit.m
-      into.burst = unit.burst
+      into.plan = unit.plan
     },
-    sameUnit: (one: BucketState, other: BucketState) =>
-      one.hold === other.hold && one.n === other.n && one.m === other.m && one.burst === other.burst,
+    sameUnit: (one: BucketState, other: BucketState) => one.hold === other.hold && samePlan(one.plan, other.plan),
   },
 })
+
+function samePlan(one: BucketPlan, other: BucketPlan): boolean {
+  return one === other || (one.n === other.n && one.m === other.m && one.burst === other.burst)
+}
 
 function decide(
   plan: BucketPlan,
@@ -150,9 +151,7 @@ function decide(
   next.rest = movedRest
   next.seen = time
   next.hold = hold
-  next.n = n
-  next.m = plan.m
-  next.burst = plan.burst
+  next.plan = plan
   into.outcome = 'allowed'
   into.retryAfter = 0
   into.state = next
@@ -171,7 +170,7 @@ function adjust(plan: BucketPlan, state: BucketState | undefined, now: Micros, a
   const moved = { zero: zero + sign * span.micros + carry, rest: sum - carry * plan.n }
   const lowest = { zero: time + plan.full.micros, rest: plan.full.rest }
   const under = moved.zero > lowest.zero || (moved.zero === lowest.zero && moved.rest > lowest.rest)
-  const next = { ...(under ? lowest : moved), seen: time, hold, n: plan.n, m: plan.m, burst: plan.burst }
+  const next = { ...(under ? lowest : moved), seen: time, hold, plan }
   return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
 }
 
@@ -187,7 +186,7 @@ function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros):
 /** What is left at `time`, with waits counted from the time that was given. */
 function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
   const remaining = affordable(plan, plan.perToken, zero, rest, time)
-  const full = zero + plan.full.micros + Math.ceil((rest + plan.full.rest) / plan.n)
+  const full = after(plan, plan.full, zero, rest, 1)
   into.remaining = remaining
   into.resetAfter = full > time ? full - now : 0
   into.replenishAfter = (remaining + 1) * MICRO > plan.burst ? into.resetAfter : after(plan, plan.perToken, zero, rest, remaining + 1) - now
@@ -199,9 +198,9 @@ function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: M
  * n-th of a microsecond (law 7).
  */
 function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState | undefined {
-  if (state.n === plan.n && state.m === plan.m && state.burst === plan.burst) return state
+  if (samePlan(state.plan, plan)) return state
   const time = Math.max(now, state.seen)
-  const old = planOf(state.n, state.m, state.burst)
+  const old = state.plan
   if (tokenBucketKernel.expiresAt(old, state) <= time) return undefined
   const { zero, rest } = filled(old, state, time)
   const level = levelOf(old, zero, rest, time)
@@ -213,7 +212,7 @@ function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState |
   const behind = span.rest + extra
   const back = Math.ceil(behind / plan.n)
   const hold = Math.max(state.hold, old.full.micros + (old.full.rest > 0 ? 1 : 0))
-  return { zero: time - span.micros - back, rest: back * plan.n - behind, seen: time, hold, n: plan.n, m: plan.m, burst: plan.burst }
+  return { zero: time - span.micros - back, rest: back * plan.n - behind, seen: time, hold, plan }
 }
 
 /** The level at `time`: whole micro-tokens and a rest in m-ths of one. */

@@ -93,7 +93,7 @@ export interface Store {
   readonly name?: string
   readonly capabilities: Capabilities
   consume(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
-  /** Present exactly when `capabilities.sync`. */
+  /** Present exactly when `capabilities.sync`. The verdict is the store's own and good until its next call. */
   consumeSync?(group: CallGroup, options?: CallOptions): GroupVerdict
   /** What `consume` would answer to the same groups, charging nothing and writing nothing. */
   peek(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>

@@ -35,7 +35,7 @@ describe('law 7: a changed limit', () => {
   })
 
   /** The level in micro-tokens times m, exactly, and the same of the state that the new limit makes of it. */
-  const scaled = (state: BucketState, now: number): bigint => BigInt(now - state.zero) * BigInt(state.n) - BigInt(state.rest)
+  const scaled = (state: BucketState, now: number): bigint => BigInt(now - state.zero) * BigInt(state.plan.n) - BigInt(state.rest)
 
   it('is converted to less than an n-th of a microsecond, and never in favour of the key', () => {
     fc.assert(
@@ -54,7 +54,7 @@ describe('law 7: a changed limit', () => {
         const [left, right] = [wanted * BigInt(to.plan.m), is * BigInt(from.plan.m)]
         expect(right <= left && right > left - BigInt(from.plan.m)).toBe(true)
         expect(made.seen).toBe(Math.max(now, state.seen))
-        expect(made.rest >= 0 && made.rest < made.n).toBe(true)
+        expect(made.rest >= 0 && made.rest < made.plan.n).toBe(true)
       }),
       { seed: SEED, numRuns: 3_000 },
     )

@@ -4,7 +4,7 @@ import type { Room } from './room.ts'
 
 /**
  * Decides one call of a key that is not blocked: what `applyGroup` does with a group of one, without objects that outlive the
- * call. Undefined where there is no room for a new state; nothing has changed then.
+ * call: the verdict is good until the next one. Undefined where there is no room for a new state; nothing has changed then.
  */
 export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): GroupVerdict | undefined {
   const known = room.limits.find(id.scope, id.key, limit)
@@ -19,12 +19,9 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
     else if (room.makeRoom(1, now)) known.unit = states.add(known.lo, known.hi, limit, step.state, known.unit, now)
     else return undefined
   }
-  const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
-  return {
-    outcome,
-    allowed: outcome === 'allowed',
-    at: now,
-    calls: [{ outcome, retryAfter, remaining, replenishAfter, resetAfter }],
-    source: 'store',
-  }
+  const { verdict } = known
+  verdict.outcome = step.outcome
+  verdict.allowed = step.outcome === 'allowed'
+  verdict.at = now
+  return verdict
 }

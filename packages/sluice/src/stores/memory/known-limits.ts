@@ -1,5 +1,6 @@
-import type { AlgorithmTag, AnyLimit, Step } from '../../algorithms/algorithm.ts'
-import type { Scope } from '../store.ts'
+import type { AlgorithmTag, AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { Scope, Verdict } from '../store.ts'
 import type { Digester, Seed } from './digest.ts'
 import type { States } from './states.ts'
 
@@ -11,6 +12,8 @@ export interface KnownLimit {
   /** Filled anew by each decision. */
   readonly step: Step<unknown>
   readonly state: unknown
+  /** Filled anew as well; its one call is `step`. */
+  readonly verdict: { outcome: CallOutcome; allowed: boolean; at: Micros; readonly calls: readonly [Verdict]; readonly source: 'store' }
   /** Unit of the last state that was written. */
   unit: number
   /** The last key and its digest: a hot key is digested once. */
@@ -56,7 +59,18 @@ export class KnownLimits {
     const step: Step<unknown> = limit.algorithm.step()
     const state: unknown = limit.algorithm.step().next
     // Two scopes of one text find the same states: the seed follows from the text.
-    const known = { tag, seed: this.#digester.seed(text + tag), states: this.#statesOf(limit), step, state, unit: 0, key: '', lo: 0, hi: 0 }
+    const known: KnownLimit = {
+      tag,
+      seed: this.#digester.seed(text + tag),
+      states: this.#statesOf(limit),
+      step,
+      state,
+      verdict: { outcome: 'allowed', allowed: true, at: 0.5, calls: [step], source: 'store' },
+      unit: 0,
+      key: '',
+      lo: 0,
+      hi: 0,
+    }
     this.#digest(known, '')
     return known
   }

@@ -4,7 +4,7 @@ import { refuseUnknown } from '../../errors/options.ts'
 import { systemSecret, systemTime } from '../../time/system.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
-import type { AdjustOptions, Call, CallGroup, CallOptions, GroupVerdict, StateId, Store } from '../store.ts'
+import type { AdjustOptions, Call, CallGroup, CallOptions, GroupVerdict, StateId, Store, Verdict } from '../store.ts'
 import { decideGroup, type Thought } from './decide-group.ts'
 import { decideOne } from './decide-one.ts'
 import { full, type OnPressure } from './pressure.ts'
@@ -82,7 +82,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     consumeSync: (group, callOptions) => decide(group, timeOf(callOptions)),
     consume: async (groups, callOptions) => {
       const now = timeOf(callOptions)
-      return groups.map((group) => decide(group, now))
+      return groups.map((group) => kept(decide(group, now)))
     },
     peek: async (groups, callOptions) => {
       const now = timeOf(callOptions)
@@ -111,4 +111,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       room = fresh()
     },
   }
+}
+
+/** A verdict that outlives the next call. */
+function kept(verdict: GroupVerdict): GroupVerdict {
+  const calls = verdict.calls.map(({ outcome, retryAfter, remaining, replenishAfter, resetAfter, blocked }): Verdict => {
+    const call = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
+    return blocked === undefined ? call : { ...call, blocked }
+  })
+  return { ...verdict, calls }
 }

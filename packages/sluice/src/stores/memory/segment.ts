@@ -1,8 +1,8 @@
 /** Marks of a row: two words of its digest and what it is (its unit), 0 for a free row. */
-export const MARKS = 3
+const MARKS = 3
 const LO = 0
 const HI = 1
-export const UNIT = 2
+const UNIT = 2
 
 /** Share of rows in use beyond which a probe gets long. */
 const FULLEST = 0.86
