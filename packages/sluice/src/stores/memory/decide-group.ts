@@ -3,7 +3,7 @@ import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/g
 import type { Micros } from '../../time/micros.ts'
 import type { Call, GroupVerdict, StateId } from '../store.ts'
 import type { KnownLimit } from './known-limits.ts'
-import { full, noRoom, type OnPressure } from './pressure.ts'
+import { noRoom, type OnPressure } from './pressure.ts'
 import type { Room } from './room.ts'
 
 /** One state of the group, and the first call that asks it. */
@@ -41,7 +41,7 @@ export function decideGroup(
   }
   if (keep(room, slots, result, now)) return verdictOf(result, now)
   const counted = slots.every(({ limit }) => limit.algorithm.cells !== 'log')
-  return onPressure === 'shared' && counted ? decideShared(room, slots, asked, now, blocks) : noRoom(room.maxKeys, onPressure === 'allow')
+  return onPressure === 'shared' && counted ? decideShared(room, slots, asked, now, blocks) : noRoom(room.full, onPressure === 'allow')
 }
 
 function ask(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
@@ -103,7 +103,7 @@ function decideShared(
   }
   keep(room, slots, { ...result, writes: result.writes.filter((write) => shared[write.slot] === false) }, now)
   const refused = result.calls.some(({ outcome }, index) => outcome === 'denied' && shared[(asked[index] as GroupCall).slot] === true)
-  return { ...verdictOf(result, now), ...(refused ? { reason: 'overflow' } : {}), degraded: full(room.maxKeys) }
+  return { ...verdictOf(result, now), ...(refused ? { reason: 'overflow' } : {}), degraded: room.full }
 }
 
 function verdictOf({ outcome, calls }: GroupResult, now: Micros): GroupVerdict {

@@ -7,7 +7,7 @@ import type { Time } from '../../time/time.ts'
 import type { AdjustOptions, Call, CallGroup, CallOptions, GroupVerdict, StateId, Store, Verdict } from '../store.ts'
 import { decideGroup, type Thought } from './decide-group.ts'
 import { decideOne } from './decide-one.ts'
-import { full, type OnPressure } from './pressure.ts'
+import type { OnPressure } from './pressure.ts'
 import { Room } from './room.ts'
 
 export interface MemoryStoreOptions {
@@ -55,7 +55,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
   const timeOf = (callOptions?: CallOptions): Micros => callOptions?.now ?? clock.now()
   const must = (needed: number, now: Micros): void => {
-    if (!room.makeRoom(needed, now)) throw full(maxKeys)
+    if (!room.makeRoom(needed, now)) throw room.full
   }
   const adjustOne = ({ id, limit, phase }: Call, amount: MicroTokens, now: Micros, receipt: Micros | undefined): void => {
     const { states, lo, hi, step } = room.limits.find(id.scope, id.key, limit)

@@ -1,7 +1,7 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { Micros } from '../../time/micros.ts'
-import { type GroupVerdict, StoreFailure } from '../store.ts'
+import type { GroupVerdict, StoreFailure } from '../store.ts'
 
 /**
  * What becomes of a key for which there is no room: `allow` or `deny` it, `shared`: decided by one of 1,024 states that all such
@@ -18,7 +18,10 @@ export class Overflow {
   /** The state that stands in for a key: at first empty, so that no flood of new keys brings a burst with it. */
   read(scope: string, lo: number, limit: AnyLimit, now: Micros, phase: number): unknown {
     const known = this.#states.get(scope)?.[lo & (OVERFLOW_STATES - 1)]
-    return known ?? limit.algorithm.adjust(limit.plan, undefined, now, -Math.round(limit.capacity * MICRO), phase)
+    if (known !== undefined) return known
+    const empty = limit.algorithm.adjust(limit.plan, undefined, now, -Math.round(limit.capacity * MICRO), phase)
+    this.write(scope, lo, empty)
+    return empty
   }
 
   write(scope: string, lo: number, state: unknown): void {
@@ -26,17 +29,9 @@ export class Overflow {
     this.#states.set(scope, states)
     states[lo & (OVERFLOW_STATES - 1)] = state
   }
-
-  clear(): void {
-    this.#states.clear()
-  }
 }
 
 /** What a store without room answers. */
-export function noRoom(maxKeys: number, allowed: boolean): GroupVerdict {
-  return { outcome: 'undecided', allowed, at: Number.NaN, calls: [], source: 'store', degraded: full(maxKeys) }
-}
-
-export function full(maxKeys: number): StoreFailure {
-  return new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none is spent`)
+export function noRoom(full: StoreFailure, allowed: boolean): GroupVerdict {
+  return { outcome: 'undecided', allowed, at: Number.NaN, calls: [], source: 'store', degraded: full }
 }

@@ -1,6 +1,6 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
-import type { StateId } from '../store.ts'
+import { type StateId, StoreFailure } from '../store.ts'
 import { BlockList } from './block-list.ts'
 import { createDigester } from './digest.ts'
 import { KnownLimits } from './known-limits.ts'
@@ -17,6 +17,8 @@ export class Room {
   readonly blocks: BlockList = new BlockList()
   readonly overflow: Overflow = new Overflow()
   readonly maxKeys: number
+  /** Why a key finds no room: one for all, since a flood would make millions. */
+  readonly full: StoreFailure
   readonly #units = new Units()
   /** By how many numbers a state is; several algorithms share one. */
   readonly #byWidth = new Map<number, States>()
@@ -24,6 +26,7 @@ export class Room {
 
   constructor(maxKeys: number, random: () => number) {
     this.maxKeys = maxKeys
+    this.full = new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none is spent`)
     this.limits = new KnownLimits(createDigester(random), (limit) => this.#statesOf(limit))
   }
 

@@ -35,6 +35,10 @@ export class Table {
   #directory: Place[]
   #bits = 1
   #hand = 0
+  /** No row of any segment is spent before this instant; as a segment's, it may be too early. */
+  #quietUntil: number = Number.POSITIVE_INFINITY
+  /** Segments looked through in a row without finding a spent row. */
+  #vain = 0
 
   constructor(width: number, rows: Rows) {
     this.width = width
@@ -65,7 +69,9 @@ export class Table {
 
   /** A row of the found segment is now of no use from this instant on. */
   touched(expiresAt: Micros): void {
-    if (expiresAt < this.segment.quietUntil) this.segment.quietUntil = expiresAt
+    if (expiresAt >= this.segment.quietUntil) return
+    this.segment.quietUntil = expiresAt
+    if (expiresAt < this.#quietUntil) this.#quietUntil = expiresAt
   }
 
   /** Takes out a row of the found segment. */
@@ -78,8 +84,15 @@ export class Table {
 
   /** Looks through one segment for spent rows; the next call goes on with the next. True where some went. */
   sweepNext(now: Micros): boolean {
+    if (this.#quietUntil > now) return false
     this.#hand = (this.#hand + 1) % this.#directory.length
-    return this.#sweep((this.#directory[this.#hand] as Place).segment, now)
+    const swept = this.#sweep((this.#directory[this.#hand] as Place).segment, now)
+    this.#vain = swept ? 0 : this.#vain + 1
+    if (this.#vain >= this.#directory.length) {
+      this.#vain = 0
+      this.#quietUntil = this.#directory.reduce((least, { segment }) => Math.min(least, segment.quietUntil), Number.POSITIVE_INFINITY)
+    }
+    return swept
   }
 
   /** How many calls of `sweepNext` see every row. */

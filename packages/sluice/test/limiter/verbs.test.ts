@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter, LimiterError, memoryStore, type Store, tokenBucket } from '../../src/index.ts'
+import { manualClock } from '../../src/time/manual.ts'
+
+function limiterOf(clock = manualClock()) {
+  const limits = { second: tokenBucket({ rate: '10/s', burst: 10 }), hour: tokenBucket({ rate: '100/h', burst: 100 }) }
+  return { clock, limiter: createLimiter({ limits, clock }) }
+}
+
+describe('refund', () => {
+  it('gives back to every limit what a call took, and never more than that', async () => {
+    const { limiter } = limiterOf()
+    await limiter.check('k', { cost: 7 })
+    await limiter.refund('k', { cost: 4.5 })
+    expect(await limiter.check('k', { cost: 7.5 })).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 0 }, { remaining: 90 }] })
+    await limiter.refund('k', { cost: 1_000 })
+    expect(await limiter.peek('k', { cost: 10 })).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 0 }, { remaining: 90 }] })
+    expect(await limiter.peek('k', { cost: 10.000001 })).toMatchObject({ outcome: 'impossible' })
+  })
+
+  it('of a key that is fresh changes nothing, and holds no memory', async () => {
+    const store = memoryStore()
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '10/s', burst: 10 }), store })
+    await limiter.refund('k', { cost: 5 })
+    expect(store.size).toBe(0)
+    await limiter.check('k', { cost: 5 })
+    await limiter.refund('k', { cost: 5 })
+    expect(store.size).toBe(0)
+  })
+
+  it('refuses a cost that is none', async () => {
+    const { limiter } = limiterOf()
+    for (const cost of [-5, Number.NaN, 1e309, 0, '0x10' as never])
+      await expect(limiter.refund('k', { cost })).rejects.toThrow(LimiterError)
+  })
+})
+
+describe('penalize', () => {
+  it('takes without asking, below empty but not deeper than one burst', async () => {
+    const { limiter, clock } = limiterOf()
+    await limiter.penalize('k', { cost: 5 })
+    expect(await limiter.peek('k')).toMatchObject({ limits: [{ remaining: 4 }, { remaining: 94 }] })
+    await limiter.penalize('k', { cost: 1_000 })
+    expect(await limiter.peek('k')).toMatchObject({ outcome: 'denied', limitName: 'hour' })
+    const short = createLimiter({ limit: tokenBucket({ rate: '10/s', burst: 10 }), clock })
+    await short.penalize('k', { cost: 1_000 })
+    expect(await short.peek('k')).toMatchObject({ outcome: 'denied', retryAfterMs: 1_100 })
+    clock.advance(1_100)
+    expect(await short.check('k')).toMatchObject({ outcome: 'allowed' })
+  })
+})
+
+describe('block', () => {
+  it('denies whatever is left, says so, and ends by itself to the millisecond', async () => {
+    const { limiter, clock } = limiterOf()
+    await limiter.block('k', '30s')
+    expect(await limiter.check('k')).toMatchObject({
+      outcome: 'denied',
+      reason: 'blocked',
+      retryAfterMs: 30_000,
+      limits: [{ remaining: 10 }, { remaining: 100 }],
+    })
+    expect(await limiter.check('other')).toMatchObject({ outcome: 'allowed' })
+    clock.advance(29_999)
+    expect(limiter.checkSync('k')).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 1 })
+    clock.advance(1)
+    expect(limiter.checkSync('k')).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 9 }, { remaining: 99 }] })
+  })
+
+  it('outlives a reset, is lifted by unblock, and replaced by a later one', async () => {
+    const { limiter } = limiterOf()
+    await limiter.block('k', 60_000)
+    await limiter.reset('k')
+    expect(await limiter.peek('k')).toMatchObject({ outcome: 'denied', reason: 'blocked' })
+    await limiter.block('k', 5_000)
+    expect(await limiter.peek('k')).toMatchObject({ retryAfterMs: 5_000 })
+    await limiter.unblock('k')
+    expect(await limiter.peek('k')).toMatchObject({ outcome: 'allowed' })
+    await limiter.unblock('never blocked')
+  })
+
+  it('waits for the longer of block and limit, and a cost above the capacity stays impossible', async () => {
+    const { limiter } = limiterOf()
+    await limiter.check('k', { cost: 10 })
+    await limiter.block('k', 50)
+    expect(await limiter.peek('k', { cost: 5 })).toMatchObject({ outcome: 'denied', retryAfterMs: 500 })
+    expect(await limiter.peek('k', { cost: 101 })).toMatchObject({ outcome: 'impossible', reason: 'capacity' })
+  })
+
+  it('refuses a duration that is none, and a full store says so', async () => {
+    const { limiter } = limiterOf()
+    for (const duration of [0, -1, Number.NaN, '5', '1 fortnight']) await expect(limiter.block('k', duration)).rejects.toThrow(LimiterError)
+    const full = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 1 }), store: memoryStore({ maxKeys: 1 }) })
+    await full.check('a')
+    await expect(full.block('b', 1_000)).rejects.toMatchObject({ name: 'StoreFailure', kind: 'memory', executed: 'no' })
+  })
+})
+
+describe('a store that lacks a verb', () => {
+  it('is named, and nothing happens', async () => {
+    const { adjust: _, block: __, ...lacking } = memoryStore() as Store
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 1 }), store: { ...lacking, name: 'plain' } })
+    for (const verb of [limiter.refund('k'), limiter.penalize('k'), limiter.block('k', 1_000), limiter.unblock('k')])
+      await expect(verb).rejects.toMatchObject({ code: 'NOT_SUPPORTED', message: expect.stringContaining('plain') })
+    expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed' })
+  })
+})

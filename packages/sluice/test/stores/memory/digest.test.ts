@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { createDigester } from '../../../src/stores/memory/digest.ts'
+import { seeded } from '../../../src/testing/random.ts'
+
+function digests(seed: number) {
+  const digester = createDigester(seeded(seed))
+  return (scope: string, key: string): string => {
+    digester.digest(digester.seed(scope), key)
+    return `${digester.lo}:${digester.hi}`
+  }
+}
+
+describe('digests of keys', () => {
+  it('tell keys and scopes apart that look alike', () => {
+    const digest = digests(1)
+    const keys = [
+      '',
+      'a',
+      'aa',
+      'b',
+      'ab',
+      'ba',
+      'a\0',
+      '\0',
+      '\0\0',
+      '\0a',
+      'é',
+      'e\u0301',
+      '\ud800',
+      '\udc00',
+      'x'.repeat(100),
+      'x'.repeat(101),
+    ]
+    const all = ['s:', 't:', ''].flatMap((scope) => keys.map((key) => digest(scope, key)))
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  it('are the same for the same key, and others in another process', () => {
+    expect(digests(1)('s:', 'key')).toBe(digests(1)('s:', 'key'))
+    expect(digests(1)('s:', 'key')).not.toBe(digests(2)('s:', 'key'))
+  })
+
+  it('do not meet in 200,000 keys that count up, in either half more often than chance', () => {
+    const digester = createDigester(seeded(3))
+    const seed = digester.seed('scope:')
+    const [whole, low, high] = [new Set<string>(), new Set<number>(), new Set<number>()]
+    for (let index = 0; index < 200_000; index += 1) {
+      digester.digest(seed, `user:${index}`)
+      whole.add(`${digester.lo}:${digester.hi}`)
+      low.add(digester.lo)
+      high.add(digester.hi)
+    }
+    expect(whole.size).toBe(200_000)
+    // Expected collisions of 32 bits: n^2 / 2^33, about 4.7; twenty are not chance.
+    expect(200_000 - low.size).toBeLessThan(20)
+    expect(200_000 - high.size).toBeLessThan(20)
+  })
+
+  it('change half of their bits when one bit of the key does', () => {
+    const digester = createDigester(seeded(4))
+    const seed = digester.seed('scope:')
+    let changed = 0
+    const ones = (word: number): number => word.toString(2).replaceAll('0', '').length
+    for (let index = 0; index < 2_000; index += 1) {
+      digester.digest(seed, `k${index}${String.fromCharCode(64)}`)
+      const { lo, hi } = digester
+      digester.digest(seed, `k${index}${String.fromCharCode(64 ^ (1 << (index % 6)))}`)
+      changed += ones((lo ^ digester.lo) >>> 0) + ones((hi ^ digester.hi) >>> 0)
+    }
+    expect(changed / 2_000).toBeGreaterThan(31)
+    expect(changed / 2_000).toBeLessThan(33)
+  })
+})
