@@ -75,6 +75,15 @@ function keep(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: 
     if (after === needed) break
     needed = after
   }
+  const fit = (): boolean =>
+    writes.every(({ slot, state }) => {
+      const { known, lo, hi } = slots[slot] as Slot
+      return known.states.fits(known.states.find(lo, hi), state)
+    })
+  if (!fit()) {
+    for (const { known } of slots) room.sweep(known.states, now)
+    if (!fit()) return false
+  }
   for (const { slot, limit, state } of writes) {
     const { known, lo, hi } = slots[slot] as Slot
     const { states } = known

@@ -15,6 +15,8 @@ export interface MemoryStoreOptions {
   readonly maxKeys?: number
   /** What becomes of new keys when all states are in use. Default: they are `undecided`, and the failure policy of limiter or rule holds. */
   readonly onPressure?: OnPressure
+  /** Most bytes that the entries of logs take; default 256 MiB. A log that cannot grow follows `onPressure`. */
+  readonly maxBytes?: number
   readonly clock?: Time
 }
 
@@ -37,13 +39,15 @@ const PRESSURES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
  * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  refuseUnknown('memoryStore', options, ['maxKeys', 'onPressure', 'clock'])
-  const { maxKeys = 1_000_000, onPressure, clock = systemTime } = options
-  if (!Number.isSafeInteger(maxKeys) || maxKeys < 1)
-    throw new LimiterError('INVALID_OPTIONS', `memoryStore: maxKeys is ${String(maxKeys)}, expected a whole number above 0`)
+  refuseUnknown('memoryStore', options, ['maxKeys', 'onPressure', 'maxBytes', 'clock'])
+  const { maxKeys = 1_000_000, maxBytes = 2 ** 28, onPressure, clock = systemTime } = options
+  for (const [name, value] of Object.entries({ maxKeys, maxBytes })) {
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new LimiterError('INVALID_OPTIONS', `memoryStore: ${name} is ${String(value)}, expected a whole number above 0`)
+  }
   if (!PRESSURES.includes(onPressure))
     throw new LimiterError('INVALID_OPTIONS', `memoryStore: onPressure is ${JSON.stringify(onPressure)}, expected allow, deny or shared`)
-  const fresh = (): Room => new Room(maxKeys, systemSecret)
+  const fresh = (): Room => new Room(maxKeys, maxBytes, systemSecret)
   let room = fresh()
 
   const decide = ({ calls }: CallGroup, now: Micros): GroupVerdict => {

@@ -5,6 +5,7 @@ import { BlockList } from './block-list.ts'
 import { createDigester } from './digest.ts'
 import { KnownLimits } from './known-limits.ts'
 import { Overflow } from './pressure.ts'
+import { LogStates } from './log-states.ts'
 import { NumberStates, type States } from './states.ts'
 import { Units } from './units.ts'
 
@@ -20,12 +21,14 @@ export class Room {
   /** Why a key finds no room: one for all, since a flood would make millions. */
   readonly full: StoreFailure
   readonly #units = new Units()
-  /** By how many numbers a state is; several algorithms share one. */
+  readonly #maxBytes: number
+  /** By how many numbers a state is, 0 for logs; several algorithms share one. */
   readonly #byWidth = new Map<number, States>()
   readonly #byAlgorithm = new Map<AnyLimit['algorithm'], States>()
 
-  constructor(maxKeys: number, random: () => number) {
+  constructor(maxKeys: number, maxBytes: number, random: () => number) {
     this.maxKeys = maxKeys
+    this.#maxBytes = maxBytes
     this.full = new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none is spent`)
     this.limits = new KnownLimits(createDigester(random), (limit) => this.#statesOf(limit))
   }
@@ -83,10 +86,15 @@ export class Room {
     return false
   }
 
+  /** Drops spent states of one kind, as many as one call has time for. */
+  sweep(states: States, now: Micros): void {
+    for (let looks = Math.min(states.pieces, LOOKS); looks > 0; looks -= 1) states.sweepNext(now)
+  }
+
   #statesOf(limit: AnyLimit): States {
     const { cells } = limit.algorithm
     const width = cells === 'log' ? 0 : cells.width
-    const states = this.#byWidth.get(width) ?? new NumberStates(width, this.#units)
+    const states = this.#byWidth.get(width) ?? (cells === 'log' ? new LogStates(this.#maxBytes) : new NumberStates(width, this.#units))
     this.#byWidth.set(width, states)
     this.#byAlgorithm.set(limit.algorithm, states)
     return states

@@ -12,6 +12,8 @@ export interface States {
   find(lo: number, hi: number): number
   /** The state of a row: `into` filled, or a view of the store's own that the next write changes. */
   read(row: number, into: unknown): unknown
+  /** Whether there is room for the state; a row of -1 stands for a new one. */
+  fits(row: number, state: unknown): boolean
   /** @param guess unit of the limit's last state @returns unit of this one */
   write(row: number, limit: AnyLimit, state: unknown, guess: number): number
   add(lo: number, hi: number, limit: AnyLimit, state: unknown, guess: number, now: Micros): number
@@ -46,6 +48,10 @@ export class NumberStates implements States {
     const { segment, width } = this.#table
     this.#units.load(segment.unitOf(row), segment.cells, row * width, into)
     return into
+  }
+
+  fits(): boolean {
+    return true
   }
 
   write(row: number, limit: AnyLimit, state: unknown, guess: number): number {
