@@ -83,7 +83,7 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
   name: 'fixed-window',
   tag: 'fw',
   version: 1,
-  step: () => stepOf<FixedWindowState>({ end: 0, count: 0, window: 1 }),
+  step: () => stepOf<FixedWindowState>({ end: 0.5, count: 0.5, window: 0.5 }),
   decide,
   adopt,
   adjust,

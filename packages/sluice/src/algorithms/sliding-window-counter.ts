@@ -50,7 +50,7 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   name: 'sliding-window-counter',
   tag: 'sc',
   version: 1,
-  step: () => stepOf<CounterState>({ end: 0, current: 0, previous: 0, window: 1 }),
+  step: () => stepOf<CounterState>({ end: 0.5, current: 0.5, previous: 0.5, window: 0.5 }),
   decide,
   adopt,
   adjust,

@@ -38,7 +38,7 @@ export function alignedEnd(window: Micros, now: Micros, shift: Micros = 0): Micr
   return (Math.floor((now - shift) / window) + 1) * window + shift
 }
 
-/** A step whose charged state is written to `next`. */
+/** A step whose charged state is written to `next`; give it halves, and the engine keeps its numbers as doubles from the start. */
 export function stepOf<S>(next: S): Step<S> {
   return { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0, state: undefined, next }
 }
