@@ -66,7 +66,7 @@ export interface Algorithm<P, S> {
    */
   decide(plan: P, state: S | undefined, now: Micros, cost: MicroTokens, phase: number, into?: Step<S>): Step<S>
   /** The state in the plan's unit (law 7); the same object where the unit is the same; undefined where it is as fresh as none. */
-  adopt(plan: P, state: S, now: Micros): S | undefined
+  adopt(plan: P, state: S, now: Micros, phase: number): S | undefined
   /**
    * The state with an amount given back (above 0, never beyond fresh) or taken without asking (below 0, never more than one
    * capacity under empty); the same state where nothing changes, undefined where it is as fresh as none.

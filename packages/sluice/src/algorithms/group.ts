@@ -41,7 +41,7 @@ export function applyGroup(
   const steps: Step<unknown>[] = []
   let outcome: CallOutcome = 'allowed'
   for (const { slot, limit, cost, phase } of calls) {
-    if (taken[slot] === 0 && adopted[slot] !== undefined) adopted[slot] = limit.algorithm.adopt(limit.plan, adopted[slot], now)
+    if (taken[slot] === 0 && adopted[slot] !== undefined) adopted[slot] = limit.algorithm.adopt(limit.plan, adopted[slot], now, phase)
     const total = (taken[slot] as number) + cost
     taken[slot] = total
     const step = limit.algorithm.decide(limit.plan, adopted[slot], now, total, phase)

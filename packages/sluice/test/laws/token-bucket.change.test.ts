@@ -44,7 +44,7 @@ describe('law 7: a changed limit', () => {
         const cost = Math.min(costOf(part, one.burst), Number(one.burst))
         const state = after(from, cost) as BucketState
         const now = START + wait
-        const made = tokenBucketKernel.adopt(to.plan, state, now)
+        const made = tokenBucketKernel.adopt(to.plan, state, now, 0)
         if (made === undefined) return void expect(tokenBucketKernel.expiresAt(from.plan, state)).toBeLessThanOrEqual(now)
         if (made === state) return
         const [was, is] = [scaled(state, now), scaled(made, now)]

@@ -12,7 +12,7 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
   const { algorithm, plan } = limit
   const row = states.find(known.lo, known.hi)
   const stored = row === -1 ? undefined : states.read(row, known.state)
-  const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now)
+  const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
   algorithm.decide(plan, state, now, cost, phase, step)
   if (step.state !== undefined && step.state !== stored) {
     if (!states.fits(row, step.state)) return undefined

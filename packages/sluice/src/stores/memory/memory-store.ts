@@ -66,7 +66,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     const { algorithm, plan } = limit
     const row = states.find(lo, hi)
     const stored = row === -1 ? undefined : states.read(row, step.next)
-    const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now)
+    const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
     const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
     if (adjusted === stored) return
     if (row === -1) must(1, now)

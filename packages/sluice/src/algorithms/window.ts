@@ -1,0 +1,44 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { parseDuration } from '../time/duration.ts'
+import type { Micros } from '../time/micros.ts'
+import type { MicroTokens, Step } from './algorithm.ts'
+import { MICRO, toMicroTokens } from './decimal.ts'
+
+/** What all windows are made of. */
+export interface WindowOptions {
+  /** Most tokens in one window; at most six decimals. */
+  readonly limit: number | string
+  /** Length: text such as `'1m'`, or milliseconds. */
+  readonly window: string | number
+}
+
+/** Counts reach twice the limit by penalties, and stay whole. */
+const LARGEST = Math.floor(Number.MAX_SAFE_INTEGER / 2 / MICRO)
+
+/** @throws LimiterError INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT above 4503599627 tokens */
+export function readWindow(where: string, options: WindowOptions): { limit: MicroTokens; window: Micros } {
+  const limit = toMicroTokens(options.limit)
+  if (limit === undefined || limit === 0) {
+    throw new LimiterError(
+      'INVALID_LIMIT',
+      `${where}: ${JSON.stringify(options.limit)} is not a limit: expected tokens above 0 and at most ${LARGEST}, with at most six decimals`,
+    )
+  }
+  if (limit > LARGEST * MICRO) {
+    throw new LimiterError(
+      'LIMIT_NOT_EXACT',
+      `${where}: limit is ${options.limit}, the largest is ${LARGEST} (exact whole numbers end there)`,
+    )
+  }
+  return { limit, window: parseDuration(options.window) }
+}
+
+/** End of the window that holds this instant, windows being laid end to end from 1970 on, moved by `shift`. */
+export function alignedEnd(window: Micros, now: Micros, shift: Micros = 0): Micros {
+  return (Math.floor((now - shift) / window) + 1) * window + shift
+}
+
+/** A step whose charged state is written to `next`; give it halves, and the engine keeps its numbers as doubles from the start. */
+export function stepOf<S>(next: S): Step<S> {
+  return { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0, state: undefined, next }
+}
