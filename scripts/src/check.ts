@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkFences } from './fences/check-fences.ts'
 import type { Finding } from './finding.ts'
 import { checkTexts } from './house-text.ts'
 import { checkImports } from './import-rules.ts'
@@ -33,6 +34,7 @@ const PARTS: readonly Part[] = [
   },
   { name: 'package types', run: packageTypes },
   { name: 'size', run: checkSizes },
+  { name: 'fences', run: (root) => checkFences(root) },
 ]
 
 /** The projects, and the tests, which are no part of them because they import sources. */

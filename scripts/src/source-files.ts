@@ -20,7 +20,9 @@ export function textOf(file: string): string | undefined {
 function walk(folder: string): string[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : walk(path)
+    // Also a file: that is what `.git` is in a work tree.
+    if (SKIPPED.has(entry.name)) return []
+    if (entry.isDirectory()) return walk(path)
     return entry.isFile() ? [path] : []
   })
 }

@@ -1,0 +1,83 @@
+/** A fenced block of a Markdown text, and what its info string asks for. */
+export interface Fence {
+  /** Of the opening mark, counted from 1. */
+  readonly line: number
+  readonly language: string
+  /** Without the indentation of the fence. */
+  readonly text: string
+  /** Why it is not run. */
+  readonly noRun?: string
+  /** The exit code of its last command, where that is not 0. */
+  readonly exit?: number
+  /** Its text is kept under this name where the fences after it run. */
+  readonly file?: string
+  /** It is what the fence before it prints. */
+  readonly output?: true
+}
+
+export interface Problem {
+  readonly line: number
+  readonly text: string
+}
+
+export interface Fences {
+  readonly fences: readonly Fence[]
+  readonly problems: readonly Problem[]
+}
+
+const OPENING = /^([ \t]*)(`{3,}|~{3,})[ \t]*([^`]*)$/
+const LIST_ITEM = /^[ \t]*(?:[-*+]|\d+[.)])[ \t]/
+const INDENTED_CODE = /^(?: {4}|\t)/
+
+/** The fences of a Markdown text. A problem is a fence that is not closed or says nothing of its language, and code that is only indented. */
+export function fencesOf(markdown: string): Fences {
+  const lines = markdown.split(/\r?\n/)
+  const fences: Fence[] = []
+  const problems: Problem[] = []
+  let inList = false
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] as string
+    const opening = OPENING.exec(line)
+    if (opening === null) {
+      if (LIST_ITEM.test(line)) inList = true
+      else if (/^\S/.test(line)) inList = false
+      else if (!inList && INDENTED_CODE.test(line) && line.trim() !== '' && (lines[at - 1] ?? '').trim() === '') {
+        problems.push({ line: at + 1, text: 'code that is only indented is not run: put it into a fence that names its language' })
+      }
+      continue
+    }
+    const [, indentation = '', mark = '', info = ''] = opening
+    const end = closing(lines, at + 1, mark)
+    if (end === -1) return { fences, problems: [...problems, { line: at + 1, text: 'the fence is not closed' }] }
+    const body = lines.slice(at + 1, end).map((text) => (text.startsWith(indentation) ? text.slice(indentation.length) : text.trimStart()))
+    const read = readInfo(info.trim())
+    if (typeof read === 'string') problems.push({ line: at + 1, text: read })
+    else fences.push({ line: at + 1, text: body.map((text) => `${text}\n`).join(''), ...read })
+    at = end
+  }
+  return { fences, problems }
+}
+
+function closing(lines: readonly string[], from: number, mark: string): number {
+  return lines.findIndex((line, index) => {
+    const text = line.trim()
+    return index >= from && text.length >= mark.length && text === (mark[0] as string).repeat(text.length)
+  })
+}
+
+/** `LANGUAGE [output] [exit=N] [file=NAME] [no-run: REASON]`, or what is wrong with it. */
+function readInfo(info: string): Omit<Fence, 'line' | 'text'> | string {
+  if (info === '') return 'the fence has no info string: name its language, or text'
+  const [, before = '', noRun] = /^(.*?)(?:\bno-run:?\s*(.*))?$/.exec(info) as RegExpExecArray
+  if (noRun === '') return 'no-run says why: no-run: REASON'
+  const [language = '', ...words] = before.trim().split(/\s+/)
+  let fence: Omit<Fence, 'line' | 'text'> = noRun === undefined ? { language } : { language, noRun }
+  for (const word of words) {
+    const [, name, value = ''] = /^(exit|file)=(.+)$/.exec(word) ?? []
+    if (word === 'output' && language === 'text') fence = { ...fence, output: true }
+    else if (name === 'exit' && /^\d{1,3}$/.test(value)) fence = { ...fence, exit: Number(value) }
+    else if (name === 'file' && /^[\w-][\w.-]*$/.test(value)) fence = { ...fence, file: value }
+    else return `the info string says ${word}: allowed are output (of text), exit=N, file=NAME and no-run: REASON`
+  }
+  return fence
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Workspace } from './workspace.ts'
+
+/** How long one step may say nothing of its end. */
+const STEP_MS = 60_000
+
+export interface Ran {
+  /** What it printed, until all steps were over for what runs in the background. */
+  readonly output: string
+  /** Exit codes other than 0 and their lines, in order. */
+  readonly failures: readonly { readonly code: number; readonly line: number }[]
+  /** False for the step that did not end, and for those after it. */
+  readonly ended: boolean
+}
+
+/** One shell for all steps, so that what one leaves (a folder, a variable, a server) is there for the next; 3 says where it is. */
+const DRIVER = `set -E
+for SLUICE_STEP in $(seq 0 $((STEPS - 1))); do
+  echo "$SLUICE_STEP" >&3
+  trap 'printf "%s %s\\n" "$?" "$LINENO" >>"$RUN/$SLUICE_STEP.failures"' ERR
+  source "$RUN/$SLUICE_STEP.sh" >"$RUN/$SLUICE_STEP.out" 2>&1 </dev/null 3>&-
+  : >"$RUN/$SLUICE_STEP.ended"
+done
+trap - ERR
+trap '' TERM
+kill -TERM 0
+wait
+`
+
+/** Runs scripts one after another in one bash, in the workspace's root; what they started is ended by its process group. */
+export async function runSteps(workspace: Workspace, name: string, scripts: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran[]> {
+  const run = join(workspace.fences, 'run', name)
+  workspace.write(join('run', name, 'driver.sh'), DRIVER)
+  // The last command is one that is well, or `source` itself would count as another failure.
+  scripts.forEach((script, index) => workspace.write(join('run', name, `${index}.sh`), `${script}\n:\n`))
+  const child = spawn('bash', [join(run, 'driver.sh')], {
+    cwd: workspace.root,
+    env: {
+      ...process.env,
+      ...env,
+      PATH: `${join(workspace.fences, 'bin')}:${process.env['PATH'] ?? ''}`,
+      REPOSITORY: workspace.root,
+      FENCES: workspace.fences,
+      CURL: curl(),
+      RUN: run,
+      STEPS: String(scripts.length),
+      NO_COLOR: '1',
+    },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  })
+  const end = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    } catch {
+      // The group is empty: all have ended.
+    }
+  }
+  process.once('exit', end)
+  let timer = setTimeout(end, STEP_MS)
+  child.stdio[3]?.on('data', () => {
+    clearTimeout(timer)
+    timer = setTimeout(end, STEP_MS)
+  })
+  await new Promise<void>((resolve, reject) => child.once('error', reject).once('exit', () => resolve()))
+  clearTimeout(timer)
+  end()
+  process.off('exit', end)
+  return scripts.map((_, index) => ({
+    output: textOf(join(run, `${index}.out`)),
+    failures: failuresOf(textOf(join(run, `${index}.failures`))),
+    ended: existsSync(join(run, `${index}.ended`)),
+  }))
+}
+
+/** A loop reports its command and itself: once is enough. */
+function failuresOf(text: string): { code: number; line: number }[] {
+  return [...new Set(text.split('\n').filter((line) => line !== ''))].map((entry) => {
+    const [code = 0, line = 0] = entry.split(' ').map(Number)
+    return { code, line }
+  })
+}
+
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+function curl(): string {
+  const folders = (process.env['PATH'] ?? '').split(':')
+  return folders.map((folder) => join(folder, 'curl')).find((file) => existsSync(file)) ?? 'curl'
+}
