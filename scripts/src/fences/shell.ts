@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Workspace } from './workspace.ts'
 
 /** How long one step may say nothing of its end. */
-const STEP_MS = 60_000
+const STEP_MS = 120_000
 
 export interface Ran {
   /** What it printed, until all steps were over for what runs in the background. */

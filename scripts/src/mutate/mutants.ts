@@ -1,0 +1,44 @@
+import { parseSync } from 'oxc-parser'
+import { mutationsOf } from './mutations.ts'
+
+/** A source with one change that some test should notice. */
+export interface Mutant {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly start: number
+  readonly end: number
+  /** The line of the change, without blanks around it: what it is known by when lines move. */
+  readonly code: string
+  readonly from: string
+  readonly to: string
+  /** Which of several equal ones in the file, from 1. */
+  readonly nth: number
+}
+
+/** Every mutant of a source; those that are no program are left out. @throws Error where the source itself is none */
+export function mutantsOf(file: string, source: string): Mutant[] {
+  const { program, errors } = parseSync(file, source)
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message ?? 'no program'}`)
+  const seen = new Map<string, number>()
+  return mutationsOf(program, source).flatMap(({ start, end, to }) => {
+    if (parseSync(file, source.slice(0, start) + to + source.slice(end)).errors.length > 0) return []
+    const begin = source.lastIndexOf('\n', start - 1) + 1
+    const code = source.slice(begin, `${source}\n`.indexOf('\n', start)).trim()
+    const line = source.slice(0, start).split('\n').length
+    const mutant = { file, line, column: start - begin + 1, start, end, code, from: source.slice(start, end), to }
+    const key = keyOf({ ...mutant, nth: 0 })
+    const nth = (seen.get(key) ?? 0) + 1
+    seen.set(key, nth)
+    return [{ ...mutant, nth }]
+  })
+}
+
+/** Its identity in a file of which only other lines change. */
+export function keyOf({ file, code, from, to, nth }: Pick<Mutant, 'file' | 'code' | 'from' | 'to' | 'nth'>): string {
+  return JSON.stringify([file, code, from, to, nth])
+}
+
+export function applied(source: string, { start, end, to }: Mutant): string {
+  return source.slice(0, start) + to + source.slice(end)
+}

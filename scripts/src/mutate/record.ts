@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { keyOf, type Mutant } from './mutants.ts'
+import type { Status } from './report.ts'
+
+/** What earlier runs found out. A mutant that was noticed stays so while its file is the same; a survivor only while all code and tests are. */
+export interface Record {
+  statusOf(mutant: Mutant): Status | undefined
+  add(mutant: Mutant, status: Status): void
+}
+
+interface Entry {
+  readonly status: Status
+  readonly source: string
+  readonly tests: string
+}
+
+/**
+ * @param file where it is kept, written after each mutant, so that a run may be stopped at any time
+ * @param sources the text of each mutated file
+ * @param tests the text of everything that decides whether a mutant is noticed
+ */
+export function openRecord(file: string, sources: ReadonlyMap<string, string>, tests: readonly string[], fresh: boolean): Record {
+  const digests = new Map([...sources].map(([name, text]) => [name, digestOf([text])]))
+  const all = digestOf(tests)
+  const entries = new Map<string, Entry>(fresh ? [] : read(file))
+  return {
+    statusOf(mutant) {
+      const entry = entries.get(keyOf(mutant))
+      if (entry === undefined || entry.source !== digests.get(mutant.file)) return undefined
+      return entry.status === 'survived' && entry.tests !== all ? undefined : entry.status
+    },
+    add(mutant, status) {
+      entries.set(keyOf(mutant), { status, source: digests.get(mutant.file) ?? '', tests: all })
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, JSON.stringify([...entries]))
+    },
+  }
+}
+
+function read(file: string): [string, Entry][] {
+  if (!existsSync(file)) return []
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as [string, Entry][]
+  } catch {
+    // Cut off in the middle of a write: those mutants are tried again.
+    return []
+  }
+}
+
+function digestOf(texts: readonly string[]): string {
+  const hash = createHash('sha256')
+  for (const text of texts) hash.update(text).update('\0')
+  return hash.digest('base64url').slice(0, 16)
+}

@@ -1,0 +1,99 @@
+import { keyOf, type Mutant } from './mutants.ts'
+
+export type Status = 'killed' | 'timeout' | 'survived'
+
+export interface Tried {
+  readonly mutant: Mutant
+  readonly status: Status
+}
+
+/** Why no test can notice a mutant, or why none should. `nth` is 1 where it is not said. */
+export interface Explanation {
+  readonly file: string
+  readonly code: string
+  readonly from: string
+  readonly to: string
+  readonly nth?: number
+  readonly why: string
+}
+
+export interface Report {
+  readonly ok: boolean
+  readonly text: string
+  /** Survivors that nobody explained, as they would stand among the explanations. */
+  readonly unexplained: readonly Explanation[]
+}
+
+const LEAST = 0.85
+
+/**
+ * How many mutants the tests noticed, by file, and the survivors. It is well where at least 85 % were, every survivor is
+ * explained, and every explanation is of a survivor.
+ * @param known every mutant of the files that were tried, also those left out of a sample
+ */
+export function reportOf(tried: readonly Tried[], known: readonly Mutant[], explanations: readonly Explanation[]): Report {
+  const reasons = new Map(explanations.map((explanation) => [keyOf({ nth: 1, ...explanation }), explanation]))
+  const files = new Set(tried.map(({ mutant }) => mutant.file))
+  const rows = [...files].map((file) =>
+    row(
+      file,
+      tried.filter(({ mutant }) => mutant.file === file),
+      reasons,
+    ),
+  )
+  const survivors = tried.filter(({ status }) => status === 'survived').map(({ mutant }) => mutant)
+  const unexplained = survivors.filter((mutant) => !reasons.has(keyOf(mutant)))
+  const explained = survivors.filter((mutant) => reasons.has(keyOf(mutant)))
+  const noticed = new Set(tried.filter(({ status }) => status !== 'survived').map(({ mutant }) => keyOf(mutant)))
+  const all = new Set(known.map(keyOf))
+  const stale = [...reasons].flatMap(([key, { file, code, from, to }]) => {
+    if (!files.has(file)) return []
+    if (noticed.has(key)) return [`${file}: ${change(code, from, to)}: is explained, but a test notices it`]
+    return all.has(key) ? [] : [`${file}: ${change(code, from, to)}: is explained, but there is no such mutant`]
+  })
+  const share = tried.length === 0 ? 1 : (tried.length - survivors.length) / tried.length
+  const parts = [
+    table([HEAD, ...rows, row('all', tried, reasons)]),
+    list(
+      'survivors, explained',
+      explained.map((mutant) => `${describe(mutant)}\n      ${reasons.get(keyOf(mutant))?.why ?? ''}`),
+    ),
+    list('survivors, not explained', unexplained.map(describe)),
+    list('explanations of nothing', stale),
+  ]
+  return {
+    ok: share >= LEAST && unexplained.length === 0 && stale.length === 0,
+    text: `${parts.filter((part) => part !== '').join('\n\n')}\n\n${(share * 100).toFixed(1)} % noticed, at least ${LEAST * 100} % are asked for`,
+    unexplained: unexplained.map(({ file, code, from, to, nth }) => ({ file, code, from, to, ...(nth === 1 ? {} : { nth }), why: '' })),
+  }
+}
+
+const HEAD: readonly string[] = ['file', 'mutants', 'killed', 'timeouts', 'survived', 'explained', '% noticed']
+
+function row(name: string, tried: readonly Tried[], reasons: ReadonlyMap<string, unknown>): string[] {
+  const count = (status: Status): number => tried.filter((one) => one.status === status).length
+  const explained = tried.filter(({ status, mutant }) => status === 'survived' && reasons.has(keyOf(mutant))).length
+  const share = tried.length === 0 ? '-' : ((100 * (tried.length - count('survived'))) / tried.length).toFixed(1)
+  return [name, ...[tried.length, count('killed'), count('timeout'), count('survived'), explained].map(String), share]
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((cells) => (cells[column] as string).length)))
+  const pad = (cell: string, column: number): string =>
+    column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number)
+  return rows.map((cells) => cells.map(pad).join('  ')).join('\n')
+}
+
+function list(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`
+}
+
+/** Where it is and what it changes, in one line. */
+export function describe({ file, line, column, code, from, to }: Mutant): string {
+  return `${file}:${line}:${column}: ${change(code, from, to)}`
+}
+
+function change(code: string, from: string, to: string): string {
+  const short = from.replaceAll(/\s+/g, ' ')
+  return `${code}  [${short.length > 60 ? `${short.slice(0, 57)}...` : short} -> ${to === '' ? 'nothing' : to}]`
+}

@@ -1,0 +1,60 @@
+import { relative } from 'node:path'
+import { applied, type Mutant } from './mutants.ts'
+import type { Status } from './report.ts'
+import type { Tester } from './tester.ts'
+
+/** Tests of one source, in the order in which they are likely to notice something. */
+export interface Trial {
+  try(mutant: Mutant, tester: Tester): Promise<Status>
+}
+
+/** A mutant that is slow is no mutant that hangs: what a test took, several times, and some seconds for a busy machine. */
+const SLOWER = 5
+const PATIENCE_MS = 10_000
+const UNCHANGED_MS = 120_000
+
+/** A test file as it runs without any change. */
+export interface Test {
+  readonly path: string
+  readonly ms: number
+  readonly passed: number
+}
+
+/**
+ * The tests that reach a source, each run once, unchanged.
+ * @param seen what other sources brought to light
+ * @throws Error where one of them fails already, or none reaches it
+ */
+export async function prepare(root: string, file: string, tester: Tester, seen: Map<string, Test>): Promise<Test[]> {
+  const paths = await tester.related(file)
+  if (paths.length === 0) throw new Error(`no test reaches ${relative(root, file)}`)
+  for (const path of paths.filter((known) => !seen.has(known))) {
+    const started = performance.now()
+    const outcome = await tester.run({ do: 'run', test: path, file }, UNCHANGED_MS)
+    if (outcome === 'timeout' || outcome.failed.length > 0) {
+      throw new Error(`${relative(root, path)} fails without any change: ${outcome === 'timeout' ? outcome : outcome.failed.join('; ')}`)
+    }
+    seen.set(path, { path, ms: performance.now() - started, passed: outcome.passed })
+  }
+  return paths.map((path) => seen.get(path) as Test)
+}
+
+/** Tries mutants of one source; those tests come first that noticed most of the mutants before. */
+export function createTrial(file: string, source: string, tests: readonly Test[]): Trial {
+  const noticed = new Map<Test, number>()
+  const rank = (test: Test): number => noticed.get(test) ?? 0
+  return {
+    async try(mutant, tester) {
+      const text = applied(source, mutant)
+      for (const test of [...tests].sort((a, b) => rank(b) - rank(a) || a.ms - b.ms)) {
+        const outcome = await tester.run({ do: 'run', test: test.path, file, text }, PATIENCE_MS + SLOWER * test.ms)
+        if (outcome === 'timeout' || outcome.failed.length > 0) {
+          noticed.set(test, rank(test) + 1)
+          return outcome === 'timeout' ? 'timeout' : 'killed'
+        }
+        if (outcome.passed === 0 && test.passed > 0) throw new Error(`nothing was run of ${test.path}`)
+      }
+      return 'survived'
+    },
+  }
+}

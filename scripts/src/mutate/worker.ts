@@ -1,0 +1,85 @@
+import { createVitest, type TestModule, type Vitest } from 'vitest/node'
+
+/**
+ * Runs test files on the sources of this repository, one of them exchanged: a process of its own, because a mutant may never
+ * end. It answers each request with what passed and failed.
+ */
+export type Request =
+  | { readonly do: 'related'; readonly file: string }
+  | { readonly do: 'run'; readonly test: string; readonly file: string; readonly text?: string }
+
+export type Answer = { readonly tests: readonly string[] } | Outcome
+
+export interface Outcome {
+  /** How many tests passed, up to the first that failed. */
+  readonly passed: number
+  readonly failed: readonly string[]
+}
+
+const ROOT = process.argv[2] as string
+const INCLUDE = ['packages/sluice/test/**/*.test.ts']
+/** Other programs are replayed against the kernels there, slowly; a kernel must be held by its own tests. */
+const EXCLUDE = ['**/node_modules/**', '**/faults/**', '**/conformance/{redis,postgres,pglite}.test.ts', '**/stores/{redis,postgres}/**']
+
+let changed: { readonly file: string; readonly text: string } | undefined
+
+const vitest = await createVitest(
+  'test',
+  {
+    root: ROOT,
+    config: false,
+    watch: false,
+    pool: 'threads',
+    maxWorkers: 1,
+    bail: 1,
+    cache: false,
+    include: INCLUDE,
+    exclude: EXCLUDE,
+    reporters: [{}],
+    provide: { engines: { redis: undefined, postgres: undefined, chromium: undefined } },
+    testTimeout: 60_000,
+  },
+  {
+    clearScreen: false,
+    logLevel: 'silent',
+    resolve: { conditions: ['sluice-source'] },
+    ssr: { resolve: { conditions: ['sluice-source'] } },
+    plugins: [{ name: 'mutant', enforce: 'pre', load: (id) => (changed !== undefined && id === changed.file ? changed.text : undefined) }],
+  },
+)
+
+process.on('message', (request: Request) => {
+  answer(vitest, request).then(
+    (result) => process.send?.(result),
+    (error: unknown) => process.send?.({ passed: 0, failed: [String(error)] } satisfies Answer),
+  )
+})
+process.on('disconnect', () => process.exit())
+process.send?.({ tests: [] } satisfies Answer)
+
+async function answer(runner: Vitest, request: Request): Promise<Answer> {
+  if (request.do === 'related') {
+    runner.config.related = [request.file]
+    const related = await runner.getRelevantTestSpecifications()
+    return { tests: related.map(({ moduleId }) => moduleId) }
+  }
+  const { file, text, test } = request
+  for (const path of new Set([file, changed?.file ?? file])) runner.invalidateFile(path)
+  changed = text === undefined ? undefined : { file, text }
+  // Failures of an earlier run would count towards `bail`, and be told again.
+  runner.state.filesMap.clear()
+  runner.state.idMap.clear()
+  runner.state.clearErrors()
+  const specifications = runner.getModuleSpecifications(test)
+  const project = runner.getRootProject()
+  const specs = specifications.length > 0 ? specifications : [project.createSpecification(test)]
+  const { testModules, unhandledErrors } = await runner.runTestSpecifications(specs, false)
+  const passed = testModules.reduce((sum, module) => sum + [...module.children.allTests('passed')].length, 0)
+  return { passed, failed: [...testModules.flatMap(failuresOf), ...unhandledErrors.map(String)] }
+}
+
+function failuresOf(module: TestModule): string[] {
+  if (module.ok()) return []
+  const failed = [...module.children.allTests('failed')].map((test) => test.fullName)
+  return failed.length > 0 ? failed : [`${module.relativeModuleId} could not be run`]
+}

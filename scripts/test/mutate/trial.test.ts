@@ -1,0 +1,53 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { type Mutant, mutantsOf } from '../../src/mutate/mutants.ts'
+import { createTester } from '../../src/mutate/tester.ts'
+import { createTrial, prepare } from '../../src/mutate/trial.ts'
+import { tree } from '../tree.ts'
+
+const SOURCE = `export function between(low: number, high: number): number[] {
+  const all: number[] = []
+  for (let at = low; at < high; at += 1) all[at - low] = at
+  return all
+}
+
+export const near = (a: number, b: number): boolean => Math.abs(a - b) < 5
+`
+const TEST = `import { expect, it } from 'vitest'
+import { between, near } from '../src/numbers.ts'
+it('between', () => expect(between(2, 5)).toEqual([2, 3, 4]))
+it('near', () => expect([near(1, 2), near(1, 20)]).toEqual([true, false]))
+`
+
+it(
+  'runs the tests of a source against its mutants, and is none the worse for one that fails or never ends',
+  { timeout: 120_000 },
+  async () => {
+    const root = tree({
+      'packages/sluice/src/numbers.ts': SOURCE,
+      'packages/sluice/test/numbers.test.ts': TEST,
+      'packages/sluice/test/unrelated.test.ts': `import { it } from 'vitest'\nit('fails', () => { throw new Error('not reached') })\n`,
+    })
+    symlinkSync(join(import.meta.dirname, '..', '..', '..', 'node_modules'), join(root, 'node_modules'))
+    const file = join(root, 'packages/sluice/src/numbers.ts')
+    const tester = createTester(root)
+    onTestFinished(tester.stop)
+
+    const tests = await prepare(root, file, tester, new Map())
+    expect(tests.map(({ path, passed }) => [path, passed])).toEqual([[join(root, 'packages/sluice/test/numbers.test.ts'), 2]])
+    const trial = createTrial(file, SOURCE, tests)
+    const mutants = mutantsOf(file, SOURCE)
+    const mutant = (from: string, to: string, line: number): Mutant =>
+      mutants.find((one) => one.from === from && one.to === to && one.line === line) as Mutant
+
+    expect(await trial.try(mutant('<', '<=', 7), tester)).toBe('survived')
+    expect(await trial.try(mutant('<', '<=', 3), tester)).toBe('killed')
+    expect(await trial.try(mutant('<', '<=', 7), tester)).toBe('survived')
+    const endless = SOURCE.replace('all[at - low] = at', 'for (;;) all.length = 0')
+    expect(await tester.run({ do: 'run', test: tests[0]?.path ?? '', file, text: endless }, 2_000)).toBe('timeout')
+    expect(await trial.try(mutant('<', '<=', 7), tester)).toBe('survived')
+    expect(await trial.try(mutant('5', '6', 7), tester)).toBe('survived')
+    expect(await trial.try(mutant('<', '>=', 7), tester)).toBe('killed')
+  },
+)
