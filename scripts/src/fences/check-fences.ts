@@ -13,6 +13,7 @@ import { copyWorkspace, type Workspace } from './workspace.ts'
 
 /** Lines of what a step printed that a problem shows. */
 const SHOWN = 15
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 interface Document {
   readonly name: string
@@ -33,6 +34,10 @@ export async function checkFences(root: string, repository: string = root): Prom
     .filter(({ plan }) => plan.steps.length + plan.programs.length + plan.pages.length + plan.problems.length + plan.read > 0)
   const engines = await startEngines(new Set(texts.flatMap(({ plan }) => plan.steps.flatMap(({ needs }) => needs))))
   const workspace = copyWorkspace(repository)
+  // What runs in the background has a process group of its own, which a signal to this one does not reach.
+  const interrupt = (): never => process.exit(130)
+  for (const signal of SIGNALS) process.once(signal, interrupt)
+  process.once('exit', workspace.remove)
   try {
     const documents: Document[] = []
     for (const text of texts) documents.push({ ...text, addresses: await addressesOf(text.plan, engines) })
@@ -44,6 +49,8 @@ export async function checkFences(root: string, repository: string = root): Prom
     const problems = [...misread, ...uncompiled, ...ran.flatMap((outcome) => outcome.problems)]
     return problems.length > 0 ? findingOf(problems) : { ok: true, text: summary(documents, ran) }
   } finally {
+    for (const signal of SIGNALS) process.off(signal, interrupt)
+    process.off('exit', workspace.remove)
     workspace.remove()
     await engines.stop()
   }
@@ -58,12 +65,15 @@ interface Outcome {
 async function run({ name, plan, addresses }: Document, engines: Engines, workspace: Workspace): Promise<Outcome> {
   const lacks = ({ needs }: Step): EngineName | undefined => needs.find((engine) => !engines.urls.has(engine))
   const steps = plan.steps.filter((step) => lacks(step) === undefined)
-  const skipped = plan.steps.flatMap((step) => {
+  const lacking = plan.steps.flatMap((step) => {
     const engine = lacks(step)
-    return engine === undefined ? [] : [`${name}:${step.line} (${engine}: ${engines.missing.get(engine)})`]
+    return engine === undefined ? [] : [{ engine, text: `${name}:${step.line}: ${engine}: ${engines.missing.get(engine)}` }]
   })
+  const required = (process.env['SLUICE_REQUIRE'] ?? '').split(',')
+  const refused = lacking.filter(({ engine }) => required.includes(engine)).map(({ text }) => text)
+  const skipped = lacking.map(({ text }) => text)
   for (const page of plan.pages.map((written) => settled(written, addresses))) workspace.write(page.name, page.text)
-  if (steps.length === 0) return { problems: [], ran: 0, skipped }
+  if (steps.length === 0) return { problems: refused, ran: 0, skipped }
   const scripts = steps.map(({ script }) => withAddresses(script, addresses))
   const port = [...addresses.ports.values()][0] ?? (await freePort())
   const results = await runSteps(workspace, name, scripts, { PORT: String(port) })
@@ -73,7 +83,7 @@ async function run({ name, plan, addresses }: Document, engines: Engines, worksp
     const problem = problemOf(step, result, shown, results[index - 1]?.ended ?? true)
     return problem === undefined ? [] : [`${name}:${problem}`]
   })
-  return { problems, ran: steps.length, skipped }
+  return { problems: [...refused, ...problems], ran: steps.length, skipped }
 }
 
 /** `LINE: what went wrong`, or undefined. */
@@ -117,6 +127,6 @@ function summary(documents: readonly Document[], ran: readonly Outcome[]): strin
   const skipped = ran.flatMap((outcome) => outcome.skipped)
   const counts = `${documents.length} documents: ${sum(ran.map((outcome) => outcome.ran))} fences and commands run`
   const checked = sum(documents.map(({ plan }) => plan.read))
-  const rest = skipped.length > 0 ? `\nskipped: ${skipped.join(', ')}` : ''
+  const rest = skipped.length > 0 ? `\nskipped:\n${skipped.join('\n')}` : ''
   return `${counts}, ${sum(documents.map(({ plan }) => plan.programs.length))} programs type-checked, ${checked} read only${rest}`
 }
