@@ -11,21 +11,29 @@ import { filesBelow } from './source-files.ts'
 
 /**
  * `npm run mutate`: changes one operator, constant or statement at a time and runs the tests that reach it; what no test notices
- * is listed. Usage: mutate.js [--sample N] [--fresh] [--workers N] [PATH ...]
+ * is listed. `--without` leaves out tests whose path has the text.
+ * Usage: mutate.js [--sample N] [--fresh] [--workers N] [--without TEXT] [PATH ...]
  */
 const ROOMS = ['packages/sluice/src/algorithms', 'packages/sluice/src/stores/memory']
+/** Of one test file: worth a word, since a survivor runs all. */
+const SLOW_MS = 5_000
 const EXPLANATIONS = 'packages/sluice/test/mutants.json'
 
 const root = join(import.meta.dirname, '..', '..')
 const cache = join(root, 'node_modules', '.cache', 'sluice')
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { sample: { type: 'string' }, fresh: { type: 'boolean', default: false }, workers: { type: 'string' } },
+  options: {
+    sample: { type: 'string' },
+    fresh: { type: 'boolean', default: false },
+    workers: { type: 'string' },
+    without: { type: 'string', multiple: true, default: [] },
+  },
 })
 const workers = Number(values.workers ?? Math.max(1, Math.floor(availableParallelism() / 2)))
 const sample = Number(values.sample ?? Infinity)
 if (!(workers >= 1 && sample >= 1)) {
-  console.error('usage: npm run mutate -- [--sample N] [--fresh] [--workers N] [PATH ...], N at least 1')
+  console.error('usage: npm run mutate -- [--sample N] [--fresh] [--workers N] [--without TEXT] [PATH ...], N at least 1')
   process.exit(3)
 }
 
@@ -60,8 +68,11 @@ async function tryAll(open: readonly Mutant[]): Promise<void> {
   const trials = new Map<string, Trial>()
   const seen = new Map<string, Test>()
   for (const file of new Set(open.map((mutant) => mutant.file))) {
-    const tests = await prepare(root, join(root, file), testers[0] as Tester, seen)
+    const tests = await prepare(root, join(root, file), testers[0] as Tester, seen, values.without)
     trials.set(file, createTrial(join(root, file), sources.get(file) ?? '', tests))
+  }
+  for (const { path, ms } of [...seen.values()].filter((test) => test.ms > SLOW_MS)) {
+    console.log(`${relative(root, path)} takes ${(ms / 1_000).toFixed(0)} s, and every survivor takes as long`)
   }
   const queue = [...open]
   const started = performance.now()
