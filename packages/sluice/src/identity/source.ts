@@ -1,14 +1,23 @@
+import { groupAddress } from './address.ts'
+import { isBot } from './bot.ts'
 import { headerText } from './client-address.ts'
+import { pathTemplate } from './path-template.ts'
 import type { Request } from './request.ts'
 
 /** Where a value of a request comes from; undefined where the request has none. */
 export interface Source {
   /** As a policy writes it, such as `header:x-api-key`. */
   readonly text: string
+  /** It says nothing about who asks: no pseudonym stands for its values. */
+  readonly neutral?: true
   read(request: Request): string | undefined
 }
 
-export const SOURCE_FORM = 'header:<name>, query:<name>, cookie:<name>, jwt:<claim>, ip:address, path:, method:, host: or const:<text>'
+export const SOURCE_FORM: string =
+  'header:<name>, query:<name>, cookie:<name>, jwt:<claim>, ip:address, ip:/<prefix>, path:, path:template, method:, host:, ua:bot or const:<text>'
+
+/** The kinds of source whose values are the same for many clients by nature. */
+const NEUTRAL: ReadonlySet<string> = new Set(['path', 'method', 'host', 'ua', 'const'])
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 
@@ -18,7 +27,8 @@ export function parseSource(text: string): Source | undefined {
   const kind = text.slice(0, Math.max(0, colon))
   const name = text.slice(colon + 1)
   const read = readers.get(kind)?.(name)
-  return read === undefined ? undefined : { text: kind === 'header' ? text.toLowerCase() : text, read }
+  if (read === undefined) return undefined
+  return { text: kind === 'header' ? text.toLowerCase() : text, ...(NEUTRAL.has(kind) ? { neutral: true } : {}), read }
 }
 
 /** The first of several sources that has a value. */
@@ -65,13 +75,32 @@ const readers: ReadonlyMap<string, (name: string) => Read | undefined> = new Map
   ],
   ['cookie', named((name) => (request) => cookie(valuesOf('header', 'cookie', request).join(';'), name))],
   ['jwt', (name: string) => (/^[!-~]{1,128}$/.test(name) ? ({ claims }) => claim(claims, name) : undefined)],
-  ['ip', only('address', ({ network }) => network)],
-  ['path', only('', ({ path }) => path)],
+  ['ip', (name: string) => (name === 'address' ? ({ network }) => network : byPrefix(name))],
+  ['path', (name: string) => (name === '' ? ({ path }) => path : name === 'template' ? ({ path }) => pathTemplate(path) : undefined)],
   // HEAD runs the handler of GET, so it counts as one.
   ['method', only('', ({ method }) => (method === 'HEAD' ? 'GET' : method))],
   ['host', only('', ({ host }) => host)],
+  ['ua', only('bot', bot)],
   ['const', (text: string) => () => text],
 ])
+
+/**
+ * `/24`: addresses of IPv4 by their first 24 bits, of IPv6 by /64. `/48`, or any above 32: of IPv6 by 48, of IPv4 alone. `/24/48`: both.
+ */
+function byPrefix(name: string): Read | undefined {
+  const match = /^\/([1-9]\d{0,2})(?:\/([1-9]\d{0,2}))?$/.exec(name)
+  if (match === null) return undefined
+  const [first, second] = [Number(match[1]), match[2] === undefined ? undefined : Number(match[2])]
+  const [v4, v6] = second !== undefined ? [first, second] : first <= 32 ? [first, 64] : [32, first]
+  if (v4 > 32 || v6 > 128) return undefined
+  return ({ address }) => (address === undefined ? undefined : groupAddress(address, v4, v6))
+}
+
+/** `true` or `false`; absent without a User-Agent. */
+function bot({ headers }: Request): string | undefined {
+  const text = headerText(headers, 'user-agent')
+  return text === undefined ? undefined : String(isBot(text))
+}
 
 function header(name: string): Read {
   return ({ headers }) => headerText(headers, name)

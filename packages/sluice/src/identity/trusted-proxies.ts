@@ -1,16 +1,12 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { type Address, isMapped, maskAddress, parseAddress, parseWords } from './address.ts'
+import type { Address } from './address.ts'
+import { holdsAddress, type Network, parseNetwork } from './network.ts'
 
 /** Which peers may speak for others, and in which one header they do. */
 export interface TrustedProxies {
   /** Lower-case name of the only header that is read: `x-forwarded-for`, `forwarded`, or one that holds a single address. */
   readonly source: string
   trusts(address: Address): boolean
-}
-
-interface Network {
-  readonly base: Address
-  readonly prefix: number
 }
 
 const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
@@ -33,33 +29,20 @@ export function trustProxies(entries: readonly string[], source: string = 'x-for
       `the source of client addresses is ${JSON.stringify(source)}, expected the name of one header`,
     )
   }
-  const networks = entries.flatMap((entry) => NAMED.get(entry) ?? [entry]).map(parseNetwork)
+  const networks = entries.flatMap((entry) => NAMED.get(entry) ?? [entry]).map(readNetwork)
   return Object.freeze({
     source: source.toLowerCase(),
-    trusts: (address: Address) =>
-      networks.some(({ base, prefix }) => address.length === base.length && same(maskAddress(address, prefix), base)),
+    trusts: (address: Address) => networks.some((network) => holdsAddress(network, address)),
   })
 }
 
-function parseNetwork(entry: string): Network {
-  const match = /^([\d.:a-f]+)(?:\/(\d{1,3}))?$/i.exec(entry)
-  const words = match === null ? undefined : parseWords(match[1] as string)
-  if (match === null || words === undefined) throw refused(entry, `expected ${TRUST_FORM}`)
-  const bits = words.length * 16
-  const written = match[2] === undefined ? bits : Number(match[2])
-  if (written > bits) throw refused(entry, `expected a prefix of at most ${bits}`)
-  const mapped = isMapped(words)
-  if (mapped && written < 96)
-    throw refused(entry, 'a network of IPv4-mapped addresses needs a prefix of at least 96 (it would trust far more than it names)')
-  const prefix = mapped ? written - 96 : written
-  if (prefix === 0) throw refused(entry, 'a network of everybody lets every client choose its own address')
-  return { base: maskAddress(parseAddress(match[1] as string) as Address, prefix), prefix }
-}
+const EVERYBODY = 'a network of everybody lets every client choose its own address'
 
-function refused(entry: string, why: string): LimiterError {
-  return new LimiterError('INVALID_ADDRESS', `trusted proxy ${JSON.stringify(entry)}: ${why}`)
-}
-
-function same(a: Address, b: Address): boolean {
-  return a.every((word, index) => word === b[index])
+function readNetwork(entry: string): Network {
+  try {
+    return parseNetwork(entry, TRUST_FORM, EVERYBODY)
+  } catch (error) {
+    if (!(error instanceof LimiterError)) throw error
+    throw new LimiterError('INVALID_ADDRESS', `trusted proxy ${JSON.stringify(entry)}: ${error.message}`)
+  }
 }

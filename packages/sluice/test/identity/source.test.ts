@@ -39,7 +39,14 @@ describe('values of a request', () => {
     ['jwt:list', undefined],
     ['jwt:toString', undefined],
     ['ip:address', '192.0.2.9'],
+    ['ip:/32', '192.0.2.9'],
+    ['ip:/24', '192.0.2.0/24'],
+    ['ip:/1', '128.0.0.0/1'],
+    ['ip:/48', '192.0.2.9'],
+    ['ip:/16/56', '192.0.0.0/16'],
+    ['ua:bot', undefined],
     ['path:', '/api/items'],
+    ['path:template', '/api/items'],
     ['method:', 'GET'],
     ['host:', 'example.com'],
     ['const:a:b', 'a:b'],
@@ -55,14 +62,41 @@ describe('values of a request', () => {
     'header:a b',
     'ip:country',
     'ip:',
-    'path:template',
+    'ip:/0',
+    'ip:/129',
+    'ip:/024',
+    'ip:/33/64',
+    'ip:/24/129',
+    'ip:/24/',
+    'ip:24',
+    'path:/a',
     'method:x',
-    'ua:bot',
+    'ua:',
+    'ua:bot_category',
     'toString:',
     '__proto__:x',
     'Header:x',
   ])('%j is no source', (text) => {
     expect(parseSource(text)).toBeUndefined()
+  })
+
+  it.each([
+    ['ip:address', '2001:db8:1:2::/64'],
+    ['ip:/24', '2001:db8:1:2::/64'],
+    ['ip:/48', '2001:db8:1::/48'],
+    ['ip:/128', '2001:db8:1:2::9'],
+    ['ip:/24/56', '2001:db8:1::/56'],
+  ])('%s of an IPv6 address is %s', (text, value) => {
+    const six = readRequest({ ...facts, ip: '2001:db8:1:2::9' }, claims, trustProxies([]))
+    expect((parseSource(text) as Source).read(six)).toBe(value)
+    const { ip: _, ...unknown } = facts
+    expect((parseSource(text) as Source).read(readRequest(unknown, claims, trustProxies([])))).toBeUndefined()
+  })
+
+  it('says of each source whether its values tell who asks', () => {
+    const neutral = (text: string): boolean => parseSource(text)?.neutral === true
+    expect(['path:', 'path:template', 'method:', 'host:', 'const:a', 'ua:bot'].every(neutral)).toBe(true)
+    expect(['header:a', 'query:a', 'cookie:a', 'jwt:a', 'ip:address', 'ip:/24'].some(neutral)).toBe(false)
   })
 
   it('gives every value of what may be repeated', () => {

@@ -1,0 +1,40 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { type Address, isMapped, maskAddress, parseAddress, parseWords } from './address.ts'
+
+/** All addresses that share their leading bits with `base`. */
+export interface Network {
+  readonly base: Address
+  readonly prefix: number
+}
+
+export const NETWORK_FORM = 'an address or a network such as 10.0.0.0/8 or 2001:db8::/32'
+
+/**
+ * Reads an address or a network. IPv4 in IPv6 clothes is IPv4.
+ * @param everybody why a network of everybody is refused here
+ * @throws LimiterError INVALID_ADDRESS for what is none, a mapped prefix shorter than /96, or a network of everybody
+ */
+export function parseNetwork(entry: string, form: string, everybody: string): Network {
+  const match = /^([\d.:a-f]+)(?:\/(\d{1,3}))?$/i.exec(entry)
+  const words = match === null ? undefined : parseWords(match[1] as string)
+  if (match === null || words === undefined) throw refused(`expected ${form}`)
+  const bits = words.length * 16
+  const written = match[2] === undefined ? bits : Number(match[2])
+  if (written > bits) throw refused(`expected a prefix of at most ${bits}`)
+  const mapped = isMapped(words)
+  if (mapped && written < 96)
+    throw refused('a network of IPv4-mapped addresses needs a prefix of at least 96 (it would hold far more than it names)')
+  const prefix = mapped ? written - 96 : written
+  if (prefix === 0) throw refused(everybody)
+  return { base: maskAddress(parseAddress(match[1] as string) as Address, prefix), prefix }
+}
+
+export function holdsAddress({ base, prefix }: Network, address: Address): boolean {
+  if (address.length !== base.length) return false
+  const masked = maskAddress(address, prefix)
+  return masked.every((word, index) => word === base[index])
+}
+
+function refused(why: string): LimiterError {
+  return new LimiterError('INVALID_ADDRESS', why)
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { isBot } from '../../src/identity/bot.ts'
+
+describe('programs by their own word', () => {
+  it.each([
+    'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+    'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0) Chrome/116.0 Safari/537.36',
+    'Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)',
+    'Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)',
+    'ClaudeBot/1.0',
+    'facebookexternalhit/1.1',
+    'Mozilla/5.0 (compatible; Baiduspider/2.0)',
+    'curl/8.5.0',
+    'Wget/1.21',
+    'python-httpx/0.27',
+    'Mozilla/5.0 (X11; Linux x86_64) HeadlessChrome/125.0',
+    'MyCompany-Crawler',
+  ])('%s is one', (text) => {
+    expect(isBot(text)).toBe(true)
+  })
+
+  it.each([
+    '',
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/125.0 Safari/537.36',
+    'Mozilla/5.0 (Linux; Android 9; CUBOT X19) AppleWebKit/537.36 Chrome/125.0 Mobile Safari/537.36',
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1',
+    'Robotics/1.0 botany spiderman',
+    `${' '.repeat(2_000)}curl/8`,
+  ])('%j is none', (text) => {
+    expect(isBot(text)).toBe(false)
+  })
+})
