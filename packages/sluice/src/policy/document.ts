@@ -1,11 +1,13 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type LineCounter, type Pair, type ParsedNode, Parser } from 'yaml'
 import type { Issues, Position } from './issues.ts'
+import { createScan } from './lexemes.ts'
 import type { Field, PolicyNode, ScalarNode } from './node.ts'
 
 const DEEPEST = 32
 /** The parser's stack holds the document and the innermost scalar as well. */
 const STACK = DEEPEST + 2
 const MOST_MISTAKES = 200
+const MOST_LEXEMES = 150_000
 
 /**
  * The tree of a YAML or JSON text, without what makes YAML dangerous or surprising: no second document, directive, tag, anchor,
@@ -31,8 +33,10 @@ export function positionIn(lines: LineCounter): Position {
 function compose(text: string, lines: LineCounter, issues: Issues): Document | undefined {
   const parser = new Parser(lines.addNewLine)
   const tokens = []
+  const scan = createScan()
   let mistakes = 0
   for (const lexeme of new Lexer().lex(text)) {
+    if (scan.isMistake(lexeme)) mistakes += 1
     for (const token of parser.next(lexeme)) {
       tokens.push(token)
       if (token.type === 'error') mistakes += 1
@@ -41,6 +45,10 @@ function compose(text: string, lines: LineCounter, issues: Issues): Document | u
     if (mistakes > MOST_MISTAKES) break
     if (parser.stack.length > STACK) {
       issues.add(parser.offset, '', `nested deeper than ${DEEPEST} levels`)
+      return undefined
+    }
+    if (scan.count > MOST_LEXEMES) {
+      issues.add(parser.offset, '', `more than ${MOST_LEXEMES} words and signs`)
       return undefined
     }
   }

@@ -1,8 +1,8 @@
 /** A pattern of segments. Matching takes one step per segment of the value, whatever the pattern. */
 export interface Glob {
   readonly text: string
-  /** The first segment where it is literal. */
-  readonly first: string | undefined
+  /** Literals, `*` and `**`, no two `**` in a row. */
+  readonly segments: readonly string[]
   matches(segments: readonly string[]): boolean
 }
 
@@ -31,10 +31,9 @@ export function compileGlob(text: string, segments: readonly string[]): Glob | u
   }
   const end = 1 << pattern.length
   const start = 1 | ((stay & 1) << 1)
-  const first = pattern[0]
   return {
     text,
-    first: first === '*' || first === '**' ? undefined : first,
+    segments: pattern,
     matches(values) {
       let at = start
       for (const value of values) {

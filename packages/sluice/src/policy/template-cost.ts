@@ -1,5 +1,5 @@
 import { type Glob, pathSegments } from './glob.ts'
-import { indexByPath } from './match.ts'
+import { indexByPath } from './path-index.ts'
 import type { Cost } from './rule.ts'
 
 export interface PricedPath {
@@ -18,8 +18,7 @@ export function endpointCost(prices: readonly PricedPath[]): Cost {
     unknown: 1,
     of(request) {
       candidates ??= indexByPath(prices, ({ path }) => path)
-      const segments = pathSegments(request.path)
-      const matching = candidates(segments).filter(({ path }) => path.matches(segments))
+      const matching = candidates(pathSegments(request.path))
       return matching.length === 0 ? 1 : Math.max(...matching.map(({ cost }) => cost))
     },
   }

@@ -46,7 +46,7 @@ describe('a wrong policy', () => {
       'failure: { deadline: 2min, policy: maybe }',
       'rules:',
       '  - name: "a b"',
-      '    key: [header:, ip:/24]',
+      '    key: [header:, ip:/0]',
       '    rate: 0/s',
       '    burst: -1',
       '  - nmae: b',
@@ -67,7 +67,7 @@ describe('a wrong policy', () => {
       'p.yml:3:36: failure.policy is "maybe"',
       'p.yml:5:11: rules[0].name is "a b"',
       'p.yml:6:11: rules[0].key[0] is "header:"',
-      'p.yml:6:20: rules[0].key[1] ip:/24 is not yet supported',
+      'p.yml:6:20: rules[0].key[1] is "ip:/0"',
       'p.yml:7:11: rules[0].rate is "0/s"',
       'p.yml:8:12: rules[0].burst is -1',
       'p.yml:9:5: rules[1].nmae is unknown: did you mean name?',
@@ -196,9 +196,43 @@ describe('a wrong policy', () => {
       '- '.repeat(500_000),
       '{"a":'.repeat(200_000),
       Array.from({ length: 50_000 }, (_, index) => `k${index}: 1`).join('\n'),
+      `[${','.repeat(260_000)}]`,
+      `[${'a,'.repeat(130_000)}]`,
+      '&a '.repeat(80_000),
+      '*a '.repeat(80_000),
+      '%a\n'.repeat(80_000),
+      '---\n'.repeat(60_000),
+      'x'.repeat(10_000_000),
     ])
       fail(text)
     expect(performance.now() - started).toBeLessThan(15_000)
+  })
+
+  it.each([
+    ['a list of nothing but commas', `[${','.repeat(260_000)}]`],
+    ['anchors', '&a '.repeat(80_000)],
+    ['aliases', `[${'*a,'.repeat(80_000)}]`],
+    ['directives', '%a\n'.repeat(80_000)],
+    ['documents', '---\n'.repeat(60_000)],
+  ])('is given up at its first mistakes: %s', (_, text) => {
+    const { issues } = fail(text)
+    expect(issues.length).toBeLessThanOrEqual(100)
+    expect(Math.max(...issues.map(({ line, column }) => line * column))).toBeLessThan(2_000)
+  })
+
+  it('has a bound in words and signs, which no policy of its length reaches by accident', () => {
+    expect(fail(`[${'a,'.repeat(130_000)}]`).message).toMatch(/^policy\.yaml:1:\d+: more than 150000 words and signs$/)
+    const rules = Array.from(
+      { length: 1_200 },
+      (_, index) =>
+        `  - { name: rule-${index}, match: { path: /api/v1/${index}/** }, key: [header:x-api-key, ip:address], rate: 10/s, burst: 20, mode: enforce, onStoreFailure: deny }`,
+    )
+    expect(parsePolicy(`version: 1\nrules:\n${rules.join('\n')}`).rules).toHaveLength(1_200)
+  })
+
+  it('has aliases of aliases refused before they are followed', () => {
+    const bomb = ['a: &a [x]', ...Array.from({ length: 9 }, (_, index) => `b${index}: &b${index} [*a,*a,*a,*a,*a,*a,*a,*a,*a]`)].join('\n')
+    expect(fail(bomb).message).toContain('an anchor is refused: &a')
   })
 
   it('in JSON is refused with positions as well, and what JSON does not know', () => {

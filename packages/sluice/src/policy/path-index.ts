@@ -1,0 +1,87 @@
+import type { Glob } from './glob.ts'
+
+/** A place in the tree of all patterns, reached by the segments before it. */
+interface Place<T> {
+  readonly literals: Map<string, Place<T>>
+  /** After `*`. */
+  any: Place<T> | undefined
+  /** After `**`, which is also reached without a segment. */
+  deep: Place<T> | undefined
+  /** This place is one after `**`: every segment leads back to it. */
+  readonly stays: boolean
+  readonly things: Entry<T>[]
+  /** The last step that reached it: it counts once, however many ways lead to it. */
+  seen: number
+}
+
+interface Entry<T> {
+  readonly index: number
+  readonly thing: T
+}
+
+/**
+ * Finds the things whose pattern matches a path, in their order, and those without a pattern. All patterns are walked at once, as one
+ * tree: what a request costs grows with the patterns that begin as its path does, not with the others.
+ */
+export function indexByPath<T>(
+  things: readonly T[],
+  pathOf: (thing: T) => Glob | undefined,
+): (segments: readonly string[]) => readonly T[] {
+  const root = place<T>(false)
+  const open: Entry<T>[] = []
+  for (const [index, thing] of things.entries()) {
+    const path = pathOf(thing)
+    const entry = { index, thing }
+    if (path === undefined) open.push(entry)
+    else path.segments.reduce(placeAfter<T>, root).things.push(entry)
+  }
+  if (open.length === things.length) return () => things
+  const step = stepper<T>()
+  return (segments) => {
+    let at = step([], root, undefined)
+    for (const segment of segments) {
+      if (at.length === 0) break
+      at = step(at, undefined, segment)
+    }
+    const found = [...open]
+    for (const { things: here } of at) found.push(...here)
+    return found.sort((a, b) => a.index - b.index).map(({ thing }) => thing)
+  }
+}
+
+function place<T>(stays: boolean): Place<T> {
+  return { literals: new Map(), any: undefined, deep: undefined, stays, things: [], seen: 0 }
+}
+
+function placeAfter<T>(at: Place<T>, segment: string): Place<T> {
+  if (segment === '*') return (at.any ??= place(false))
+  if (segment === '**') return (at.deep ??= place(true))
+  const known = at.literals.get(segment)
+  if (known !== undefined) return known
+  const next = place<T>(false)
+  at.literals.set(segment, next)
+  return next
+}
+
+/** One segment for all places at once. Steps are numbered, so that no set is built per step. */
+function stepper<T>(): (at: readonly Place<T>[], start: Place<T> | undefined, segment: string | undefined) => readonly Place<T>[] {
+  let steps = 0
+  return (at, start, segment) => {
+    steps += 1
+    const next: Place<T>[] = []
+    const reach = (found: Place<T> | undefined): void => {
+      for (let here = found; here !== undefined && here.seen !== steps; here = here.deep) {
+        here.seen = steps
+        next.push(here)
+      }
+    }
+    reach(start)
+    if (segment === undefined) return next
+    for (const here of at) {
+      reach(here.literals.get(segment))
+      reach(here.any)
+      if (here.stays) reach(here)
+    }
+    return next
+  }
+}
