@@ -85,15 +85,22 @@ const readers: ReadonlyMap<string, (name: string) => Read | undefined> = new Map
 ])
 
 /**
- * `/24`: addresses of IPv4 by their first 24 bits, of IPv6 by /64. `/48`, or any above 32: of IPv6 by 48, of IPv4 alone. `/24/48`: both.
+ * The bits that tell addresses apart, of IPv4 and of IPv6. `address`: all, and 64. `/24`: the first 24 of IPv4, and 64. `/48`, or any above
+ * 32: IPv4 alone, the first 48 of IPv6. `/24/48`: both. Undefined for what is none of these.
  */
-function byPrefix(name: string): Read | undefined {
+export function prefixesOf(name: string): readonly [v4: number, v6: number] | undefined {
+  if (name === 'address') return [32, 64]
   const match = /^\/([1-9]\d{0,2})(?:\/([1-9]\d{0,2}))?$/.exec(name)
   if (match === null) return undefined
   const [first, second] = [Number(match[1]), match[2] === undefined ? undefined : Number(match[2])]
   const [v4, v6] = second !== undefined ? [first, second] : first <= 32 ? [first, 64] : [32, first]
-  if (v4 > 32 || v6 > 128) return undefined
-  return ({ address }) => (address === undefined ? undefined : groupAddress(address, v4, v6))
+  return v4 <= 32 && v6 <= 128 ? [v4, v6] : undefined
+}
+
+function byPrefix(name: string): Read | undefined {
+  const prefixes = prefixesOf(name)
+  if (prefixes === undefined) return undefined
+  return ({ address }) => (address === undefined ? undefined : groupAddress(address, ...prefixes))
 }
 
 /** `true` or `false`; absent without a User-Agent. */

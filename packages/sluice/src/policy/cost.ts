@@ -4,7 +4,7 @@ import type { Cost } from './rule.ts'
 
 /** The same for every request. */
 export function fixedCost(cost: number): Cost {
-  return { text: String(cost), of: () => cost, unknown: cost }
+  return { text: String(cost), of: () => cost, unknown: cost, most: cost }
 }
 
 export interface ClientCost {
@@ -27,6 +27,7 @@ export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost
   return {
     text: `${kind}:${name}`,
     unknown: clamp(fallback),
+    most: max,
     of: (request) => {
       const values = valuesOf(kind, name, request)
       return clamp(values.length === 0 ? fallback : values.reduce((dearest, text) => Math.max(dearest, readCost(text) ?? fallback), 0))

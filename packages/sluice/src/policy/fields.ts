@@ -18,6 +18,10 @@ export interface Fields {
   /** An exact decimal above 0 as its text. */
   decimal(name: string): string | undefined
   duration(name: string): Micros | undefined
+  /** A whole number from `least` to `most`. */
+  whole(name: string, least: number, most: number): number | undefined
+  /** A text, or a list of at least one, each accepted. */
+  texts(name: string, allowed: string, accept: (text: string) => boolean): string[] | undefined
   /** Reports the field as missing where it is. */
   require(name: string, allowed: string): boolean
 }
@@ -96,12 +100,38 @@ function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
       if (read === undefined) issues.wrong(found, pathOf(name), DURATION_FORM)
       return read
     },
+    whole(name, least, most) {
+      const found = node(name)
+      if (found === undefined) return undefined
+      const value = found.kind === 'scalar' && /^\d{1,15}$/.test(found.text) ? Number(found.text) : Number.NaN
+      if (value >= least && value <= most) return value
+      issues.wrong(found, pathOf(name), `a whole number from ${least} to ${most}`)
+      return undefined
+    },
+    texts(name, allowed, accept) {
+      const found = node(name)
+      return found === undefined ? undefined : readTexts(found, pathOf(name), allowed, accept, issues)
+    },
     require(name, allowed) {
       if (node(name) !== undefined) return true
       issues.add(map.at, pathOf(name), `${pathOf(name)} is missing: expected ${allowed}`, { allowed })
       return false
     },
   }
+}
+
+const MOST_TEXTS = 1_000
+
+/** A text, or a list of at least one; those that are not accepted are reported and left out. */
+export function readTexts(node: PolicyNode, path: string, allowed: string, accept: (text: string) => boolean, issues: Issues): string[] {
+  const items = node.kind === 'list' ? node.items : [node]
+  if (items.length === 0) issues.add(node.at, path, `${path} is an empty list: expected ${allowed}`, { allowed })
+  if (items.length > MOST_TEXTS) issues.add(node.at, path, `${path} has ${items.length} entries: expected at most ${MOST_TEXTS}`)
+  return items.flatMap((item, index) => {
+    if (item.kind === 'scalar' && item.type !== 'null' && accept(item.text)) return [item.text]
+    issues.wrong(item, node.kind === 'list' ? `${path}[${index}]` : path, allowed)
+    return []
+  })
 }
 
 function refuseName(at: number, path: string, name: string, names: readonly string[], issues: Issues): void {

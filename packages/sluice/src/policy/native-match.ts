@@ -1,22 +1,23 @@
+import { NETWORK_FORM } from '../identity/network.ts'
 import { normalizePath } from '../identity/path.ts'
 import { parseSource, type Source, SOURCE_FORM } from '../identity/source.ts'
-import type { PolicyNode } from './node.ts'
-import { type Fields, openFields, openMap } from './fields.ts'
+import { conditionOf } from './condition.ts'
+import { type Fields, openFields, openMap, readTexts } from './fields.ts'
 import { compileGlob, type Glob, GLOB_FORM, pathSegments } from './glob.ts'
 import { type Issues, join } from './issues.ts'
+import { MATCH, MOST_KEY_PARTS } from './native-shape.ts'
+import type { PolicyNode } from './node.ts'
 import type { Condition, KeyPart, Match } from './rule.ts'
-
-const MATCH = ['path', 'method', 'host']
 
 /** The `match` of a rule; every part of it must hold. */
 export function readMatch(rule: Fields, issues: Issues): Match {
   const node = rule.node('match')
-  const fields = node === undefined ? undefined : openFields(node, rule.pathOf('match'), { names: MATCH }, issues)
+  const fields = node === undefined ? undefined : openFields(node, rule.pathOf('match'), MATCH, issues)
   if (fields === undefined) return { when: [] }
   const pathNode = fields.node('path')
   const path = pathNode === undefined ? undefined : readPath(pathNode, fields.pathOf('path'), issues)
-  const methods = readWords(fields, 'method', 'a method such as GET, or a list of them', (text) => /^[A-Za-z]{1,32}$/.test(text), issues)
-  const hosts = readWords(fields, 'host', 'a host such as api.example.com or *.example.com, or a list of them', isHost, issues)
+  const methods = fields.texts('method', 'a method such as GET, or a list of them', (text) => /^[A-Za-z]{1,32}$/.test(text))
+  const hosts = fields.texts('host', 'a host such as api.example.com or *.example.com, or a list of them', isHost)
   return {
     ...(path === undefined ? {} : { path }),
     ...(methods === undefined ? {} : { methods: new Set(methods.map((method) => method.toUpperCase())) }),
@@ -44,13 +45,15 @@ export function readKey(rule: Fields, issues: Issues): KeyPart[] | undefined {
     issues.wrong(node, rule.pathOf('key'), `a list of ${SOURCE_FORM}; [] is one bucket for everybody`)
     return undefined
   }
-  return node.items.flatMap((item, index) => {
+  if (node.items.length > MOST_KEY_PARTS)
+    issues.add(node.at, rule.pathOf('key'), `${rule.pathOf('key')} has ${node.items.length} parts: expected at most ${MOST_KEY_PARTS}`)
+  return node.items.slice(0, MOST_KEY_PARTS).flatMap((item, index) => {
     const source = readSource(item, `${rule.pathOf('key')}[${index}]`, issues)
     return source === undefined ? [] : [[source]]
   })
 }
 
-/** The `when` of a tier: sources and the text each must have. */
+/** The `when` of a tier: sources and the text each must have, or several of which one will do. */
 export function readWhen(tier: Fields, issues: Issues): Condition[] {
   const node = tier.node('when')
   const map = node === undefined ? undefined : openMap(node, tier.pathOf('when'), issues)
@@ -58,19 +61,19 @@ export function readWhen(tier: Fields, issues: Issues): Condition[] {
   return [...map.fields].flatMap(([name, { at, value }]) => {
     const path = join(tier.pathOf('when'), name)
     const source = readSource({ kind: 'scalar', at, text: name, type: 'text' }, tier.pathOf('when'), issues)
-    if (value.kind !== 'scalar' || value.type === 'null') issues.wrong(value, path, 'the text the value must have')
-    return source === undefined || value.kind !== 'scalar' ? [] : [{ source, value: value.text }]
+    if (value.kind === 'map') issues.wrong(value, path, 'the text the value must have, or a list of texts')
+    if (source === undefined || value.kind === 'map') return []
+    const texts = readTexts(value, path, 'the text the value must have, or a list of texts', () => true, issues)
+    const condition = conditionOf(source, texts)
+    if (condition === undefined) issues.wrong(value, path, source.text.startsWith('ip:') ? NETWORK_FORM : `a value of ${source.text}`)
+    return condition === undefined ? [] : [condition]
   })
 }
-
-const LATER = /^(?:ip:(?:\/\d+|\w+)|path:template|ua:\w+)$/
 
 function readSource(node: PolicyNode, path: string, issues: Issues): Source | undefined {
   const text = sourceText(node)
   const source = text === undefined ? undefined : parseSource(text)
-  if (source === undefined && text !== undefined && LATER.test(text)) issues.notYet(node.at, `${path} ${text}`)
-  else if (source === undefined)
-    issues.wrong(text === undefined ? node : { kind: 'scalar', at: node.at, text, type: 'text' }, path, SOURCE_FORM)
+  if (source === undefined) issues.wrong(text === undefined ? node : { kind: 'scalar', at: node.at, text, type: 'text' }, path, SOURCE_FORM)
   return source
 }
 
@@ -80,20 +83,6 @@ function sourceText(node: PolicyNode): string | undefined {
   if (node.kind !== 'map' || node.fields.size !== 1) return undefined
   const [[name, { value }] = ['', { value: node }]] = node.fields
   return value.kind === 'scalar' && value.type === 'null' ? `${name}:` : undefined
-}
-
-/** A word or a list of at least one. */
-function readWords(fields: Fields, name: string, allowed: string, accept: (text: string) => boolean, issues: Issues): string[] | undefined {
-  const node = fields.node(name)
-  if (node === undefined) return undefined
-  const items = node.kind === 'list' ? node.items : [node]
-  if (items.length === 0)
-    issues.add(node.at, fields.pathOf(name), `${fields.pathOf(name)} is an empty list: expected ${allowed}`, { allowed })
-  return items.flatMap((item, index) => {
-    if (item.kind === 'scalar' && item.type !== 'null' && accept(item.text)) return [item.text]
-    issues.wrong(item, node.kind === 'list' ? `${fields.pathOf(name)}[${index}]` : fields.pathOf(name), allowed)
-    return []
-  })
 }
 
 function isHost(text: string): boolean {

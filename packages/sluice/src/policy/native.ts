@@ -3,33 +3,20 @@ import type { MapNode, PolicyNode } from './node.ts'
 import { type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
 import { readRule } from './native-rule.ts'
-import { ALL_HEADERS, type HeaderChoice, type Policy, type PolicyBody } from './policy.ts'
+import { BREAKER, DIALECTS, FAILURE, HEADERS, LATER_DIALECTS, LEGACY, MOST_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
+import { ALL_HEADERS, type FailureChoice, type HeaderChoice, type PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
-import { readStore, readTrustedProxies } from './surroundings.ts'
-
-const ROOT = {
-  names: ['version', 'store', 'trustedProxies', 'identifiers', 'headers', 'failure', 'rules'],
-  later: ['exempt', 'overrides', 'jwt', 'sample'],
-}
+import { readBeside } from './surroundings.ts'
 
 /** Reads the native dialect: a version, rules, and what surrounds them. */
 export function readNative(root: MapNode, issues: Issues): PolicyBody | undefined {
   const fields = openFields(root, '', ROOT, issues)
   if (fields === undefined) return undefined
   readVersion(fields, issues)
-  readIdentifiers(fields, issues)
-  const store = readStore(fields, issues)
-  const trustedProxies = readTrustedProxies(fields, issues)
   const headers = readHeaders(fields, issues)
   const failure = readFailure(fields, issues)
   const rules = readRules(fields, failure, issues)
-  return {
-    rules,
-    failure,
-    headers,
-    ...(store === undefined ? {} : { store }),
-    ...(trustedProxies === undefined ? {} : { trustedProxies }),
-  }
+  return { rules, failure, headers, ...readBeside(fields, rules, issues) }
 }
 
 function readVersion(fields: Fields, issues: Issues): void {
@@ -38,37 +25,47 @@ function readVersion(fields: Fields, issues: Issues): void {
   else if (node.kind !== 'scalar' || node.text !== '1') issues.wrong(node, 'version', '1')
 }
 
-/** Keys are kept as they are; pseudonyms by a keyed hash are refused rather than silently left out. */
-function readIdentifiers(fields: Fields, issues: Issues): void {
-  const node = fields.node('identifiers')
-  if (node === undefined) return
-  const identifiers = openFields(node, 'identifiers', { names: ['mode'], later: ['secretFile', 'secret', 'secretEnv'] }, issues)
-  identifiers?.choice('mode', ['plain'], ['hmac'])
-}
-
 function readHeaders(fields: Fields, issues: Issues): HeaderChoice {
   const node = fields.node('headers')
-  const headers = node === undefined ? undefined : openFields(node, 'headers', { names: ['dialect', 'legacy'] }, issues)
+  const headers = node === undefined ? undefined : openFields(node, 'headers', HEADERS, issues)
   return {
     ...ALL_HEADERS,
-    dialect: headers?.choice('dialect', ['draft-11', 'off']) ?? ALL_HEADERS.dialect,
-    legacy: headers?.choice('legacy', ['off', 'delta', 'epoch']) ?? ALL_HEADERS.legacy,
+    dialect: headers?.choice('dialect', DIALECTS, LATER_DIALECTS) ?? ALL_HEADERS.dialect,
+    legacy: headers?.choice('legacy', LEGACY) ?? ALL_HEADERS.legacy,
   }
 }
 
 const LONGEST_DEADLINE_MS = 60_000
 
-function readFailure(fields: Fields, issues: Issues): Policy['failure'] {
+function readFailure(fields: Fields, issues: Issues): FailureChoice {
   const node = fields.node('failure')
-  const failure =
-    node === undefined ? undefined : openFields(node, 'failure', { names: ['deadline', 'policy'], later: ['breaker'] }, issues)
+  const failure = node === undefined ? undefined : openFields(node, 'failure', FAILURE, issues)
   const micros = failure?.duration('deadline')
   const deadlineMs = micros === undefined ? 50 : toMillis(micros)
   if (deadlineMs > LONGEST_DEADLINE_MS) issues.wrong(failure?.node('deadline') as PolicyNode, 'failure.deadline', 'at most 60s')
-  return { deadlineMs, policy: failure?.choice('policy', ['local', 'allow', 'deny']) ?? 'deny' }
+  const processes = failure?.whole('processes', 1, MOST_PROCESSES)
+  const outage = failure?.duration('outage')
+  if (failure !== undefined) refuseBreaker(failure, issues)
+  return {
+    deadlineMs,
+    policy: failure?.choice('policy', STORE_FAILURES) ?? 'deny',
+    ...(processes === undefined ? {} : { processes }),
+    ...(outage === undefined ? {} : { outageMs: toMillis(outage) }),
+  }
 }
 
-function readRules(fields: Fields, failure: Policy['failure'], issues: Issues): Rule[] {
+/** Read as it will be, and refused as long as nothing here breaks a circuit: left out silently, it would be believed to be there. */
+function refuseBreaker(failure: Fields, issues: Issues): void {
+  const node = failure.node('breaker')
+  const breaker = node === undefined ? undefined : openFields(node, 'failure.breaker', BREAKER, issues)
+  if (node === undefined || breaker === undefined) return
+  breaker.whole('failures', 1, 10_000)
+  breaker.duration('within')
+  breaker.duration('probeAfter')
+  issues.notYet(node.at, 'failure.breaker')
+}
+
+function readRules(fields: Fields, failure: FailureChoice, issues: Issues): Rule[] {
   const node = fields.node('rules')
   if (node === undefined) fields.require('rules', 'a list of rules')
   else if (node.kind !== 'list') issues.wrong(node, 'rules', 'a list of rules')

@@ -2,9 +2,12 @@ import { LineCounter } from 'yaml'
 import { positionIn, readDocument } from './document.ts'
 import { fingerprint } from './fingerprint.ts'
 import { createIssues, type Issues } from './issues.ts'
+import { boundOf, type StoreKind } from './bound.ts'
+import { refuseBounds } from './bound-budget.ts'
 import { readNative } from './native.ts'
 import type { MapNode, PolicyNode } from './node.ts'
-import type { Policy } from './policy.ts'
+import type { Policy, PolicyBody } from './policy.ts'
+import type { Rule } from './rule.ts'
 import { readTemplate } from './template.ts'
 
 export interface ParseOptions {
@@ -13,6 +16,8 @@ export interface ParseOptions {
   /** Stands in messages; nothing is opened. */
   readonly filename?: string
 }
+
+type Found = PolicyBody & Pick<Policy, 'dialect'>
 
 /** A policy may not be longer than this, in UTF-16 units. */
 const LONGEST = 262_144
@@ -32,7 +37,15 @@ export function parsePolicy(text: string, options: ParseOptions = {}): Policy {
   if (root === undefined) issues.add(0, '', 'the policy is empty: expected version and rules, or rate_limits')
   else if (root.kind !== 'map') issues.wrong(root, '', 'a map with version and rules, or rate_limits')
   issues.settle()
-  return Object.freeze({ ...(found as Omit<Policy, 'warnings' | 'hash'>), warnings: issues.warnings, hash: fingerprint(text) })
+  const read = found as Found
+  if (root !== undefined) refuseBounds(root, read, issues)
+  issues.settle()
+  return Object.freeze({
+    ...read,
+    warnings: issues.warnings,
+    hash: fingerprint(text),
+    boundOf: (rule: Rule, kind: StoreKind) => boundOf(read.failure, rule, kind),
+  })
 }
 
 function readRoot(text: string, format: 'yaml' | 'json', lines: LineCounter, issues: Issues): PolicyNode | undefined {
@@ -60,7 +73,7 @@ function refuseOtherThanJson(text: string, issues: Issues): void {
   }
 }
 
-function readDialect(root: MapNode, issues: Issues): Omit<Policy, 'warnings' | 'hash'> | undefined {
+function readDialect(root: MapNode, issues: Issues): Found | undefined {
   if (isBundle(root)) {
     issues.add(root.at, '', 'bundles and rules with limit_keys are not yet supported: expected version and rules, or rate_limits')
     return undefined

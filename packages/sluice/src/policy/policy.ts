@@ -1,5 +1,10 @@
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
+import type { Bound, StoreKind } from './bound.ts'
+import type { Exemption } from './exemption.ts'
+import type { JwtChoice } from './jwt.ts'
+import type { Override } from './override.ts'
 import type { OnStoreFailure, Rule } from './rule.ts'
+import type { StoreUrl } from './store-url.ts'
 
 /** A policy that was read, checked and compiled; frozen, and the same whichever dialect it was written in. */
 export interface Policy {
@@ -7,21 +12,41 @@ export interface Policy {
   readonly dialect: 'native' | 'rate-limits'
   /** In the order of the file; names are unique. */
   readonly rules: readonly Rule[]
+  /** Requests that no rule limits. */
+  readonly exempt?: readonly Exemption[]
+  /** No two for one key of one rule. */
+  readonly overrides?: readonly Override[]
   /** What is allowed and probably not meant, each with file, line and column. */
   readonly warnings: readonly string[]
   /** URL of the store the policy asks for. It may hold a password: never print it. */
   readonly store?: string
-  readonly failure: {
-    /** Milliseconds a remote store may take. */
-    readonly deadlineMs: number
-    /** For rules that do not say their own. */
-    readonly policy: OnStoreFailure
-  }
+  /** The same, read into its parts. */
+  readonly storeUrl?: StoreUrl
+  readonly failure: FailureChoice
   readonly headers: HeaderChoice
   readonly trustedProxies?: TrustedProxies
+  /** Whether keys are kept as they are or as pseudonyms; absent: as they are. */
+  readonly identifiers?: IdentifierChoice
+  /** How tokens are verified; absent: they are not, and claims count as absent. */
+  readonly jwt?: JwtChoice
   /** Tells policies apart: 16 hexadecimal digits of the text. */
   readonly hash: string
+  /** How far the rule can go over its limit on a store of this kind. */
+  boundOf(rule: Rule, kind: StoreKind): Bound
 }
+
+export interface FailureChoice {
+  /** Milliseconds a remote store may take. */
+  readonly deadlineMs: number
+  /** For rules that do not say their own. */
+  readonly policy: OnStoreFailure
+  /** Processes that share the store at most, and the longest time it may be away in milliseconds: what a bound is computed from. */
+  readonly processes?: number
+  readonly outageMs?: number
+}
+
+/** `hmac`: attributable parts of keys are replaced by a hash with the secret in this file. */
+export type IdentifierChoice = { readonly mode: 'plain' } | { readonly mode: 'hmac'; readonly secretFile: string }
 
 /** Which header fields are sent. */
 export interface HeaderChoice {
@@ -39,4 +64,4 @@ export interface HeaderChoice {
 export const ALL_HEADERS: HeaderChoice = { dialect: 'draft-11', legacy: 'off', limit: true, remaining: true, retryAfter: true }
 
 /** What a dialect reads; the rest of a policy is the same for all. */
-export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings'>
+export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings' | 'boundOf'>

@@ -1,6 +1,7 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
+import type { Exemption } from './exemption.ts'
 import type { Glob } from './glob.ts'
 
 /** What a group becomes when the store cannot answer. */
@@ -14,12 +15,18 @@ export interface Rule {
   readonly name: string
   readonly mode: Mode
   readonly match: Match
+  /** Requests that this rule leaves alone. */
+  readonly exempt?: readonly Exemption[]
   /** Several parts are one key of several values; none is one bucket for everybody. */
   readonly key: readonly KeyPart[]
   /** The first whose conditions hold gives the limit; where none does, the rule does not apply. */
   readonly tiers: readonly Tier[]
   readonly cost: Cost
+  /** One request in so many is charged so many times its cost, the others nothing; absent: every request. */
+  readonly sample?: number
   readonly onStoreFailure: OnStoreFailure
+  /** Tokens that the rule may admit above its limit at most; Infinity: any number; absent: not asked. */
+  readonly maxOvergrant?: number
 }
 
 /** What a request must look like; what is absent is not asked. */
@@ -32,7 +39,10 @@ export interface Match {
 
 export interface Condition {
   readonly source: Source
+  /** As a person reads it. */
   readonly value: string
+  /** Instead of being equal to `value`. */
+  test?(request: Request): boolean
 }
 
 /**
@@ -55,6 +65,8 @@ export interface Cost {
   of(request: Request): number
   /** What a request costs of which nothing is known. */
   readonly unknown: number
+  /** No request costs more. */
+  readonly most?: number
 }
 
 /** The first tier whose conditions hold. */
@@ -71,6 +83,6 @@ export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
   })
 }
 
-export function holds({ source, value }: Condition, request: Request): boolean {
-  return source.read(request) === value
+export function holds(condition: Condition, request: Request): boolean {
+  return condition.test === undefined ? condition.source.read(request) === condition.value : condition.test(request)
 }

@@ -1,25 +1,68 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { TRUST_FORM, type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
-import type { Fields } from './fields.ts'
+import { type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
-
-const SCHEMES = ['redis://', 'rediss://', 'postgres://', 'postgresql://']
-const LATER = ['redis+cluster://', 'redis+sentinel://']
+import { readJwt } from './jwt.ts'
+import { readExempt } from './native-exempt.ts'
+import { readOverrides } from './native-override.ts'
+import { IDENTIFIER_MODES, IDENTIFIERS } from './native-shape.ts'
+import type { IdentifierChoice, PolicyBody } from './policy.ts'
+import type { Rule } from './rule.ts'
+import { parseStoreUrl, STORE_FORM, type StoreUrl } from './store-url.ts'
 
 /** The `store` of a policy. A wrong one is not shown: it may hold a password. */
-export function readStore(fields: Fields, issues: Issues): string | undefined {
+export function readStore(fields: Fields, issues: Issues): StoreUrl | undefined {
   const node = fields.node('store')
   if (node === undefined) return undefined
-  const text = node.kind === 'scalar' && node.type === 'text' ? node.text : ''
-  if (text === 'memory' || text === 'memory:') return 'memory:'
-  if (SCHEMES.some((scheme) => text.startsWith(scheme) && text.length > scheme.length)) return text
-  if (text.startsWith('pglite:')) return text
-  const later = LATER.find((scheme) => text.startsWith(scheme))
-  const allowed = `memory:, pglite:DIR or a URL that begins with ${SCHEMES.join(', ')}`
-  if (later !== undefined) issues.notYet(node.at, `store ${later}`)
-  else issues.add(node.at, 'store', `store is not the URL of a store: expected ${allowed}`, { allowed })
-  return undefined
+  const store = node.kind === 'scalar' && node.type === 'text' ? parseStoreUrl(node.text) : undefined
+  if (store === undefined) issues.add(node.at, 'store', `store is not the URL of a store: expected ${STORE_FORM}`, { allowed: STORE_FORM })
+  return store
 }
+
+/** Whether keys are kept in clear; undefined where the policy does not say. */
+export function readIdentifiers(fields: Fields, issues: Issues): IdentifierChoice | undefined {
+  const node = fields.node('identifiers')
+  const identifiers = node === undefined ? undefined : openFields(node, fields.pathOf('identifiers'), IDENTIFIERS, issues)
+  if (identifiers === undefined) return undefined
+  identifiers.require('mode', IDENTIFIER_MODES.join(' or '))
+  const mode = identifiers.choice('mode', IDENTIFIER_MODES)
+  const secretFile = identifiers.text('secretFile', 'the name of a file')
+  if (mode === 'hmac') identifiers.require('secretFile', 'the name of a file with the secret')
+  const superfluous = mode === 'plain' ? identifiers.node('secretFile') : undefined
+  if (superfluous !== undefined)
+    issues.add(
+      superfluous.at,
+      identifiers.pathOf('secretFile'),
+      `${identifiers.pathOf('secretFile')} has no use in mode plain: expected mode hmac`,
+    )
+  if (mode === 'plain') return { mode }
+  return mode === undefined || secretFile === undefined ? undefined : { mode, secretFile }
+}
+
+/** What every dialect may say beside its rules, in the same words. */
+export function readBeside(
+  fields: Fields,
+  rules: readonly Rule[],
+  issues: Issues,
+): Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'> {
+  const storeUrl = readStore(fields, issues)
+  const trustedProxies = readTrustedProxies(fields, issues)
+  const identifiers = readIdentifiers(fields, issues)
+  const jwt = readJwt(fields, issues)
+  const exempt = readExempt(fields, issues)
+  const overrides = readOverrides(fields, rules, issues)
+  return {
+    ...(storeUrl === undefined ? {} : { store: storeUrl.url, storeUrl }),
+    ...(trustedProxies === undefined ? {} : { trustedProxies }),
+    ...(identifiers === undefined ? {} : { identifiers }),
+    ...(jwt === undefined ? {} : { jwt }),
+    ...(exempt.length === 0 ? {} : { exempt }),
+    ...(overrides.length === 0 ? {} : { overrides }),
+  }
+}
+
+/** Names of what `readBeside` reads. */
+export const BESIDE: readonly string[] = ['store', 'trustedProxies', 'identifiers', 'jwt', 'exempt', 'overrides']
 
 /** The `trustedProxies` of a policy; undefined where it has none. */
 export function readTrustedProxies(fields: Fields, issues: Issues): TrustedProxies | undefined {

@@ -16,7 +16,7 @@ export interface Level {
   readonly shared: boolean
 }
 
-const NAMES = ['capacity', 'burst', 'refill_rate', 'window', 'failure_policy']
+const NAMES = ['capacity', 'burst', 'refill_rate', 'window', 'failure_policy', 'sample']
 
 /** `capacity` is the bucket, `refill_rate` the tokens that flow in per `window` (1 s where none is given). */
 export function readLevel(node: PolicyNode, path: string, extra: readonly string[], issues: Issues): Level | undefined {

@@ -2,30 +2,29 @@ import type { MapNode, PolicyNode } from './node.ts'
 import { type Fields, openFields, openMap } from './fields.ts'
 import { type Issues, join } from './issues.ts'
 import { readPath } from './native-match.ts'
+import { MOST_SAMPLED } from './native-shape.ts'
 import { ALL_HEADERS, type HeaderChoice, type PolicyBody } from './policy.ts'
 import type { Cost, KeyPart, Match, OnStoreFailure, Rule, Tier } from './rule.ts'
-import { readStore, readTrustedProxies } from './surroundings.ts'
+import { sampleProblem } from './sample.ts'
+import { BESIDE, readBeside } from './surroundings.ts'
 import { endpointCost, type PricedPath } from './template-cost.ts'
 import { readTenancy, type Tenancy } from './template-identity.ts'
 import { type Level, readLevel } from './template-level.ts'
 
 const INNER = ['global', 'tenants', 'endpoints', 'failure_policy', 'headers', 'identity']
-const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', 'store', 'trustedProxies']
-const LATER = ['exempt', 'overrides', 'sample']
+const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...BESIDE]
 
 /**
  * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, which a request is charged at together. A
  * tenant is one identity; its tier chooses the bucket.
  */
 export function readTemplate(root: MapNode, issues: Issues): PolicyBody | undefined {
-  const outer = openFields(root, '', { names: OUTER, later: LATER }, issues)
+  const outer = openFields(root, '', { names: OUTER }, issues)
   const inside = outer?.node('rate_limits')
-  const inner = inside === undefined ? undefined : openFields(inside, 'rate_limits', { names: INNER, later: LATER }, issues)
+  const inner = inside === undefined ? undefined : openFields(inside, 'rate_limits', { names: INNER }, issues)
   if (outer === undefined || inner === undefined) return undefined
   const failure = readFailure(either('failure_policy', outer, inner, issues)?.fields) ?? 'deny'
   const headers = readHeaders(either('headers', outer, inner, issues), issues)
-  const store = readStore(outer, issues)
-  const trustedProxies = readTrustedProxies(outer, issues)
   const tenants = namesOf(inner, 'tenants', issues)
   const tenancy = readTenancy(either('identity', outer, inner, issues), [...tenants.keys()], issues)
   const prices: PricedPath[] = []
@@ -37,14 +36,17 @@ export function readTemplate(root: MapNode, issues: Issues): PolicyBody | undefi
   ]
   if (tenants.size > 0 && !tenants.has('default'))
     issues.warn(inner.at, 'rate_limits.tenants: without default, identities of no tier are not limited')
+  for (const { name, sample, cost, tiers: limits } of rules) {
+    const problem = sample === undefined ? undefined : sampleProblem(sample, cost, limits)
+    if (problem !== undefined) issues.add(inner.at, 'rate_limits', `sample of ${name}: ${problem}`)
+  }
   if (rules.length === 0 && !issues.failed)
     issues.add(inner.at, 'rate_limits', 'rate_limits has no limit: expected global, tenants or endpoints')
   return {
     rules,
     failure: { deadlineMs: 50, policy: failure },
     headers,
-    ...(store === undefined ? {} : { store }),
-    ...(trustedProxies === undefined ? {} : { trustedProxies }),
+    ...readBeside(outer, rules, issues),
   }
 }
 
@@ -70,7 +72,9 @@ function maker({ cost, failure, issues }: { readonly cost: Cost; readonly failur
     const onStoreFailure = readFailure(fields) ?? failure
     if (limit === undefined) return { level, rule: undefined }
     const tier: Tier = { label: '', when: [], limit, ...(windowMs === undefined ? {} : { windowMs }) }
-    return { level, rule: { name, mode: 'enforce', match, key: key(level), tiers: [tier], cost, onStoreFailure } }
+    const sample = fields.whole('sample', 1, MOST_SAMPLED) ?? 1
+    const sampled = sample === 1 ? {} : { sample }
+    return { level, rule: { name, mode: 'enforce', match, key: key(level), tiers: [tier], cost, ...sampled, onStoreFailure } }
   }
 }
 

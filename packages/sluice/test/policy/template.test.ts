@@ -141,7 +141,7 @@ describe("the template's dialect", () => {
     ['rate_limits:\n  failure_policy: local\nfailure_policy: local', '2:19: failure_policy stands beside rate_limits and in it'],
     ['rate_limits: {}\nfailure_policy: closed', '2:17: failure_policy is "closed": expected fail_open, fail_closed, local'],
     ['rate_limits: {}\nheaders: { include_limit: 1 }', '2:27: headers.include_limit is 1: expected true or false'],
-    ['rate_limits: {}\nexempt: []', '2:1: exempt is not yet supported'],
+    ['rate_limits: {}\nexempt: {}', '2:9: exempt is a map: expected a list'],
     ['rate_limits: {}\nidentity: { tiers: {} }', '2:11: identity.header is missing'],
     [
       'rate_limits:\n  tenants: { default: { capacity: 1, refill_rate: 1 } }\nidentity: { header: x, tiers: { secret-key: gold } }',

@@ -1,0 +1,46 @@
+import { groupAddress, parseAddress } from './address.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { normalizePath } from './path.ts'
+import { pathTemplate } from './path-template.ts'
+import { prefixesOf, type Source } from './source.ts'
+
+/**
+ * A value as its source would give it, for a value that a person wrote down: an address of IPv6 becomes its network, a host lower case.
+ * Undefined for what the source can never give.
+ */
+export function canonicalValue(source: Source, text: string): string | undefined {
+  const colon = source.text.indexOf(':')
+  const [kind, name] = [source.text.slice(0, Math.max(0, colon)), source.text.slice(colon + 1)]
+  switch (kind) {
+    case 'ip':
+      return networkOf(name, text)
+    case 'path': {
+      const path = normalizePath(text).toLowerCase()
+      return name === 'template' ? pathTemplate(path) : path
+    }
+    case 'method': {
+      const method = text.toUpperCase()
+      return method === 'HEAD' ? 'GET' : method
+    }
+    case 'host':
+      return text.toLowerCase().replace(/\.$/, '')
+    case 'ua':
+      return text === 'true' || text === 'false' ? text : undefined
+    default:
+      return text
+  }
+}
+
+/** Also of a network as keys write it: its own address tells it. */
+function networkOf(name: string, text: string): string | undefined {
+  const [v4, v6] = prefixesOf(name) ?? [32, 64]
+  const [address = '', prefix] = text.split('/')
+  if (parseAddress(address) === undefined) return undefined
+  try {
+    const found = groupAddress(address, v4, v6)
+    return prefix === undefined || found === text.toLowerCase() ? found : undefined
+  } catch (error) {
+    if (error instanceof LimiterError) return undefined
+    throw error
+  }
+}

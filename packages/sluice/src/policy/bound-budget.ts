@@ -1,0 +1,30 @@
+import { boundOf, type StoreKind } from './bound.ts'
+import type { Issues } from './issues.ts'
+import type { PolicyNode } from './node.ts'
+import type { FailureChoice, PolicyBody } from './policy.ts'
+import type { Rule } from './rule.ts'
+
+/** What is wrong with a rule whose bound on such a store is above its `maxOvergrant`; undefined where it keeps within. */
+export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind): string | undefined {
+  if (rule.maxOvergrant === undefined || rule.mode === 'off') return undefined
+  const { running, storeDown, text } = boundOf(failure, rule, kind)
+  const worst = Math.max(running, storeDown)
+  if (worst <= rule.maxOvergrant) return undefined
+  const shown = worst === Infinity ? 'unbounded' : String(worst)
+  return `${rule.maxOvergrant} is below its bound on this store, ${shown} (${text}): expected onStoreFailure deny, or at least ${shown}`
+}
+
+/** Refuses the rules of a policy that names its own store. Where it does not, whoever brings the store asks. */
+export function refuseBounds(root: PolicyNode, { storeUrl, failure, rules }: PolicyBody, issues: Issues): void {
+  if (storeUrl === undefined) return
+  const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'
+  const nodes = root.kind === 'map' ? root.fields.get('rules')?.value : undefined
+  for (const [index, rule] of rules.entries()) {
+    const problem = overBudget(failure, rule, kind)
+    if (problem === undefined) continue
+    const path = `rules[${index}].maxOvergrant`
+    const node = nodes?.kind === 'list' ? nodes.items[index] : undefined
+    const at = node?.kind === 'map' ? (node.fields.get('maxOvergrant')?.value.at ?? node.at) : root.at
+    issues.add(at, path, `${path} is ${problem}`)
+  }
+}

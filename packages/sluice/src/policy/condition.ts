@@ -1,0 +1,45 @@
+import { parseAddress } from '../identity/address.ts'
+import { canonicalValue } from '../identity/canonical.ts'
+import { holdsAddress, type Network, NETWORK_FORM, parseNetwork } from '../identity/network.ts'
+import type { Source } from '../identity/source.ts'
+import type { Condition } from './rule.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+
+/**
+ * That a source has one of these values. An address is compared as an address: it lies in a network, however it is written. Undefined for a
+ * value that the source can never have.
+ */
+export function conditionOf(source: Source, texts: readonly string[]): Condition | undefined {
+  const value = texts.join(' or ')
+  if (source.text.startsWith('ip:')) {
+    const networks = texts.map(networkOf)
+    if (networks.includes(undefined)) return undefined
+    const test: Condition['test'] = ({ address }) => {
+      const found = address === undefined ? undefined : parseAddress(address)
+      return found !== undefined && (networks as Network[]).some((network) => holdsAddress(network, found))
+    }
+    return { source, value, test }
+  }
+  const values = texts.map((text) => canonicalValue(source, text))
+  const [first] = values
+  if (first === undefined || values.includes(undefined)) return undefined
+  if (values.length === 1) return { source, value: first }
+  const known = new Set(values)
+  return {
+    source,
+    value,
+    test: (request) => {
+      const found = source.read(request)
+      return found !== undefined && known.has(found)
+    },
+  }
+}
+
+function networkOf(text: string): Network | undefined {
+  try {
+    return parseNetwork(text, NETWORK_FORM, 'everybody is no condition')
+  } catch (error) {
+    if (error instanceof LimiterError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,33 @@
+import { type Address, parseAddress } from '../identity/address.ts'
+import { holdsAddress, type Network } from '../identity/network.ts'
+import type { Request } from '../identity/request.ts'
+import { type Glob, pathSegments } from './glob.ts'
+import type { Condition } from './rule.ts'
+
+/** Requests that are not limited; all that is given must hold. */
+export interface Exemption {
+  readonly text: string
+  readonly paths?: readonly Glob[]
+  readonly networks?: readonly Network[]
+  /** Believed from a trusted proxy only. */
+  readonly headers?: readonly Condition[]
+}
+
+/** The first exemption that holds for a request. */
+export function exemptionOf(exemptions: readonly Exemption[] | undefined, request: Request): Exemption | undefined {
+  if (exemptions === undefined || exemptions.length === 0) return undefined
+  const segments = pathSegments(request.path)
+  const address = request.address === undefined ? undefined : parseAddress(request.address)
+  return exemptions.find((exemption) => exempts(exemption, request, segments, address))
+}
+
+function exempts(
+  { paths, networks, headers }: Exemption,
+  request: Request,
+  segments: readonly string[],
+  address: Address | undefined,
+): boolean {
+  if (paths !== undefined && !paths.some((path) => path.matches(segments))) return false
+  if (networks !== undefined && (address === undefined || !networks.some((network) => holdsAddress(network, address)))) return false
+  return headers === undefined || (request.trustedPeer && headers.every(({ source, value }) => source.read(request) === value))
+}

@@ -1,0 +1,60 @@
+import { toMillis } from '../time/micros.ts'
+import { type Fields, openFields } from './fields.ts'
+import type { Issues } from './issues.ts'
+import { JWT, PUBLIC_ALGORITHMS, SECRET_ALGORITHMS } from './native-shape.ts'
+
+/** How the tokens of requests are verified. Files are named relative to the policy's own. */
+export type JwtChoice =
+  | ({ readonly by: 'secret'; readonly file: string } & JwtChecks)
+  | ({ readonly by: 'jwks'; readonly file: string } & JwtChecks)
+  /** Whoever stands before has verified them; they are only decoded. */
+  | { readonly by: 'upstream' }
+
+export interface JwtChecks {
+  /** Signatures that are accepted; never `none`. */
+  readonly algorithms: readonly string[]
+  readonly issuer?: string
+  /** The token must be meant for one of these. */
+  readonly audience?: readonly string[]
+  /** Milliseconds that clocks may differ by. */
+  readonly leewayMs: number
+}
+
+const WAYS = ['secretFile', 'jwksFile', 'verified']
+const FILE = 'the name of a file'
+const LONGEST_LEEWAY_MS = 600_000
+
+/** The `jwt` of a policy; undefined where it has none, or is wrong and then reported. */
+export function readJwt(fields: Fields, issues: Issues): JwtChoice | undefined {
+  const node = fields.node('jwt')
+  const jwt = node === undefined ? undefined : openFields(node, fields.pathOf('jwt'), JWT, issues)
+  if (node === undefined || jwt === undefined) return undefined
+  const ways = WAYS.filter((name) => jwt.node(name) !== undefined)
+  if (ways.length !== 1) {
+    issues.add(node.at, jwt.path, `${jwt.path} has ${ways.length === 0 ? 'none' : ways.join(' and ')}: expected one of ${WAYS.join(', ')}`)
+    return undefined
+  }
+  if (ways[0] === 'verified') {
+    for (const name of ['algorithms', 'issuer', 'audience', 'leeway'])
+      if (jwt.node(name) !== undefined)
+        issues.add(
+          jwt.node(name)?.at ?? node.at,
+          jwt.pathOf(name),
+          `${jwt.pathOf(name)} is checked by whoever verifies: expected none beside verified`,
+        )
+    return jwt.choice('verified', ['upstream']) === undefined ? undefined : { by: 'upstream' }
+  }
+  const secret = ways[0] === 'secretFile'
+  const file = jwt.text(secret ? 'secretFile' : 'jwksFile', FILE)
+  const allowed = secret ? SECRET_ALGORITHMS : PUBLIC_ALGORITHMS
+  const algorithms = jwt.texts('algorithms', `of ${allowed.join(', ')}`, (text) => allowed.some((one) => one === text)) ?? allowed
+  const issuer = jwt.text('issuer', 'the issuer of the tokens')
+  const audience = jwt.texts('audience', 'a text or a list of texts', (text) => text !== '')
+  const leeway = jwt.duration('leeway')
+  const leewayMs = leeway === undefined ? 0 : toMillis(leeway)
+  if (leewayMs > LONGEST_LEEWAY_MS)
+    issues.add(node.at, jwt.pathOf('leeway'), `${jwt.pathOf('leeway')} is ${leewayMs} ms: expected at most 10m`)
+  if (file === undefined) return undefined
+  const checks = { algorithms, leewayMs, ...(issuer === undefined ? {} : { issuer }), ...(audience === undefined ? {} : { audience }) }
+  return { by: secret ? 'secret' : 'jwks', file, ...checks }
+}

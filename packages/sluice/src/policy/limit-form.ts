@@ -1,0 +1,120 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { readBucket, RATE_FORM } from './bucket.ts'
+import { DECIMAL_FORM, type Fields } from './fields.ts'
+import type { Issues } from './issues.ts'
+import { ALGORITHMS, ALIGNMENTS } from './native-shape.ts'
+import type { PolicyNode } from './node.ts'
+import { DURATION_FORM } from '../time/duration.ts'
+
+export type AlgorithmWord = (typeof ALGORITHMS)[number]
+
+/** What a limit of windows is made of, as it was read. */
+interface WindowNumbers {
+  readonly limit: number
+  readonly window: string
+  readonly align?: (typeof ALIGNMENTS)[number]
+  readonly ramp?: string
+}
+
+/** How limits of one algorithm are written, and what makes them. */
+interface Form {
+  readonly fields: readonly string[]
+  read(fields: Fields, issues: Issues): AnyLimit | undefined
+  /** What a reader of the policy should know of such a limit. */
+  readonly warning?: (limit: AnyLimit) => string
+}
+
+const FORMS: Readonly<Record<AlgorithmWord, Form>> = {
+  'token-bucket': { fields: ['rate', 'burst'], read: readTokenBucket },
+  'fixed-window': windowForm('fixed-window', ['limit', 'window', 'align', 'ramp'], undefined, ({ capacity }) => {
+    return `a fixed window may admit ${2 * capacity} around its end, twice its limit; sliding-window-counter or token-bucket does not`
+  }),
+  'sliding-window-counter': windowForm('sliding-window-counter', ['limit', 'window'], undefined),
+  'sliding-window-log': windowForm('sliding-window-log', ['limit', 'window'], undefined),
+}
+
+const LIMIT_FIELDS: readonly string[] = [...new Set(Object.values(FORMS).flatMap(({ fields }) => fields))]
+
+/** The algorithm a map names, the fallback where it names none; undefined where it is wrong, which is then reported. */
+export function readAlgorithm(fields: Fields, fallback: AlgorithmWord): AlgorithmWord | undefined {
+  return fields.node('algorithm') === undefined ? fallback : fields.choice('algorithm', ALGORITHMS)
+}
+
+/** Whether a map says anything about a limit. */
+export function hasLimit(fields: Fields): boolean {
+  return LIMIT_FIELDS.some((name) => fields.node(name) !== undefined)
+}
+
+/** The limit that a map describes in the fields of this algorithm; undefined where it is wrong, which is then reported. */
+export function readLimit(fields: Fields, algorithm: AlgorithmWord, issues: Issues): AnyLimit | undefined {
+  const form = FORMS[algorithm]
+  for (const name of LIMIT_FIELDS) {
+    const node = fields.node(name)
+    if (node === undefined || form.fields.includes(name)) continue
+    const path = fields.pathOf(name)
+    issues.add(node.at, path, `${path} is no field of ${algorithm}: expected ${form.fields.join(', ')}`, {
+      allowed: form.fields.join(', '),
+    })
+  }
+  const limit = form.read(fields, issues)
+  if (limit !== undefined && form.warning !== undefined)
+    issues.warn(fields.node('algorithm')?.at ?? fields.at, `${fields.path}: ${form.warning(limit)}`)
+  return limit
+}
+
+function readTokenBucket(fields: Fields, issues: Issues): AnyLimit | undefined {
+  fields.require('rate', RATE_FORM)
+  fields.require('burst', DECIMAL_FORM)
+  const [rate, burst] = [fields.node('rate'), fields.node('burst')]
+  const burstText = fields.decimal('burst')
+  if (rate === undefined || burst === undefined) return undefined
+  const text = rate.kind === 'scalar' && rate.type === 'text' ? rate.text : ''
+  // A wrong burst is reported already; the rate is still looked at.
+  const at = { rate: { node: rate, path: fields.pathOf('rate') }, burst: { node: burst, path: fields.pathOf('burst') } }
+  const limit = readBucket(text, burstText ?? '0.000001', at, issues)
+  return burstText === undefined ? undefined : limit
+}
+
+/** @param make undefined: part of the format, and refused by name until something here can run it */
+function windowForm(
+  name: AlgorithmWord,
+  fields: readonly string[],
+  make: ((numbers: WindowNumbers) => AnyLimit) | undefined,
+  warning?: Form['warning'],
+): Form {
+  return {
+    fields,
+    read(map, issues) {
+      const numbers = readWindow(map)
+      if (make === undefined) issues.notYet(map.node('algorithm')?.at ?? map.at, `${map.pathOf('algorithm')} ${name}`)
+      return numbers === undefined || make === undefined ? undefined : made(() => make(numbers), map, issues)
+    },
+    ...(warning === undefined ? {} : { warning }),
+  }
+}
+
+function readWindow(map: Fields): WindowNumbers | undefined {
+  map.require('limit', DECIMAL_FORM)
+  map.require('window', DURATION_FORM)
+  const [limit, window, ramp] = [map.decimal('limit'), map.duration('window'), map.duration('ramp')]
+  const align = map.choice('align', ALIGNMENTS)
+  if (limit === undefined || window === undefined) return undefined
+  return {
+    limit: Number(limit),
+    window: `${window}us`,
+    ...(align === undefined ? {} : { align }),
+    ...(ramp === undefined ? {} : { ramp: `${ramp}us` }),
+  }
+}
+
+/** What a limit refuses beyond the form of its numbers is about how they go together: reported at its `limit`. */
+function made(make: () => AnyLimit, map: Fields, issues: Issues): AnyLimit | undefined {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof LimiterError)) throw error
+    issues.add((map.node('limit') as PolicyNode).at, map.pathOf('limit'), `${map.pathOf('limit')}: ${error.message}`)
+    return undefined
+  }
+}

@@ -1,0 +1,9 @@
+import type { Cost, Tier } from './rule.ts'
+
+/** Why a rule cannot be sampled so, or undefined where it can: the request that is counted pays for all it stands for. */
+export function sampleProblem(sample: number, cost: Cost, tiers: readonly Tier[]): string | undefined {
+  const least = Math.min(...tiers.map(({ limit }) => limit.capacity))
+  const most = cost.most ?? Infinity
+  if (most * sample <= least) return undefined
+  return `one request in ${sample} is charged ${sample} times up to ${most}, above the capacity ${least} of this rule: it could never pass`
+}
