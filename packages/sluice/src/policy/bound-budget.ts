@@ -1,7 +1,8 @@
 import { boundOf, type StoreKind } from './bound.ts'
 import type { Issues } from './issues.ts'
 import type { PolicyNode } from './node.ts'
-import type { FailureChoice, PolicyBody } from './policy.ts'
+import type { FailureChoice } from './failure-choice.ts'
+import type { PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
 
 /** What is wrong with a rule whose bound on such a store is above its `maxOvergrant`; undefined where it keeps within. */

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '../identity/address.ts'
 import { holdsAddress, type Network } from '../identity/network.ts'
 import type { Request } from '../identity/request.ts'
 import { type Glob, pathSegments } from './glob.ts'
-import type { Condition } from './rule.ts'
+import type { Condition } from './condition.ts'
 
 /** Requests that are not limited; all that is given must hold. */
 export interface Exemption {

@@ -8,7 +8,7 @@ import { type Issues, join } from './issues.ts'
 import { readPath } from './native-match.ts'
 import { EXEMPT } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
-import type { Condition } from './rule.ts'
+import type { Condition } from './condition.ts'
 
 const MOST = 1_000
 const FORM = 'a list of { path, ip, header }'

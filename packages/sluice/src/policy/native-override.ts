@@ -2,7 +2,7 @@ import { canonicalValue } from '../identity/canonical.ts'
 import { INSTANT_FORM, parseInstant } from '../time/instant.ts'
 import { type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
-import { type AlgorithmWord, readAlgorithm, readLimit } from './limit-form.ts'
+import { readAlgorithm, readLimit } from './limit-form.ts'
 import { OVERRIDE } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
 import type { Override } from './override.ts'
@@ -42,7 +42,7 @@ export function readOverride(node: PolicyNode, path: string, rules: ReadonlyMap<
   const name = fields.text('rule', `one of ${names.slice(0, 20).join(', ')}`, (text) => rules.has(text))
   const rule = name === undefined ? undefined : (rules.get(name) as Rule)
   const values = rule === undefined ? undefined : readValues(fields, rule, issues)
-  const algorithm = readAlgorithm(fields, (rule?.tiers[0]?.limit.algorithm.name ?? 'token-bucket') as AlgorithmWord)
+  const algorithm = readAlgorithm(fields, rule?.tiers[0]?.limit.algorithm.name ?? 'token-bucket')
   const limit = algorithm === undefined ? undefined : readLimit(fields, algorithm, issues)
   const text = fields.text('until', INSTANT_FORM, (found) => parseInstant(found) !== undefined)
   const until = text === undefined ? undefined : parseInstant(text)

@@ -1,10 +1,11 @@
 import { toMillis } from '../time/micros.ts'
 import type { MapNode, PolicyNode } from './node.ts'
+import type { FailureChoice } from './failure-choice.ts'
 import { type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
 import { readRule } from './native-rule.ts'
 import { BREAKER, DIALECTS, FAILURE, HEADERS, LATER_DIALECTS, LEGACY, MOST_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
-import { ALL_HEADERS, type FailureChoice, type HeaderChoice, type PolicyBody } from './policy.ts'
+import { ALL_HEADERS, type HeaderChoice, type PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
 import { readBeside } from './surroundings.ts'
 

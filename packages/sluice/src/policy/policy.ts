@@ -1,9 +1,10 @@
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Bound, StoreKind } from './bound.ts'
 import type { Exemption } from './exemption.ts'
+import type { FailureChoice } from './failure-choice.ts'
 import type { JwtChoice } from './jwt.ts'
 import type { Override } from './override.ts'
-import type { OnStoreFailure, Rule } from './rule.ts'
+import type { Rule } from './rule.ts'
 import type { StoreUrl } from './store-url.ts'
 
 /** A policy that was read, checked and compiled; frozen, and the same whichever dialect it was written in. */
@@ -33,16 +34,6 @@ export interface Policy {
   readonly hash: string
   /** How far the rule can go over its limit on a store of this kind. */
   boundOf(rule: Rule, kind: StoreKind): Bound
-}
-
-export interface FailureChoice {
-  /** Milliseconds a remote store may take. */
-  readonly deadlineMs: number
-  /** For rules that do not say their own. */
-  readonly policy: OnStoreFailure
-  /** Processes that share the store at most, and the longest time it may be away in milliseconds: what a bound is computed from. */
-  readonly processes?: number
-  readonly outageMs?: number
 }
 
 /** `hmac`: attributable parts of keys are replaced by a hash with the secret in this file. */

@@ -1,6 +1,6 @@
 /** Where a store is, read from its URL. Whether a program can open it is the program's to say. */
 export interface StoreUrl {
-  /** `memory`, `pglite`, `redis`, `rediss`, `redis+cluster`, `redis+sentinel`, `postgres`; `postgresql` is read as `postgres`. */
+  /** What stands before the first colon, in lower case; `postgresql` is read as `postgres`. */
   readonly scheme: string
   /** As it was written; it may hold a password. */
   readonly url: string
@@ -10,7 +10,7 @@ export interface StoreUrl {
   readonly password?: string
   /** Name or number of the database; for `pglite` the folder. */
   readonly database?: string
-  /** For `redis+sentinel`: the name that the sentinels know the primary by. */
+  /** For `redis+sentinel://`: the name that the sentinels know the primary by. */
   readonly primary?: string
   /** What stands behind the question mark, such as `sslmode`. */
   readonly parameters: ReadonlyMap<string, string>
@@ -23,21 +23,28 @@ export interface StoreHost {
 }
 
 interface Scheme {
+  readonly name: string
   readonly port: number
   /** Whether several servers may be named. */
-  readonly several: boolean
+  readonly several?: true
+  /** Whether the path names a primary instead of a database. */
+  readonly primary?: true
+  /** Whether a server may be left out. */
+  readonly local?: true
 }
 
-const POSTGRES_PORT = 5432
-
 const SCHEMES: ReadonlyMap<string, Scheme> = new Map([
-  ['redis', { port: 6379, several: false }],
-  ['rediss', { port: 6379, several: false }],
-  ['redis+cluster', { port: 6379, several: true }],
-  ['redis+sentinel', { port: 26_379, several: true }],
-  ['postgres', { port: POSTGRES_PORT, several: false }],
-  ['postgresql', { port: POSTGRES_PORT, several: false }],
+  ...['redis://', 'rediss://'].map((scheme) => entry(scheme, { port: 6379 })),
+  entry('redis+cluster://', { port: 6379, several: true }),
+  entry('redis+sentinel://', { port: 26_379, several: true, primary: true }),
+  entry('postgres://', { port: 5432, local: true }),
+  ['postgresql', { name: 'postgres', port: 5432, local: true }],
 ])
+
+function entry(scheme: string, more: Omit<Scheme, 'name'>): [string, Scheme] {
+  const name = scheme.slice(0, -'://'.length)
+  return [name, { name, ...more }]
+}
 
 export const STORE_FORM: string =
   'memory:, pglite:DIR, redis://HOST, rediss://HOST, redis+cluster://HOST,HOST, redis+sentinel://HOST,HOST/PRIMARY or postgres://HOST/DATABASE'
@@ -52,28 +59,28 @@ export function parseStoreUrl(text: string): StoreUrl | undefined {
   const match = /^([a-z+]+):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
   const scheme = SCHEMES.get(match?.[1] ?? '')
   if (match === null || scheme === undefined || text.length > LONGEST || /\s/.test(text)) return undefined
-  const [, name = '', credentials, authority = '', path = '', query = ''] = match
+  const [, , credentials, authority = '', path = '', query = ''] = match
   const hosts = hostsOf(authority, scheme)
   const login = credentials === undefined ? {} : loginOf(credentials)
-  const place = name === 'redis+sentinel' ? primaryOf(path) : databaseOf(path)
+  const place = scheme.primary === true ? primaryOf(path) : databaseOf(path)
   if (hosts === undefined || login === undefined || place === undefined) return undefined
   const parameters = new Map(new URLSearchParams(query))
-  return Object.freeze({ scheme: name === 'postgresql' ? 'postgres' : name, url: text, hosts, ...login, ...place, parameters })
+  return Object.freeze({ scheme: scheme.name, url: text, hosts, ...login, ...place, parameters })
 }
 
 function inProcess(scheme: string, url: string, database?: string): StoreUrl {
   return Object.freeze({ scheme, url, hosts: [], ...(database === undefined ? {} : { database }), parameters: new Map() })
 }
 
-function hostsOf(authority: string, { port, several }: Scheme): StoreHost[] | undefined {
+function hostsOf(authority: string, { port, several, local }: Scheme): StoreHost[] | undefined {
   // A database on this machine, by a socket that its own parameters name.
-  if (authority === '' && port === POSTGRES_PORT) return []
+  if (authority === '' && local === true) return []
   const hosts = authority.split(',').map((text): StoreHost | undefined => {
     const match = HOST.exec(text)
     const found = match?.[3] === undefined ? port : Number(match[3])
     return match === null || found < 1 || found > 65_535 ? undefined : { host: (match[1] ?? match[2]) as string, port: found }
   })
-  if (hosts.length > 64 || (hosts.length > 1 && !several)) return undefined
+  if (hosts.length > 64 || (hosts.length > 1 && several !== true)) return undefined
   return hosts.every((host) => host !== undefined) ? hosts : undefined
 }
 

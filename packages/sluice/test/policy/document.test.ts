@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { parsePolicy, type ParseOptions } from '../../src/policy/parse.ts'
+import { PolicyError } from '../../src/policy/policy-error.ts'
+
+function fail(text: string, options?: ParseOptions): PolicyError {
+  try {
+    parsePolicy(text, options)
+  } catch (error) {
+    if (error instanceof PolicyError) return error
+    throw error
+  }
+  throw new Error('the policy was accepted')
+}
+
+const rule = (...lines: string[]): string =>
+  ['version: 1', 'rules:', '  - name: a', '    key: []', '    rate: 10/s', '    burst: 20', ...lines.map((line) => `    ${line}`), ''].join(
+    '\n',
+  )
+
+describe('the text of a policy', () => {
+  it('keeps a message in one line, and the messages in number', () => {
+    const error = fail(rule(`mode: "${'\\n'.repeat(3)}${'x'.repeat(500)}"`))
+    expect(error.message.split('\n')).toHaveLength(1)
+    expect(error.message.length).toBeLessThan(200)
+    expect(fail(Array.from({ length: 5_000 }, (_, index) => `k${index}: 1`).join('\n')).issues).toHaveLength(100)
+  })
+
+  it('has bounds in length and depth', () => {
+    expect(fail('x'.repeat(262_145)).message).toBe('policy.yaml:1:1: the policy is not a text of at most 262144 characters')
+    expect(fail('['.repeat(80)).message).toMatch(/^policy\.yaml:1:\d+: nested deeper than 32 levels$/)
+    expect(fail(`{ "a": ${'['.repeat(80)}${']'.repeat(80)} }`, { format: 'json' }).message).toMatch(/nested deeper/)
+  })
+
+  it('is refused quickly, however it is made', () => {
+    const started = performance.now()
+    for (const text of [
+      '['.repeat(1_000_000),
+      '- '.repeat(500_000),
+      '{"a":'.repeat(200_000),
+      Array.from({ length: 50_000 }, (_, index) => `k${index}: 1`).join('\n'),
+      `[${','.repeat(260_000)}]`,
+      `[${'a,'.repeat(130_000)}]`,
+      '&a '.repeat(80_000),
+      '*a '.repeat(80_000),
+      '%a\n'.repeat(80_000),
+      '---\n'.repeat(60_000),
+      'x'.repeat(10_000_000),
+    ])
+      fail(text)
+    expect(performance.now() - started).toBeLessThan(15_000)
+  })
+
+  it.each([
+    ['a list of nothing but commas', `[${','.repeat(260_000)}]`],
+    ['anchors', '&a '.repeat(80_000)],
+    ['aliases', `[${'*a,'.repeat(80_000)}]`],
+    ['directives', '%a\n'.repeat(80_000)],
+    ['documents', '---\n'.repeat(60_000)],
+  ])('is given up at its first mistakes: %s', (_, text) => {
+    const { issues } = fail(text)
+    expect(issues.length).toBeLessThanOrEqual(100)
+    expect(Math.max(...issues.map(({ line, column }) => line * column))).toBeLessThan(2_000)
+  })
+
+  it('has a bound in words and signs, which no policy of its length reaches by accident', () => {
+    expect(fail(`[${'a,'.repeat(130_000)}]`).message).toMatch(/^policy\.yaml:1:\d+: more than 150000 words and signs$/)
+    const rules = Array.from(
+      { length: 1_200 },
+      (_, index) =>
+        `  - { name: rule-${index}, match: { path: /api/v1/${index}/** }, key: [header:x-api-key, ip:address], rate: 10/s, burst: 20, mode: enforce, onStoreFailure: deny }`,
+    )
+    expect(parsePolicy(`version: 1\nrules:\n${rules.join('\n')}`).rules).toHaveLength(1_200)
+  })
+
+  it('has aliases of aliases refused before they are followed', () => {
+    const bomb = ['a: &a [x]', ...Array.from({ length: 9 }, (_, index) => `b${index}: &b${index} [*a,*a,*a,*a,*a,*a,*a,*a,*a]`)].join('\n')
+    expect(fail(bomb).message).toContain('an anchor is refused: &a')
+  })
+})
