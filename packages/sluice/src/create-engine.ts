@@ -1,4 +1,5 @@
 import { buildEngine, type Engine } from './engine/engine.ts'
+import type { Pseudonym } from './engine/loaded.ts'
 import { refuseUnknown } from './errors/options.ts'
 import type { Claims, RequestFacts } from './identity/request.ts'
 import { type TrustedProxies, trustProxies } from './identity/trusted-proxies.ts'
@@ -7,8 +8,8 @@ import type { Policy } from './policy/policy.ts'
 import { standIn } from './stand-in.ts'
 import type { Store } from './stores/store.ts'
 import { withFallback } from './stores/wrap/fallback.ts'
-import { systemTime } from './time/system.ts'
-import type { Time } from './time/time.ts'
+import { systemRandom, systemTime } from './time/system.ts'
+import type { Random, Time } from './time/time.ts'
 
 export interface EngineOptions {
   readonly policy: Policy
@@ -25,21 +26,29 @@ export interface EngineOptions {
    * own beside a remote store, and nothing beside one in this process.
    */
   readonly local?: Store
+  /** For policies that keep identifiers as hmac: a keyed hash of a text, such as an HMAC with the secret that the policy names. */
+  readonly pseudonym?: Pseudonym
+  /** Chooses the requests that sampled rules count; default Math.random. */
+  readonly random?: Random
 }
 
-const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local']
+const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local', 'pseudonym', 'random']
 
 /**
  * A policy at work over one store; where the store fails, each group of rules becomes what the policy says.
- * @throws LimiterError INVALID_OPTIONS for an unknown option or a missing policy or store, INVALID_ADDRESS for a wrong proxy
+ * @throws LimiterError INVALID_OPTIONS for an unknown option or a missing policy or store, a rule
+ * above its `maxOvergrant` on this store, or a policy of pseudonyms without any; INVALID_ADDRESS for a wrong proxy
  */
 export function createEngine(options: EngineOptions): Engine {
   refuseUnknown('createEngine', options, KNOWN)
-  const { policy, store, clock = systemTime, observers = [], claims } = options
+  const { policy, store, clock = systemTime, observers = [], claims, pseudonym, random = systemRandom } = options
   const stand = standIn('createEngine', store, clock)
   const local = options.local ?? stand
   const trustedProxies = trustOf(options.trustedProxies)
-  return buildEngine({ policy, store: withFallback(store, { local }), clock, observers, claims, trustedProxies })
+  // A stand-in beside the store grants the limit once more.
+  const storeKind = local === store ? 'process' : 'shared'
+  const standing = withFallback(store, { local })
+  return buildEngine({ policy, store: standing, clock, observers, claims, trustedProxies, pseudonym, random, storeKind })
 }
 
 function trustOf(given: EngineOptions['trustedProxies']): TrustedProxies | undefined {

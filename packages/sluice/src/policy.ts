@@ -17,4 +17,6 @@ export { parseStoreUrl, type StoreHost, type StoreUrl } from './policy/store-url
 export { createEngine, type EngineOptions } from './create-engine.ts'
 export type { DecideOptions, Engine, KeyQuestion } from './engine/engine.ts'
 export type { EngineDecision } from './engine/engine-decision.ts'
+export type { Pseudonym } from './engine/loaded.ts'
+export type { OverrideFields } from './policy/override-value.ts'
 export type { Explanation, RuleExplanation } from './engine/explain.ts'

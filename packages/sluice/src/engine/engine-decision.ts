@@ -8,6 +8,7 @@ import type { Mode } from '../policy/rule.ts'
 import type { GroupVerdict } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 import type { Charge } from './charges.ts'
+import type { Charging } from './charging.ts'
 
 /** A decision and what the policy's rules had to do with it. `limits` are those of the enforcing rules, by rule name. */
 export type EngineDecision = Decision & {
@@ -19,10 +20,13 @@ export type EngineDecision = Decision & {
   readonly shadow: readonly { readonly rule: string; readonly outcome: Outcome }[]
   /** Every enforcing rule that did not admit the request. */
   readonly violated: readonly string[]
+  /** Set where chance had a part: a rule counts one request in several, and that one for all of them. */
+  readonly probabilistic?: true
+  /** Set where the policy exempts the request from every rule: what it is exempt by. */
+  readonly exempt?: string
 }
 
-export interface Asked {
-  readonly charges: readonly Charge[]
+export interface Asked extends Charging {
   readonly enforcing: readonly Charge[]
   readonly shadows: readonly Charge[]
   /** The enforcing rules' answer, undefined where there is none, then one for each shadow. */
@@ -32,7 +36,7 @@ export interface Asked {
 
 /** @param clock this process's time, read where no store said its own */
 export function engineDecision(asked: Asked, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
-  const { charges, enforcing, shadows, verdict, shadowVerdicts } = asked
+  const { charges, enforcing, shadows, verdict, shadowVerdicts, probabilistic, exempt } = asked
   const decision = decisionOf(
     verdict ?? UNLIMITED,
     enforcing.map(({ named }) => named),
@@ -44,6 +48,8 @@ export function engineDecision(asked: Asked, request: Request, clock: Pick<Time,
     identity: identityOf(charges, request),
     shadow: shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowVerdicts[index]?.outcome ?? 'undecided' })),
     violated: (verdict?.calls ?? []).flatMap(({ outcome }, index) => (outcome === 'allowed' ? [] : [enforcing[index]?.rule.name ?? ''])),
+    ...(probabilistic ? { probabilistic } : {}),
+    ...(exempt === undefined ? {} : { exempt }),
   }
 }
 

@@ -2,29 +2,32 @@
 import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
-import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
 import { validKey } from '../keys/encode.ts'
 import { askStore, type Patience, timingOf } from '../limiter/ask.ts'
 import { notify, type Observer } from '../observe/events.ts'
-import { type FindRules, indexRules } from '../policy/match.ts'
+import type { Override } from '../policy/override.ts'
+import { overrideFrom, type OverrideFields } from '../policy/override-value.ts'
 import type { HeaderChoice, Policy } from '../policy/policy.ts'
 import type { CallOptions, Store } from '../stores/store.ts'
-import type { Time } from '../time/time.ts'
-import { NOBODY, rulesByKey } from './by-key.ts'
-import { type Charge, chargeOf, chargeOfKey, enforcing, groupOf, RULE_SET } from './charges.ts'
+import type { Random, Time } from '../time/time.ts'
+import { NOBODY } from './by-key.ts'
+import { enforcing, groupOf, RULE_SET } from './charges.ts'
+import { type Charging, chargingOf, chargingOfKey, type Present, termsOf } from './charging.ts'
 import { type EngineDecision, engineDecision, resultsOf } from './engine-decision.ts'
 import { type Explanation, explainRules } from './explain.ts'
+import { load, type Loaded, type Surroundings } from './loaded.ts'
+import { liveOverrides } from './overrides.ts'
 
-export interface EngineParts {
+export interface EngineParts extends Surroundings {
   readonly policy: Policy
   /** Stands in for itself where it fails (`withFallback`); it stays open when the engine is closed. */
   readonly store: Store
   readonly clock: Time
   /** Verifies the token of a request and gives its claims, where the facts bring none. One that throws gives none. */
   readonly claims?: ((facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>) | undefined
-  /** Instead of the policy's. */
-  readonly trustedProxies?: TrustedProxies | undefined
   readonly observers: readonly Observer[]
+  /** Chooses the requests that sampled rules count. */
+  readonly random: Random
 }
 
 /** `signal` gives up waiting for a remote store; `deadlineMs` stands instead of the policy's. */
@@ -51,23 +54,28 @@ export interface Engine extends AsyncDisposable {
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** Which rules apply, with keys and limits, and why the others do not; asks no store. */
   explain(facts: RequestFacts): Promise<Explanation>
+  /**
+   * Another limit for one key of one rule from the next decision on, in the words of the policy file; it goes before those of the file and
+   * outlives a reload. What the key has left is kept, cut to the new limit.
+   * @throws LimiterError INVALID_OPTIONS naming each field that is wrong
+   */
+  override(fields: OverrideFields): Override
+  /** The overrides that were set here and still hold. */
+  overrides(): readonly Override[]
+  /** Takes back an override that was set here; says whether there was one. */
+  withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
   /** Uses another policy from the next decision on; decisions under way end by the one they began with. */
   reload(policy: Policy): void
   close(): Promise<void>
 }
 
-/** Everything of one policy that a decision needs, swapped as one. */
-interface Loaded {
-  readonly policy: Policy
-  readonly find: FindRules
-  readonly trust: TrustedProxies
-}
-
 /** Builds an engine from its parts; `createEngine` is the door that fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
-  const { store, clock, observers, trustedProxies: override } = parts
-  let loaded = load(parts.policy, override)
+  const { store, clock, observers, random } = parts
+  let loaded = load(parts.policy, parts)
   let closed = false
+  const live = liveOverrides()
+  const present: Present = { live: live.index, now: () => clock.now(), random }
 
   const timing = ({ policy }: Loaded, patience?: DecideOptions): CallOptions =>
     timingOf('engine', store, clock, policy.failure.deadlineMs, patience)
@@ -81,16 +89,17 @@ export function buildEngine(parts: EngineParts): Engine {
   const ask = async (
     verb: 'consume' | 'peek',
     at: Loaded,
-    charges: readonly Charge[],
+    charging: Charging,
     request: Request,
     callOptions?: DecideOptions,
   ): Promise<EngineDecision> => {
+    const { charges } = charging
     const enforced = enforcing(charges)
     const shadows = charges.filter(({ rule }) => rule.mode === 'shadow')
     const groups = [...(enforced.length === 0 ? [] : [groupOf(enforced)]), ...shadows.map((charge) => groupOf([charge]))]
     const verdicts = groups.length === 0 ? [] : await askStore(store, verb, groups, timing(at, callOptions))
     const [verdict, shadowVerdicts] = enforced.length === 0 ? [undefined, verdicts] : [verdicts[0], verdicts.slice(1)]
-    return engineDecision({ charges, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock)
+    return engineDecision({ ...charging, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock)
   }
   const observed = async (route: string | undefined, run: () => Promise<EngineDecision>): Promise<EngineDecision> => {
     const started = clock.monotonic()
@@ -118,39 +127,41 @@ export function buildEngine(parts: EngineParts): Engine {
     },
     async decide(facts, callOptions) {
       const { at, request, cost } = await requestOf(facts)
-      return observed(facts.route, () => ask('consume', at, chargesOf(at, request, cost), request, callOptions))
+      return observed(facts.route, () => ask('consume', at, chargingOf(at, request, cost, present), request, callOptions))
     },
     async decideKey({ key, limit, cost }, callOptions) {
       if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
       validKey('engine', key)
       const at = loaded
       const charged = cost === undefined ? undefined : microCost(cost)
-      const charges = rulesByKey(at.policy, limit).flatMap((rule) => chargeOfKey(rule, key, NOBODY, charged) ?? [])
-      return observed(undefined, () => ask('consume', at, charges, NOBODY, callOptions))
+      const charging = chargingOfKey(at, key, limit, charged, present)
+      return observed(undefined, () => ask('consume', at, charging, NOBODY, callOptions))
     },
     async peek(facts, callOptions) {
       const { at, request, cost } = await requestOf(facts)
-      return ask('peek', at, chargesOf(at, request, cost), request, callOptions)
+      return ask('peek', at, chargingOf(at, request, cost, present), request, callOptions)
     },
     async explain(facts) {
       const { at, request, cost } = await requestOf(facts)
-      return explainRules(at.policy, request, cost)
+      return explainRules(at.policy, request, cost, termsOf(at, present))
     },
     reload(policy) {
-      loaded = load(policy, override)
+      loaded = load(policy, parts)
+    },
+    override(fields) {
+      const override = overrideFrom(fields, loaded.policy.rules)
+      live.set(override, clock.now())
+      return override
+    },
+    overrides() {
+      const now = clock.now()
+      return live.list(now)
+    },
+    withdraw({ rule, values }) {
+      return live.remove(rule, values)
     },
     close,
     [Symbol.asyncDispose]: close,
-  }
-}
-
-function load(policy: Policy, override: TrustedProxies | undefined): Loaded {
-  if (!Array.isArray(policy?.rules))
-    throw new LimiterError('INVALID_OPTIONS', 'createEngine: policy is missing; parsePolicy(text) gives one')
-  return {
-    policy,
-    find: indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
-    trust: override ?? policy.trustedProxies ?? trustProxies([]),
   }
 }
 
@@ -161,8 +172,4 @@ async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts): Pro
   } catch {
     return undefined
   }
-}
-
-function chargesOf(at: Loaded, request: Request, cost: number | undefined): Charge[] {
-  return at.find(request).flatMap((rule) => chargeOf(rule, request, cost) ?? [])
 }

@@ -3,7 +3,8 @@ import type { Request } from '../identity/request.ts'
 import { mismatch } from '../policy/match.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Mode, Rule } from '../policy/rule.ts'
-import { chargeOf } from './charges.ts'
+import { exemptionOf } from '../policy/exemption.ts'
+import { chargeOf, type Terms } from './charges.ts'
 
 /** What a policy does with a request, and why. It names keys in clear: it is for the operator, not for clients. */
 export interface Explanation {
@@ -12,6 +13,8 @@ export interface Explanation {
   readonly host?: string
   /** The client's address, as forwarding headers of trusted proxies tell it. */
   readonly address?: string
+  /** Set where no rule is asked at all: what the request is exempt by. */
+  readonly exempt?: string
   readonly rules: readonly RuleExplanation[]
 }
 
@@ -25,36 +28,47 @@ export interface RuleExplanation {
   readonly key?: readonly { readonly source: string; readonly value: string | null }[]
   /** Conditions of the tier that is used; empty for the one without. */
   readonly tier?: string
+  /** Another limit stands for this key, instead of the tier's. */
+  readonly overridden?: true
+  /** One request in so many is charged, so many times its cost. */
+  readonly sample?: number
   readonly limit?: { readonly algorithm: string; readonly capacity: number; readonly windowMs: number }
   readonly cost?: number
 }
 
 /** @param cost micro-tokens: what the caller says the request costs, instead of what the rules say */
-export function explainRules(policy: Policy, request: Request, cost: number | undefined): Explanation {
+export function explainRules(policy: Policy, request: Request, cost: number | undefined, terms: Terms): Explanation {
   const { method, path, host, address } = request
+  const exempt = exemptionOf(policy.exempt, request)
   return {
     method,
     path,
     ...(host === undefined ? {} : { host }),
     ...(address === undefined ? {} : { address }),
-    rules: policy.rules.map((rule) => explainRule(rule, request, cost)),
+    ...(exempt === undefined ? {} : { exempt: exempt.text }),
+    rules: policy.rules.map((rule) => explainRule(rule, request, cost, terms)),
   }
 }
 
-function explainRule(rule: Rule, request: Request, cost: number | undefined): RuleExplanation {
+function explainRule(rule: Rule, request: Request, cost: number | undefined, terms: Terms): RuleExplanation {
   const { name, mode } = rule
   const why = mode === 'off' ? 'it is off' : mismatch(rule.match, request)
   if (why !== undefined) return { name, mode, matches: false, why }
-  const charge = chargeOf(rule, request, cost)
+  const exempt = exemptionOf(rule.exempt, request)
+  if (exempt !== undefined) return { name, mode, matches: false, why: `it is exempt by ${exempt.text}` }
+  const charge = chargeOf(rule, request, cost, terms)
   if (charge === undefined) return { name, mode, matches: false, why: 'none of its tiers applies' }
-  const { tier, call, values } = charge
+  const { tier, call, values, named } = charge
+  const { limit } = call
   return {
     name,
     mode,
     matches: true,
     key: rule.key.flat().map(({ text }, index) => ({ source: text, value: values[index] ?? null })),
     tier: tier.label,
-    limit: { algorithm: tier.limit.algorithm.name, capacity: tier.limit.capacity, windowMs: tier.windowMs ?? tier.limit.windowMs },
+    ...(limit === tier.limit ? {} : { overridden: true as const }),
+    ...(rule.sample === undefined ? {} : { sample: rule.sample }),
+    limit: { algorithm: limit.algorithm.name, capacity: limit.capacity, windowMs: named.windowMs ?? limit.windowMs },
     cost: fromMicroTokens(call.cost),
   }
 }

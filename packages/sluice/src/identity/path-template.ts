@@ -1,5 +1,5 @@
 /** What stands for a segment that names one thing among many. */
-export const ID_SEGMENT = '{id}'
+const ID_SEGMENT = '{id}'
 
 const DIGITS = /^\d+$/
 const UUID = /^\{?[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\}?$/

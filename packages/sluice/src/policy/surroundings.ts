@@ -11,7 +11,7 @@ import type { Rule } from './rule.ts'
 import { parseStoreUrl, STORE_FORM, type StoreUrl } from './store-url.ts'
 
 /** The `store` of a policy. A wrong one is not shown: it may hold a password. */
-export function readStore(fields: Fields, issues: Issues): StoreUrl | undefined {
+function readStore(fields: Fields, issues: Issues): StoreUrl | undefined {
   const node = fields.node('store')
   if (node === undefined) return undefined
   const store = node.kind === 'scalar' && node.type === 'text' ? parseStoreUrl(node.text) : undefined
@@ -20,7 +20,7 @@ export function readStore(fields: Fields, issues: Issues): StoreUrl | undefined 
 }
 
 /** Whether keys are kept in clear; undefined where the policy does not say. */
-export function readIdentifiers(fields: Fields, issues: Issues): IdentifierChoice | undefined {
+function readIdentifiers(fields: Fields, issues: Issues): IdentifierChoice | undefined {
   const node = fields.node('identifiers')
   const identifiers = node === undefined ? undefined : openFields(node, fields.pathOf('identifiers'), IDENTIFIERS, issues)
   if (identifiers === undefined) return undefined
@@ -65,7 +65,7 @@ export function readBeside(
 export const BESIDE: readonly string[] = ['store', 'trustedProxies', 'identifiers', 'jwt', 'exempt', 'overrides']
 
 /** The `trustedProxies` of a policy; undefined where it has none. */
-export function readTrustedProxies(fields: Fields, issues: Issues): TrustedProxies | undefined {
+function readTrustedProxies(fields: Fields, issues: Issues): TrustedProxies | undefined {
   const node = fields.node('trustedProxies')
   if (node === undefined) return undefined
   if (node.kind !== 'list') {

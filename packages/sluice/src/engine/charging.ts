@@ -1,0 +1,71 @@
+import type { MicroTokens } from '../algorithms/algorithm.ts'
+import type { Request } from '../identity/request.ts'
+import { exemptionOf } from '../policy/exemption.ts'
+import type { Rule } from '../policy/rule.ts'
+import type { Micros } from '../time/micros.ts'
+import type { Random } from '../time/time.ts'
+import { NOBODY, rulesByKey } from './by-key.ts'
+import { type Charge, chargeOf, chargeOfKey, type Terms, timesSample } from './charges.ts'
+import type { Loaded } from './loaded.ts'
+import { type OverrideIndex, overrideOf } from './overrides.ts'
+
+/** What one decision charges. */
+export interface Charging {
+  readonly charges: readonly Charge[]
+  /** Whether chance had a part in it: a rule counts only one request in several. */
+  readonly probabilistic: boolean
+  /** Why no rule was asked at all. */
+  readonly exempt?: string
+}
+
+/** What a decision needs beside the policy. */
+export interface Present {
+  readonly live: OverrideIndex
+  readonly now: () => Micros
+  readonly random: Random
+}
+
+export function chargingOf(at: Loaded, request: Request, cost: MicroTokens | undefined, present: Present): Charging {
+  const exemption = exemptionOf(at.policy.exempt, request)
+  if (exemption !== undefined) return { charges: [], probabilistic: false, exempt: exemption.text }
+  const terms = termsOf(at, present)
+  const rules = at.find(request)
+  return sampled(rules, present.random, (rule) =>
+    exemptionOf(rule.exempt, request) === undefined ? chargeOf(rule, request, cost, terms) : undefined,
+  )
+}
+
+/** @throws LimiterError INVALID_OPTIONS for a name that no rule has */
+export function chargingOfKey(
+  at: Loaded,
+  key: string,
+  limit: string | undefined,
+  cost: MicroTokens | undefined,
+  present: Present,
+): Charging {
+  const terms = termsOf(at, present)
+  return sampled(rulesByKey(at.policy, limit), present.random, (rule) => chargeOfKey(rule, key, NOBODY, cost, terms))
+}
+
+/** What `explain` shows: every rule as if it were counted. */
+export function termsOf({ overrides, pseudonym }: Loaded, { live, now }: Pick<Present, 'live' | 'now'>): Terms {
+  if (overrides.size === 0 && live.size === 0) return { pseudonym, override: () => undefined }
+  const at = now()
+  return { pseudonym, override: (rule, values) => overrideOf(live, rule, values, at) ?? overrideOf(overrides, rule, values, at) }
+}
+
+function sampled(rules: readonly Rule[], random: Random, chargeFor: (rule: Rule) => Charge | undefined): Charging {
+  const charges: Charge[] = []
+  let probabilistic = false
+  for (const rule of rules) {
+    const charge = chargeFor(rule)
+    if (charge === undefined) continue
+    const { sample } = rule
+    if (sample === undefined) charges.push(charge)
+    else {
+      probabilistic = true
+      if (random() * sample < 1) charges.push(timesSample(charge, sample))
+    }
+  }
+  return { charges, probabilistic }
+}

@@ -1,0 +1,63 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
+import type { StoreKind } from '../policy/bound.ts'
+import { overBudget } from '../policy/bound-budget.ts'
+import { type FindRules, indexRules } from '../policy/match.ts'
+import type { Policy } from '../policy/policy.ts'
+import { indexOverrides, type OverrideIndex } from './overrides.ts'
+
+/** A keyed hash of a text: the same for the same text, and of no use without the key. */
+export type Pseudonym = (text: string) => string
+
+/** Everything of one policy that a decision needs, swapped as one. */
+export interface Loaded {
+  readonly policy: Policy
+  readonly find: FindRules
+  readonly trust: TrustedProxies
+  /** Those of the file. */
+  readonly overrides: OverrideIndex
+  /** Present exactly where the policy wants pseudonyms. */
+  readonly pseudonym: Pseudonym | undefined
+}
+
+export interface Surroundings {
+  /** Instead of the policy's. */
+  readonly trustedProxies?: TrustedProxies | undefined
+  /** For policies that keep identifiers as hmac. */
+  readonly pseudonym?: Pseudonym | undefined
+  /** What the bounds of rules are computed for. */
+  readonly storeKind: StoreKind
+}
+
+/**
+ * Makes a policy ready to decide by.
+ * @throws LimiterError INVALID_OPTIONS for what is no policy, one that needs a pseudonym where there is none, or a rule above its budget
+ */
+export function load(policy: Policy, { trustedProxies, pseudonym, storeKind }: Surroundings): Loaded {
+  if (!Array.isArray(policy?.rules))
+    throw new LimiterError('INVALID_OPTIONS', 'createEngine: policy is missing; parsePolicy(text) gives one')
+  for (const rule of policy.rules) {
+    const problem = overBudget(policy.failure, rule, storeKind)
+    if (problem !== undefined) throw new LimiterError('INVALID_OPTIONS', `maxOvergrant of rule ${rule.name} is ${problem}`)
+  }
+  return {
+    policy,
+    find: indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
+    trust: trustedProxies ?? policy.trustedProxies ?? trustProxies([]),
+    overrides: indexOverrides(policy.overrides ?? []),
+    pseudonym: policy.identifiers?.mode === 'hmac' ? validPseudonym(pseudonym) : undefined,
+  }
+}
+
+function validPseudonym(pseudonym: Pseudonym | undefined): Pseudonym {
+  if (pseudonym === undefined) {
+    throw new LimiterError(
+      'INVALID_OPTIONS',
+      'createEngine: the policy keeps identifiers as hmac: give pseudonym, a keyed hash of a text such as an HMAC with the secret of secretFile',
+    )
+  }
+  const [one, other] = [pseudonym('a'), pseudonym('b')]
+  if (typeof one !== 'string' || one === '' || one === other || one !== pseudonym('a'))
+    throw new LimiterError('INVALID_OPTIONS', 'createEngine: pseudonym must give the same text for the same text, and another for another')
+  return pseudonym
+}

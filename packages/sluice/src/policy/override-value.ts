@@ -1,0 +1,56 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { createIssues } from './issues.ts'
+import { readOverride } from './native-override.ts'
+import type { Field, PolicyNode } from './node.ts'
+import type { Override } from './override.ts'
+import { PolicyError } from './policy-error.ts'
+import type { Rule } from './rule.ts'
+
+/** An override in the words of the policy file: a rule, a key, the fields of a limit, and until when. */
+export interface OverrideFields {
+  readonly rule: string
+  readonly key: string | number | readonly (string | number | null)[]
+  readonly algorithm?: string
+  readonly rate?: string
+  readonly burst?: number | string
+  readonly limit?: number | string
+  readonly window?: number | string
+  readonly align?: string
+  readonly ramp?: number | string
+  readonly until?: string
+}
+
+/**
+ * Reads an override that comes as a value instead of in a file, such as the body of a request.
+ * @throws LimiterError INVALID_OPTIONS naming each field that is wrong; no message shows a key
+ */
+export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
+  const issues = createIssues('override', () => ({ line: 1, column: 1 }))
+  const known = new Map(rules.map((rule) => [rule.name, rule]))
+  const override = readOverride(nodeOf(value, 0), 'override', known, issues)
+  try {
+    issues.settle()
+  } catch (error) {
+    if (!(error instanceof PolicyError)) throw error
+    throw new LimiterError('INVALID_OPTIONS', error.issues.map(({ message }) => message).join('; '), { cause: error })
+  }
+  return override as Override
+}
+
+const DEEPEST = 4
+
+function nodeOf(value: unknown, depth: number): PolicyNode {
+  if (Array.isArray(value) && depth < DEEPEST) return { kind: 'list', at: 0, items: value.map((item) => nodeOf(item, depth + 1)) }
+  if (typeof value === 'object' && value !== null && depth < DEEPEST) {
+    const fields = Object.entries(value)
+      .filter(([, content]) => content !== undefined)
+      .map(([name, content]): [string, Field] => [name, { at: 0, value: nodeOf(content, depth + 1) }])
+    return { kind: 'map', at: 0, fields: new Map(fields) }
+  }
+  if (typeof value === 'number' || typeof value === 'boolean') {
+    return { kind: 'scalar', at: 0, text: String(value), type: typeof value === 'number' ? 'number' : 'boolean' }
+  }
+  return typeof value === 'string'
+    ? { kind: 'scalar', at: 0, text: value, type: 'text' }
+    : { kind: 'scalar', at: 0, text: '', type: 'null' }
+}
