@@ -1,8 +1,7 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import type { Request } from '../identity/request.ts'
 import type { Policy } from '../policy/policy.ts'
-import { holds } from '../policy/condition.ts'
-import type { Rule } from '../policy/rule.ts'
+import { holds, type Rule } from '../policy/rule.ts'
 
 /** A request of which nothing is known: what a bare key comes with. */
 export const NOBODY: Request = {

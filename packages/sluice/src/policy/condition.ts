@@ -2,21 +2,8 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { parseAddress } from '../identity/address.ts'
 import { canonicalValue } from '../identity/canonical.ts'
 import { holdsAddress, type Network, NETWORK_FORM, parseNetwork } from '../identity/network.ts'
-import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
-
-/** What a request must say for a rule or a tier to hold. */
-export interface Condition {
-  readonly source: Source
-  /** As a person reads it. */
-  readonly value: string
-  /** Instead of being equal to `value`. */
-  test?(request: Request): boolean
-}
-
-export function holds(condition: Condition, request: Request): boolean {
-  return condition.test === undefined ? condition.source.read(request) === condition.value : condition.test(request)
-}
+import type { Condition } from './rule.ts'
 
 /**
  * That a source has one of these values. An address is compared as an address: it lies in a network, however it is written. Undefined for a

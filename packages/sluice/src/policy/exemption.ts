@@ -1,8 +1,8 @@
 import { type Address, parseAddress } from '../identity/address.ts'
 import { holdsAddress, type Network } from '../identity/network.ts'
 import type { Request } from '../identity/request.ts'
+import type { Source } from '../identity/source.ts'
 import { type Glob, pathSegments } from './glob.ts'
-import type { Condition } from './condition.ts'
 
 /** Requests that are not limited; all that is given must hold. */
 export interface Exemption {
@@ -10,7 +10,12 @@ export interface Exemption {
   readonly paths?: readonly Glob[]
   readonly networks?: readonly Network[]
   /** Believed from a trusted proxy only. */
-  readonly headers?: readonly Condition[]
+  readonly headers?: readonly HeaderText[]
+}
+
+export interface HeaderText {
+  readonly source: Source
+  readonly value: string
 }
 
 /** The first exemption that holds for a request. */

@@ -1,8 +1,7 @@
 import type { Request } from '../identity/request.ts'
 import { pathSegments } from './glob.ts'
 import { indexByPath } from './path-index.ts'
-import { holds } from './condition.ts'
-import type { Match, Rule } from './rule.ts'
+import { holds, type Match, type Rule } from './rule.ts'
 
 /** Finds the rules that match a request, in the order of the policy. */
 export type FindRules = (request: Request) => readonly Rule[]

@@ -1,14 +1,13 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type Network, NETWORK_FORM, parseNetwork } from '../identity/network.ts'
 import { parseSource, type Source } from '../identity/source.ts'
-import type { Exemption } from './exemption.ts'
+import type { Exemption, HeaderText } from './exemption.ts'
 import { type Fields, openFields, openMap } from './fields.ts'
 import type { Glob } from './glob.ts'
 import { type Issues, join } from './issues.ts'
 import { readPath } from './native-match.ts'
 import { EXEMPT } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
-import type { Condition } from './condition.ts'
 
 const MOST = 1_000
 const FORM = 'a list of { path, ip, header }'
@@ -76,7 +75,7 @@ function readNetwork(node: PolicyNode, path: string, issues: Issues): Network | 
 }
 
 /** Each named field must have this text; believed from a trusted proxy only. */
-function readHeaders(fields: Fields, issues: Issues): Condition[] | undefined {
+function readHeaders(fields: Fields, issues: Issues): HeaderText[] | undefined {
   const node = fields.node('header')
   if (node === undefined) return undefined
   const path = fields.pathOf('header')

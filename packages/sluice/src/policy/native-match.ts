@@ -1,13 +1,13 @@
 import { NETWORK_FORM } from '../identity/network.ts'
 import { normalizePath } from '../identity/path.ts'
 import { parseSource, type Source, SOURCE_FORM } from '../identity/source.ts'
-import { type Condition, conditionOf } from './condition.ts'
+import { conditionOf } from './condition.ts'
 import { type Fields, openFields, openMap, readTexts } from './fields.ts'
 import { compileGlob, type Glob, GLOB_FORM, pathSegments } from './glob.ts'
 import { type Issues, join } from './issues.ts'
 import { MATCH, MOST_KEY_PARTS } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
-import type { KeyPart, Match } from './rule.ts'
+import type { Condition, KeyPart, Match } from './rule.ts'
 
 /** The `match` of a rule; every part of it must hold. */
 export function readMatch(rule: Fields, issues: Issues): Match {

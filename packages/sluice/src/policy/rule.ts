@@ -1,7 +1,6 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
-import { type Condition, holds } from './condition.ts'
 import type { Exemption } from './exemption.ts'
 import type { Glob } from './glob.ts'
 
@@ -36,6 +35,15 @@ export interface Match {
   readonly methods?: ReadonlySet<string>
   readonly hosts?: readonly Glob[]
   readonly when: readonly Condition[]
+}
+
+/** What a request must say for a rule or a tier to hold. */
+export interface Condition {
+  readonly source: Source
+  /** As a person reads it. */
+  readonly value: string
+  /** Instead of being equal to `value`. */
+  test?(request: Request): boolean
 }
 
 /**
@@ -74,4 +82,8 @@ export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
     const first = values.findIndex((value) => value !== undefined)
     return values.map((value, index) => (index === first ? value : undefined))
   })
+}
+
+export function holds(condition: Condition, request: Request): boolean {
+  return condition.test === undefined ? condition.source.read(request) === condition.value : condition.test(request)
 }
