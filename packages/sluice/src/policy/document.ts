@@ -86,10 +86,7 @@ function converter(issues: Issues): Convert {
   const duplicates: Duplicate[] = []
   const convert = (node: ParsedNode | null, keyAt: number): PolicyNode => {
     const at = node?.range[0] ?? keyAt
-    if (node !== null && isAlias(node)) issues.add(at, '', `an alias is refused: *${node.source.slice(0, 60)}`)
-    if (node !== null && 'anchor' in node && node.anchor !== undefined)
-      issues.add(at, '', `an anchor is refused: &${node.anchor.slice(0, 60)}`)
-    if (node?.tag !== undefined) issues.add(at, '', `a tag is refused: ${node.tag.slice(0, 60)}`)
+    if (node !== null) refuseMarks(node, at, issues)
     if (isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => convert(item, at)) }
     if (isMap(node)) return { kind: 'map', at, fields: fieldsOf(node, node.items) }
     return scalar(node, at)
@@ -98,6 +95,7 @@ function converter(issues: Issues): Convert {
     const fields = new Map<string, Field>()
     for (const { key, value } of pairs) {
       const at = key.range[0]
+      refuseMarks(key, at, issues)
       const name = isScalar(key) ? (key.source ?? '') : undefined
       const field = { at, value: convert(value, at) }
       if (name === undefined) issues.add(at, '', 'a name must be plain text')
@@ -108,6 +106,13 @@ function converter(issues: Issues): Convert {
     return fields
   }
   return Object.assign(convert, { duplicates })
+}
+
+/** Anchors, aliases and tags, on names as well as on values. */
+function refuseMarks(node: ParsedNode, at: number, issues: Issues): void {
+  if (isAlias(node)) issues.add(at, '', `an alias is refused: *${node.source.slice(0, 60)}`)
+  if ('anchor' in node && node.anchor !== undefined) issues.add(at, '', `an anchor is refused: &${node.anchor.slice(0, 60)}`)
+  if (node.tag !== undefined) issues.add(at, '', `a tag is refused: ${node.tag.slice(0, 60)}`)
 }
 
 function scalar(node: ParsedNode | null, at: number): ScalarNode {

@@ -103,7 +103,7 @@ function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
     whole(name, least, most) {
       const found = node(name)
       if (found === undefined) return undefined
-      const value = found.kind === 'scalar' && /^\d{1,15}$/.test(found.text) ? Number(found.text) : Number.NaN
+      const value = found.kind === 'scalar' && found.type === 'number' && /^\d{1,15}$/.test(found.text) ? Number(found.text) : Number.NaN
       if (value >= least && value <= most) return value
       issues.wrong(found, pathOf(name), `a whole number from ${least} to ${most}`)
       return undefined

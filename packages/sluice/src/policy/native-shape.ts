@@ -57,8 +57,8 @@ const LIMIT: Readonly<Record<string, Schema>> = {
 
 export const MATCH: Shape = shapeOf({
   path: PATH,
-  method: oneOrMore({ type: 'string', pattern: '^[A-Za-z]{1,32}$' }),
-  host: oneOrMore({ type: ['string', 'number'] }),
+  method: oneOrMore({ type: ['string', 'boolean'], pattern: '^[A-Za-z]{1,32}$' }),
+  host: oneOrMore(SCALAR),
 })
 
 export const TIER: Shape = shapeOf({
@@ -126,7 +126,7 @@ export const JWT: Shape = shapeOf({
   verified: oneOf(['upstream']),
   algorithms: oneOrMore(oneOf([...SECRET_ALGORITHMS, ...PUBLIC_ALGORITHMS])),
   issuer: TEXT,
-  audience: oneOrMore(TEXT),
+  audience: oneOrMore(SCALAR),
   leeway: DURATION,
 })
 

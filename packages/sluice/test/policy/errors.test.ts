@@ -147,6 +147,8 @@ describe('a wrong policy', () => {
     ['<<: { a: 1 }', '<< is refused as a name'],
     ['match: &m { path: /a }', 'an anchor is refused: &m'],
     ['match: *m', 'alias'],
+    ['&m mode: off', 'an anchor is refused: &m'],
+    ['!!str mode: off', 'a tag is refused: tag:yaml.org,2002:str'],
     ['cost: !!int 5', 'a tag is refused: tag:yaml.org,2002:int'],
     ['name: b', 'duplicate key "name": it stands at line 3 already'],
     ['"name": b', 'duplicate key "name": it stands at line 3 already'],

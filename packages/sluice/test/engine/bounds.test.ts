@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../src/policy.ts'
+import { parsePolicy } from '../../src/policy/parse.ts'
+import type { Policy } from '../../src/policy/policy.ts'
+import type { Rule } from '../../src/policy/rule.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import { type Store, StoreFailure } from '../../src/stores/store.ts'
+import { manualClock } from '../../src/time/manual.ts'
+import { facts } from './bench.ts'
+
+const policy = (rule: string, more = ''): Policy =>
+  parsePolicy(`version: 1\n${more}\nrules: [{ name: a, key: [], rate: 10/s, burst: 20, ${rule} }]\n`)
+const only = ({ rules: [rule] }: Policy): Rule => rule as Rule
+
+describe('how far a rule can go over its limit', () => {
+  it.each([
+    ['deny', '', 'process', 0, 0],
+    ['deny', '', 'shared', 0, 0],
+    ['allow', '', 'process', 0, Infinity],
+    ['allow', '', 'shared', 0, Infinity],
+    ['local', '', 'process', 0, 0],
+    ['local', '', 'shared', 0, Infinity],
+    ['local', 'failure: { processes: 4 }', 'shared', 0, Infinity],
+    // 4 (20 + 10 x 60) less what the full bucket of the store loses meanwhile, 600 - 20.
+    ['local', 'failure: { processes: 4, outage: 1m }', 'shared', 0, 1_900],
+    ['local', 'failure: { processes: 1, outage: 1s }', 'shared', 0, 30],
+  ] as const)(
+    'onStoreFailure %s, %s, on a store of kind %s: %d running, %d while it is away',
+    (onStoreFailure, more, kind, running, storeDown) => {
+      const read = policy(`onStoreFailure: ${onStoreFailure}`, more)
+      expect(read.boundOf(only(read), kind)).toMatchObject({ running, storeDown })
+    },
+  )
+
+  it('is no bound where chance counts', () => {
+    const read = policy('sample: 2')
+    expect(read.boundOf(only(read), 'process')).toMatchObject({ running: Infinity, storeDown: Infinity })
+  })
+
+  it('is the one of the widest tier', () => {
+    const read = policy(
+      'onStoreFailure: local, tiers: [{ when: { jwt:plan: pro }, rate: 1/s, burst: 500 }]',
+      'failure: { processes: 1, outage: 1s }',
+    )
+    expect(read.boundOf(only(read), 'shared').storeDown).toBe(501)
+  })
+
+  it.each([
+    ['onStoreFailure: allow, maxOvergrant: 100', 'store: "memory:"', '3:70: rules[0].maxOvergrant is 100 is below'],
+    ['onStoreFailure: local, maxOvergrant: 0', 'store: redis://h', 'its bound on this store, unbounded'],
+    ['sample: 2, maxOvergrant: 0', 'store: "memory:"', 'a matter of chance'],
+  ])('above the budget of %s with %s it is refused when the policy is read', (rule, store, message) => {
+    expect(() => policy(rule, store)).toThrow(message.slice(message.indexOf('rules')))
+  })
+
+  it.each([
+    ['onStoreFailure: local, maxOvergrant: 0', 'store: "memory:"'],
+    ['maxOvergrant: 0', 'store: redis://h'],
+    ['onStoreFailure: allow, maxOvergrant: unbounded', 'store: redis://h'],
+    ['onStoreFailure: allow, maxOvergrant: 0, mode: off', 'store: redis://h'],
+    ['onStoreFailure: allow', 'store: redis://h'],
+  ])('within the budget of %s with %s it loads', (rule, store) => {
+    expect(policy(rule, store).rules).toHaveLength(1)
+  })
+
+  it('is asked for again where the store is known at last, and a reload above it keeps the policy', () => {
+    const clock = manualClock()
+    const store = memoryStore({ clock })
+    const engine = createEngine({ policy: policy('maxOvergrant: 0, onStoreFailure: local'), store, clock })
+    expect(() => engine.reload(policy('maxOvergrant: 0, onStoreFailure: allow'))).toThrow(/maxOvergrant of rule a is 0 is below its bound/)
+    expect(only(engine.policy).onStoreFailure).toBe('local')
+    const remote: Store = { ...store, capabilities: { ...store.capabilities, sync: false, clock: 'server' } }
+    expect(() => createEngine({ policy: policy('maxOvergrant: 0, onStoreFailure: local'), store: remote, clock })).toThrow(
+      /is below its bound/,
+    )
+  })
+
+  it('is what really passes when the store goes away and comes back: a stand-in begins with a full bucket', async () => {
+    const clock = manualClock()
+    const shared = memoryStore({ clock })
+    let away = false
+    const consume: Store['consume'] = (groups, options) =>
+      away ? Promise.reject(new StoreFailure('connection', 'no', 'away')) : shared.consume(groups, options)
+    const remote = {
+      capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+      consume,
+      peek: consume,
+      reset: shared.reset,
+      ready: shared.ready,
+      close: shared.close,
+    } as Store
+    const read = policy('onStoreFailure: local', 'failure: { processes: 2, outage: 10s }')
+    const processes = [0, 1].map(() => createEngine({ policy: read, store: remote, clock }))
+    let admitted = 0
+    const drain = async (): Promise<void> => {
+      for (const engine of processes) while ((await engine.decide(facts())).allowed) admitted += 1
+    }
+    await drain()
+    away = true
+    for (let second = 0; second <= 10; second += 1) {
+      await drain()
+      if (second < 10) clock.advance(1_000)
+    }
+    away = false
+    await drain()
+    const limit = 20 + 10 * 10
+    const bound = read.boundOf(only(read), 'shared').storeDown
+    expect(admitted - limit).toBeLessThanOrEqual(bound)
+    expect(admitted - limit).toBe(bound)
+  })
+})

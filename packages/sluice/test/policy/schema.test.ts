@@ -1,0 +1,52 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { parsePolicy } from '../../src/policy/parse.ts'
+import { PolicyError } from '../../src/policy/policy-error.ts'
+import { policySchema } from '../../src/policy/schema.ts'
+import { BAD, GOOD } from './corpus.ts'
+import { mutations } from './mutations.ts'
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false })
+const validate = ajv.compile(policySchema)
+
+function loads(text: string): boolean {
+  try {
+    parsePolicy(text)
+    return true
+  } catch (error) {
+    if (error instanceof PolicyError) return false
+    throw error
+  }
+}
+
+describe('the schema of the native dialect', () => {
+  it('is a schema, and the published file is its text (npx vitest run schema -u writes it)', async () => {
+    expect(ajv.validateSchema(policySchema)).toBe(true)
+    await expect(`${JSON.stringify(policySchema, undefined, 2)}\n`).toMatchFileSnapshot('../../policy.schema.json')
+  })
+
+  it.each(GOOD)('accepts what loads: %j', (text) => {
+    expect(loads(text)).toBe(true)
+    expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true)
+  })
+
+  it.each(BAD)('refuses what is refused: %j', (text) => {
+    expect(loads(text)).toBe(false)
+    expect(validate(parse(text))).toBe(false)
+  })
+
+  it('accepts every mutant that loads, and no text makes the parser fail in another way than by PolicyError', () => {
+    let loaded = 0
+    fc.assert(
+      fc.property(mutations(GOOD), (text) => {
+        if (!loads(text)) return
+        loaded += 1
+        expect(validate(parse(text)), `${text}\n${JSON.stringify(validate.errors)}`).toBe(true)
+      }),
+      { seed: 20_261_123, numRuns: 3_000 },
+    )
+    expect(loaded).toBeGreaterThan(30)
+  })
+})
