@@ -1,4 +1,7 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { fixedWindow } from '../algorithms/fixed-window.ts'
+import { slidingWindowCounter } from '../algorithms/sliding-window-counter.ts'
+import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { readBucket, RATE_FORM } from './bucket.ts'
 import { DECIMAL_FORM, type Fields } from './fields.ts'
@@ -11,7 +14,7 @@ export type AlgorithmWord = (typeof ALGORITHMS)[number]
 
 /** What a limit of windows is made of, as it was read. */
 interface WindowNumbers {
-  readonly limit: number
+  readonly limit: string
   readonly window: string
   readonly align?: (typeof ALIGNMENTS)[number]
   readonly ramp?: string
@@ -27,11 +30,11 @@ interface Form {
 
 const FORMS: Readonly<Record<AlgorithmWord, Form>> = {
   'token-bucket': { fields: ['rate', 'burst'], read: readTokenBucket },
-  'fixed-window': windowForm('fixed-window', ['limit', 'window', 'align', 'ramp'], undefined, ({ capacity }) => {
+  'fixed-window': windowForm(['limit', 'window', 'align', 'ramp'], fixedWindow, ({ capacity }) => {
     return `a fixed window may admit ${2 * capacity} around its end, twice its limit; sliding-window-counter or token-bucket does not`
   }),
-  'sliding-window-counter': windowForm('sliding-window-counter', ['limit', 'window'], undefined),
-  'sliding-window-log': windowForm('sliding-window-log', ['limit', 'window'], undefined),
+  'sliding-window-counter': windowForm(['limit', 'window'], slidingWindowCounter),
+  'sliding-window-log': windowForm(['limit', 'window'], slidingWindowLog),
 }
 
 const LIMIT_FIELDS: readonly string[] = [...new Set(Object.values(FORMS).flatMap(({ fields }) => fields))]
@@ -76,19 +79,12 @@ function readTokenBucket(fields: Fields, issues: Issues): AnyLimit | undefined {
   return burstText === undefined ? undefined : limit
 }
 
-/** @param make undefined: part of the format, and refused by name until something here can run it */
-function windowForm(
-  name: AlgorithmWord,
-  fields: readonly string[],
-  make: ((numbers: WindowNumbers) => AnyLimit) | undefined,
-  warning?: Form['warning'],
-): Form {
+function windowForm(fields: readonly string[], make: (numbers: WindowNumbers) => AnyLimit, warning?: Form['warning']): Form {
   return {
     fields,
     read(map, issues) {
       const numbers = readWindow(map)
-      if (make === undefined) issues.notYet(map.node('algorithm')?.at ?? map.at, `${map.pathOf('algorithm')} ${name}`)
-      return numbers === undefined || make === undefined ? undefined : made(() => make(numbers), map, issues)
+      return numbers === undefined ? undefined : made(() => make(numbers), map, issues)
     },
     ...(warning === undefined ? {} : { warning }),
   }
@@ -101,20 +97,23 @@ function readWindow(map: Fields): WindowNumbers | undefined {
   const align = map.choice('align', ALIGNMENTS)
   if (limit === undefined || window === undefined) return undefined
   return {
-    limit: Number(limit),
+    limit,
     window: `${window}us`,
     ...(align === undefined ? {} : { align }),
     ...(ramp === undefined ? {} : { ramp: `${ramp}us` }),
   }
 }
 
-/** What a limit refuses beyond the form of its numbers is about how they go together: reported at its `limit`. */
+const AT_RAMP: ReadonlySet<string> = new Set(['INVALID_OPTIONS', 'INVALID_DURATION'])
+
+/** What a limit refuses beyond the form of its numbers: too large a limit, or a ramp that does not fit the rest. */
 function made(make: () => AnyLimit, map: Fields, issues: Issues): AnyLimit | undefined {
   try {
     return make()
   } catch (error) {
     if (!(error instanceof LimiterError)) throw error
-    issues.add((map.node('limit') as PolicyNode).at, map.pathOf('limit'), `${map.pathOf('limit')}: ${error.message}`)
+    const name = map.node('ramp') !== undefined && AT_RAMP.has(error.code) ? 'ramp' : 'limit'
+    issues.add((map.node(name) as PolicyNode).at, map.pathOf(name), `${map.pathOf(name)}: ${error.message}`)
     return undefined
   }
 }
