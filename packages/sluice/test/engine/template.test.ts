@@ -68,7 +68,9 @@ describe("the template's levels, request by request", () => {
       'rate_limits:\n  global: { capacity: 100, refill_rate: 1 }\n  tenants:\n    default: { capacity: 50, refill_rate: 1 }\n  endpoints:\n    /search: { cost: 5, capacity: 20, refill_rate: 1 }\n    /report: { cost: 7 }\n',
     )
     const left = async (path: string): Promise<[string, number][]> =>
-      (await engine.decide(facts({ path }))).limits.map(({ name, remaining }): [string, number] => [name, remaining]).sort()
+      (await engine.decide(facts({ path }))).limits
+        .map(({ name, remaining }): [string, number] => [name, remaining])
+        .sort(([a], [b]) => (a < b ? -1 : 1))
     expect(await left('/search')).toEqual([
       ['endpoint:/search', 15],
       ['global', 95],
