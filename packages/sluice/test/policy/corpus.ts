@@ -1,10 +1,10 @@
 /** A policy of one rule, with these lines in it. */
-export const rule = (...lines: string[]): string =>
+const rule = (...lines: string[]): string =>
   ['version: 1', 'rules:', '  - name: a', '    key: []', ...lines.map((line) => `    ${line}`), ''].join('\n')
 
-export const bucket = (...lines: string[]): string => rule('rate: 10/s', 'burst: 20', ...lines)
+const bucket = (...lines: string[]): string => rule('rate: 10/s', 'burst: 20', ...lines)
 
-export const root = (...lines: string[]): string => ['version: 1', 'rules: []', ...lines, ''].join('\n')
+const root = (...lines: string[]): string => ['version: 1', 'rules: []', ...lines, ''].join('\n')
 
 /** Policies that load. */
 export const GOOD: readonly string[] = [
