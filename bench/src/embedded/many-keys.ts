@@ -10,7 +10,8 @@ export type Holder = 'sluice' | 'map' | 'bare' | 'lookup'
 
 /** Flat texts of one length, as they come out of a header; made once and held by the caller. */
 export function keysOf(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `user:${10_000_000 + index}`)
+  // Through a buffer, as a parser makes them: a text that was put together stays in parts until somebody reads it.
+  return Array.from({ length: count }, (_, index) => Buffer.from(`user:${10_000_000 + index}`, 'latin1').toString('latin1'))
 }
 
 /** Something that holds `count` keys under the profile's limit, empty at first. */

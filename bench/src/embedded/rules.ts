@@ -41,7 +41,9 @@ export const rules: Part = {
             ours: nanoseconds(timed),
             baseline: `${BASELINE} rules ${nanoseconds(ten)}`,
             wrongAnswers,
-            ...(count === JUDGED ? { floor: { value: ratiosOf(check.rounds, ten.rounds).median, what: `${check.name}, ${nanoseconds(check)}` } } : {}),
+            ...(count === JUDGED
+              ? { floor: { value: ratiosOf(check.rounds, ten.rounds).median, what: `${check.name}, ${nanoseconds(check)}` } }
+              : {}),
           }
         }),
       )

@@ -1,14 +1,16 @@
+import { http } from '../embedded/http.ts'
 import { hot } from '../embedded/hot.ts'
 import { keys } from '../embedded/keys.ts'
 import type { Part } from '../embedded/part.ts'
 import { rules } from '../embedded/rules.ts'
+import { service } from '../embedded/service.ts'
 import { thisMachine } from '../machine.ts'
 import { readingsTable, tallyText } from '../reading-text.ts'
 import { markOf, type Reading } from '../reading.ts'
 import { figure } from '../report.ts'
 import type { Suite } from './suite.ts'
 
-const PARTS: readonly Part[] = [hot, keys, rules]
+const PARTS: readonly Part[] = [hot, keys, rules, http, service]
 const SECONDS = 3
 
 /** What the embedded limiter, the policy engine, the adapter and the service must reach, each beside its baseline. */
