@@ -17,15 +17,17 @@ export function amount(value: number, unit: Unit): string {
   return `${Number.isNaN(value) ? '?' : figure(value, DECIMALS[unit])} ${unit}`
 }
 
-/** Readings as an aligned table, the reason below where one could not be taken. */
+/** Readings as an aligned table; below it the floors, and why a figure could not be taken. */
 export function readingsTable(readings: readonly Reading[]): string {
   const heading = ['figure', 'measured', 'goal', '', 'quartiles', 'ours', 'baseline', 'over-grant']
-  const reasons = readings.flatMap((reading) => {
-    if ('absent' in reading) return [`${titleOf(reading)}: ${reading.absent}`]
+  const floors = readings.flatMap((reading) => {
+    if ('absent' in reading || reading.floor === undefined) return []
     const { floor, unit } = reading
-    return floor === undefined ? [] : [`floor of ${titleOf(reading)}: ${amount(floor.value, unit)} (${floor.what})`]
+    return [`floor of ${titleOf(reading)}: ${amount(floor.value, unit)} (${floor.what})`]
   })
-  return [table(heading, readings.map(rowOf)), ...reasons].join('\n')
+  const missing = readings.flatMap((reading) => ('absent' in reading ? [reading.absent] : []))
+  const reasons = [...new Set(missing)].map((absent) => `${missing.filter((other) => other === absent).length} not measured: ${absent}`)
+  return [table(heading, readings.map(rowOf)), ...floors, ...reasons].join('\n')
 }
 
 /** `9 reached, 4 missed, ...`; marks that were not given are left out. */

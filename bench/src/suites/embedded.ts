@@ -1,16 +1,18 @@
 import { http } from '../embedded/http.ts'
 import { hot } from '../embedded/hot.ts'
 import { keys } from '../embedded/keys.ts'
+import { gates } from '../embedded/gates.ts'
 import type { Part } from '../embedded/part.ts'
 import { rules } from '../embedded/rules.ts'
 import { service } from '../embedded/service.ts'
+import { size } from '../embedded/size.ts'
 import { thisMachine } from '../machine.ts'
 import { readingsTable, tallyText } from '../reading-text.ts'
 import { markOf, type Reading } from '../reading.ts'
 import { figure } from '../report.ts'
 import type { Suite } from './suite.ts'
 
-const PARTS: readonly Part[] = [hot, keys, rules, http, service]
+const PARTS: readonly Part[] = [hot, keys, rules, http, service, size]
 const SECONDS = 3
 
 /** What the embedded limiter, the policy engine, the adapter and the service must reach, each beside its baseline. */
@@ -18,9 +20,10 @@ export const embedded: Suite = {
   name: 'embedded',
   summary: 'what the limiter in this process, the adapter and the service must reach, as ratios to baselines; about two minutes',
   parts: PARTS.map(({ name }) => name),
-  async run({ seconds = SECONDS, parts, say, atEnd }) {
+  async run({ seconds = SECONDS, parts, gates: withGates = false, say, atEnd }) {
     const machine = thisMachine()
-    const chosen = PARTS.filter(({ name }) => parts === undefined || parts.includes(name))
+    const asked = PARTS.filter(({ name }) => parts === undefined || parts.includes(name))
+    const chosen = withGates ? [...asked, gates] : asked
     const texts: string[] = []
     const results: Record<string, unknown> = {}
     const all: Reading[] = []
