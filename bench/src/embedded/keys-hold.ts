@@ -1,4 +1,4 @@
-import { PerformanceObserver } from 'node:perf_hooks'
+import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { randomOrder } from '../random-order.ts'
 import { type Check, type Holder, holderOf, keysOf } from './many-keys.ts'
@@ -7,86 +7,99 @@ import { ALLOWED_KEYS } from './profiles.ts'
 export interface HoldInput {
   readonly holder: Holder
   readonly keys: number
-  readonly runs: number
 }
 
-/** What holding the keys costs; times in milliseconds, one per run, every run with a table of its own. */
+/** What holding the keys costs; times in milliseconds. */
 export interface HoldResult {
   /** Heap and external memory (array buffers are part of it) after a collection, without the keys' own texts, per key. */
   readonly bytesPerKey: number
   /** The longest call while the table grew from nothing to all keys. */
-  readonly longestCall: readonly number[]
-  /** The longest distance of two readings of the clock in an empty loop, for as long as the growth took, in the same process. */
-  readonly longestNothing: readonly number[]
+  readonly call: Longest
+  /** The longest turn of an empty loop between the same readings of the clock, for as long as the growth took, in the same process. */
+  readonly nothing: Longest
   /** The longest collection, through growth and through as many lookups at random. */
-  readonly longestCollection: readonly number[]
+  readonly collection: Collection
   readonly allowed: number
+}
+
+export interface Longest {
+  readonly wall: number
+  /** What the process itself worked for at most: a call that others kept waiting is long, but not by its own doing. */
+  readonly own: number
+}
+
+export interface Collection {
+  readonly ms: number
+  readonly kind: string
 }
 
 /** So many calls between two turns of the event loop, which is when collections are reported. */
 const TURN = 50_000
+/** So many calls between two readings of the processor time, which are too dear for every call. */
+const BLOCK = 32
 
-/** Fills a table of its own each run, call by call under the clock, looks keys up at random, and weighs the first table. */
-export async function holdKeys({ holder, keys: count, runs }: HoldInput): Promise<HoldResult> {
+const KINDS: ReadonlyMap<unknown, string> = new Map([
+  [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
+  [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
+  [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weak'],
+])
+
+/** Fills a table call by call under the clock, looks keys up at random, and weighs it. */
+export async function holdKeys({ holder, keys: count }: HoldInput): Promise<HoldResult> {
   const keys = keysOf(count)
   const order = randomOrder(count, count, 0x2545_f491)
   const collections = watchCollections()
-  const longestCall: number[] = []
-  const longestNothing: number[] = []
-  const longestCollection: number[] = []
-  let [bytesPerKey, allowed] = [0, 0]
-  for (let run = 0; run < runs; run += 1) {
-    const before = await heldBytes()
-    await collections.longest()
-    const check = holderOf(holder, ALLOWED_KEYS, count)
-    const grown = await grow(keys, check)
-    allowed += grown.allowed
-    for (let at = 0; at < count; at += 1) {
-      if (check(keys[order[at] as number] as string)) allowed += 1
-      if (at % TURN === 0) await nextTurn()
-    }
-    longestCollection.push(await collections.longest())
-    longestCall.push(grown.longest)
-    longestNothing.push(await nothing(grown.elapsed))
-    // Only the first: later ones are weighed against what may still be there of the one before.
-    if (run === 0) bytesPerKey = ((await heldBytes()) - before) / count
-    // The table must outlive the weighing.
-    if (check(keys[0] as string)) allowed += 1
-  }
-  collections.stop()
-  return { bytesPerKey, longestCall, longestNothing, longestCollection, allowed }
-}
-
-interface Grown {
-  readonly longest: number
-  readonly elapsed: number
-  readonly allowed: number
-}
-
-async function grow(keys: readonly string[], check: Check): Promise<Grown> {
-  let [longest, allowed] = [0, 0]
+  const before = await heldBytes()
+  // What was collected until here is not the table's.
+  await collections.longest()
+  const check = holderOf(holder, ALLOWED_KEYS, count)
+  let allowed = 0
   const started = performance.now()
-  for (let index = 0; index < keys.length; index += 1) {
-    const before = performance.now()
+  const call = await longestOf(count, (index) => {
     if (check(keys[index] as string)) allowed += 1
-    const took = performance.now() - before
-    if (took > longest) longest = took
-    if (index % TURN === 0) await nextTurn()
-  }
-  return { longest, elapsed: performance.now() - started, allowed }
+  })
+  const elapsed = performance.now() - started
+  allowed += await lookUp(keys, order, check)
+  const collection = await collections.longest()
+  collections.stop()
+  const until = performance.now() + elapsed
+  const nothing = await longestOf(Infinity, () => performance.now() < until)
+  const bytesPerKey = ((await heldBytes()) - before) / count
+  // The table must outlive the weighing.
+  if (check(keys[0] as string)) allowed += 1
+  return { bytesPerKey, call, nothing, collection, allowed }
 }
 
-/** The same loop without a table, for as long: what the machine puts between two readings of the clock. */
-async function nothing(ms: number): Promise<number> {
-  let longest = 0
-  const until = performance.now() + ms
-  for (let turn = 0; performance.now() < until; turn += 1) {
-    const before = performance.now()
-    const took = performance.now() - before
-    if (took > longest) longest = took
-    if (turn % TURN === 0) await nextTurn()
+async function lookUp(keys: readonly string[], order: Uint32Array, check: Check): Promise<number> {
+  let allowed = 0
+  for (let at = 0; at < order.length; at += 1) {
+    if (check(keys[order[at] as number] as string)) allowed += 1
+    if (at % TURN === 0) await nextTurn()
   }
-  return longest
+  return allowed
+}
+
+/** Runs `step` so often, or until it says false, and finds its longest run. */
+async function longestOf(times: number, step: (index: number) => unknown): Promise<Longest> {
+  let [wall, own, inBlock] = [0, 0, 0]
+  let cpu = process.cpuUsage()
+  for (let index = 0; index < times; index += 1) {
+    const before = performance.now()
+    const more = step(index)
+    const took = performance.now() - before
+    if (took > inBlock) inBlock = took
+    if (index % BLOCK === 0) {
+      const { user, system } = process.cpuUsage(cpu)
+      wall = Math.max(wall, inBlock)
+      own = Math.max(own, Math.min(inBlock, (user + system) / 1_000))
+      inBlock = 0
+      if (index % TURN === 0) await nextTurn()
+      cpu = process.cpuUsage()
+    }
+    if (more === false) break
+  }
+  return { wall, own }
 }
 
 /** Twice, because what the first collection finds dead may hold buffers that only the second gives back. */
@@ -99,11 +112,18 @@ async function heldBytes(): Promise<number> {
   return heapUsed + external
 }
 
-/** Collections since the last question, in milliseconds. */
-function watchCollections(): { longest(): Promise<number>; stop(): void } {
-  let longest = 0
+type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: unknown } }
+
+/** The longest collection since the last question. */
+function watchCollections(): { longest(): Promise<Collection>; stop(): void } {
+  const none: Collection = { ms: 0, kind: 'none' }
+  let longest = none
   const observer = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) if (duration > longest) longest = duration
+    // The types of this Node know no detail of an entry.
+    for (const entry of list.getEntries() as readonly GcEntry[]) {
+      const { duration, detail } = entry
+      if (duration > longest.ms) longest = { ms: duration, kind: KINDS.get(detail?.kind) ?? 'other' }
+    }
   })
   observer.observe({ entryTypes: ['gc'] })
   return {
@@ -112,7 +132,7 @@ function watchCollections(): { longest(): Promise<number>; stop(): void } {
       await nextTurn()
       await nextTurn()
       const found = longest
-      longest = 0
+      longest = none
       return found
     },
     stop: () => observer.disconnect(),

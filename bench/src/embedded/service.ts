@@ -15,7 +15,7 @@ import { type ServerProcess, startServer } from './server-process.ts'
 const SLUICE = fileURLToPath(new URL('../../../apps/server/dist/main.js', import.meta.url))
 const BASELINE = fileURLToPath(new URL('json-server.js', import.meta.url))
 const LOAD = { connections: 8, depth: 4 } as const
-const ROUNDS = { warmUp: 2, least: 12 } as const
+const ROUNDS = { warmUp: 2, least: 5 } as const
 const CLIENTS = 1_000
 const MANY = 100
 /** Requests of one turn: one question each, or a hundred. */
@@ -70,7 +70,7 @@ async function profileOf(profile: Profile, folder: string, options: PartOptions)
     lanes.push(await laneOf(kind, baseline, question), await laneOf(question.path, sluice, question))
   }
   options.say(`${profile.name}: rounds of ${lanes.map(({ name }) => name).join(', ')}`)
-  const timed = await serverRounds(lanes, { ...ROUNDS, seconds: options.seconds })
+  const timed = await serverRounds(lanes, { ...ROUNDS, seconds: options.seconds * 2 })
   const wrong = await wrongOf(sluice, profile)
   for (const { pipeline } of lanes) pipeline.close()
   for (const server of new Set(lanes.map((lane) => lane.server))) await server.stop()
