@@ -14,9 +14,9 @@ describe('interleave', () => {
     const timed = await interleave([lane('A', 3, false), lane('B', 5, true)], { calls: 5, warmUp: 1, seconds: 0 })
     expect(turns.slice(0, 6).join('')).toBe('ABABBA')
     expect(timed).toMatchObject([
-      { name: 'A', calls: 60, allowed: 36 },
-      { name: 'B', calls: 60, allowed: 60 },
+      { name: 'A', calls: 40, allowed: 24 },
+      { name: 'B', calls: 40, allowed: 40 },
     ])
-    expect(timed.map(({ rounds }) => rounds.length)).toEqual([12, 12])
+    expect(timed.map(({ rounds }) => rounds.length)).toEqual([8, 8])
   })
 })
