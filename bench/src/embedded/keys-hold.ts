@@ -2,6 +2,7 @@ import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { randomOrder } from '../random-order.ts'
 import { type Check, type Holder, holderOf, keysOf } from './many-keys.ts'
+import { type Collection, type Longest, longestCall, longestCollection, type Run } from './pauses.ts'
 import { ALLOWED_KEYS } from './profiles.ts'
 
 export interface HoldInput {
@@ -17,26 +18,18 @@ export interface HoldResult {
   readonly call: Longest
   /** The longest turn of an empty loop between the same readings of the clock, for as long as the growth took, in the same process. */
   readonly nothing: Longest
-  /** The longest collection, through growth and through as many lookups at random. */
-  readonly collection: Collection
+  /** The longest collections while the table grew, and through as many lookups at random. */
+  readonly collections: { readonly growth: Collection; readonly lookups: Collection }
   readonly allowed: number
-}
-
-export interface Longest {
-  readonly wall: number
-  /** What the process itself worked for at most: a call that others kept waiting is long, but not by its own doing. */
-  readonly own: number
-}
-
-export interface Collection {
-  readonly ms: number
-  readonly kind: string
 }
 
 /** So many calls between two turns of the event loop, which is when collections are reported. */
 const TURN = 50_000
 /** So many calls between two readings of the processor time, which are too dear for every call. */
 const BLOCK = 32
+
+/** Calls shorter than this are not looked at. */
+const WORTH_MS = 0.02
 
 const KINDS: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
@@ -52,23 +45,30 @@ export async function holdKeys({ holder, keys: count }: HoldInput): Promise<Hold
   const collections = watchCollections()
   const before = await heldBytes()
   // What was collected until here is not the table's.
-  await collections.longest()
+  await collections.taken()
   const check = holderOf(holder, ALLOWED_KEYS, count)
   let allowed = 0
   const started = performance.now()
-  const call = await longestOf(count, (index) => {
+  const grown = await longestOf(count, (index) => {
     if (check(keys[index] as string)) allowed += 1
   })
   const elapsed = performance.now() - started
+  const inGrowth = await collections.taken()
   allowed += await lookUp(keys, order, check)
-  const collection = await collections.longest()
+  const inLookups = await collections.taken()
   collections.stop()
   const until = performance.now() + elapsed
   const nothing = await longestOf(Infinity, () => performance.now() < until)
   const bytesPerKey = ((await heldBytes()) - before) / count
   // The table must outlive the weighing.
   if (check(keys[0] as string)) allowed += 1
-  return { bytesPerKey, call, nothing, collection, allowed }
+  return {
+    bytesPerKey,
+    call: longestCall(grown, inGrowth),
+    nothing: longestCall(nothing, []),
+    collections: { growth: longestCollection(inGrowth), lookups: longestCollection(inLookups) },
+    allowed,
+  }
 }
 
 async function lookUp(keys: readonly string[], order: Uint32Array, check: Check): Promise<number> {
@@ -80,26 +80,28 @@ async function lookUp(keys: readonly string[], order: Uint32Array, check: Check)
   return allowed
 }
 
-/** Runs `step` so often, or until it says false, and finds its longest run. */
-async function longestOf(times: number, step: (index: number) => unknown): Promise<Longest> {
-  let [wall, own, inBlock] = [0, 0, 0]
+/** Runs `step` so often, or until it says false, and finds its longest run of each block. */
+async function longestOf(times: number, step: (index: number) => unknown): Promise<Run[]> {
+  const found: Run[] = []
+  let longest: Run = { at: 0, wall: 0, own: 0 }
   let cpu = process.cpuUsage()
   for (let index = 0; index < times; index += 1) {
-    const before = performance.now()
+    const at = performance.now()
     const more = step(index)
-    const took = performance.now() - before
-    if (took > inBlock) inBlock = took
+    const wall = performance.now() - at
+    if (wall > longest.wall) longest = { at, wall, own: wall }
     if (index % BLOCK === 0) {
-      const { user, system } = process.cpuUsage(cpu)
-      wall = Math.max(wall, inBlock)
-      own = Math.max(own, Math.min(inBlock, (user + system) / 1_000))
-      inBlock = 0
+      if (longest.wall > WORTH_MS) {
+        const { user, system } = process.cpuUsage(cpu)
+        found.push({ ...longest, own: Math.min(longest.wall, (user + system) / 1_000) })
+      }
+      longest = { at: 0, wall: 0, own: 0 }
       if (index % TURN === 0) await nextTurn()
       cpu = process.cpuUsage()
     }
     if (more === false) break
   }
-  return { wall, own }
+  return found
 }
 
 /** Twice, because what the first collection finds dead may hold buffers that only the second gives back. */
@@ -114,25 +116,22 @@ async function heldBytes(): Promise<number> {
 
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: unknown } }
 
-/** The longest collection since the last question. */
-function watchCollections(): { longest(): Promise<Collection>; stop(): void } {
-  const none: Collection = { ms: 0, kind: 'none' }
-  let longest = none
+/** Collections since the last question. */
+function watchCollections(): { taken(): Promise<Collection[]>; stop(): void } {
+  let seen: Collection[] = []
   const observer = new PerformanceObserver((list) => {
     // The types of this Node know no detail of an entry.
-    for (const entry of list.getEntries() as readonly GcEntry[]) {
-      const { duration, detail } = entry
-      if (duration > longest.ms) longest = { ms: duration, kind: KINDS.get(detail?.kind) ?? 'other' }
-    }
+    for (const { startTime, duration, detail } of list.getEntries() as readonly GcEntry[])
+      seen.push({ at: startTime, ms: duration, kind: KINDS.get(detail?.kind) ?? 'other' })
   })
   observer.observe({ entryTypes: ['gc'] })
   return {
-    async longest() {
+    async taken() {
       // They are told in a later turn of the loop.
       await nextTurn()
       await nextTurn()
-      const found = longest
-      longest = none
+      const found = seen
+      seen = []
       return found
     },
     stop: () => observer.disconnect(),

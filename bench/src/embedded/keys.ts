@@ -37,14 +37,16 @@ export const keys: Part = {
       }
     }
     readings.push(...heldReadings(held))
-    const walls = list(held.sluice.map(({ call }) => call.wall))
-    const collections = held.sluice.map(({ collection: { ms, kind } }) => `${figure(ms, 2)} (${kind})`).join(', ')
+    const [walls, apart] = [held.sluice.map(({ call }) => call.wall), held.sluice.map(({ call }) => call.apart)]
+    const kinds = (phase: 'growth' | 'lookups'): string =>
+      held.sluice.map(({ collections }) => `${figure(collections[phase].ms, 2)} (${collections[phase].kind})`).join(', ')
     return {
       readings,
       notes: [
         `Two of n keys share a ${DIGEST_BITS}-bit digest with a probability of at most n^2 / 2^${DIGEST_BITS + 1}: ${collisionBound(KEYS).toExponential(1)} for ${figure(KEYS)} keys.`,
-        `Longest call and collection: the shortest of ${RUNS} runs, since what a table does itself it does in every run. Collections with Sluice: ${collections} ms.`,
-        `A call counts with what the process itself worked in it at most; by the clock alone, others on the machine included, the longest took ${walls}.`,
+        `Longest call and collection: the shortest of ${RUNS} runs, since what a table does itself it does in every run.`,
+        `Longest call of each run: by the clock alone, others on the machine included, ${list(walls)}; without the collections that fell into a call, ${list(apart)}.`,
+        `Longest collections with Sluice: growth ${kinds('growth')} ms, lookups ${kinds('lookups')} ms.`,
         'Bytes: heap and external memory (array buffers are counted there) after a collection, without the keys’ own texts: the caller holds those.',
       ],
     }
@@ -85,7 +87,8 @@ function heldReadings({ sluice, map, lookup, bare }: HeldRuns): Reading[] {
   const least = (runs: readonly HoldResult[], of: (run: HoldResult) => number): number => Math.min(...runs.map(of))
   const bytes = ({ bytesPerKey }: HoldResult): number => bytesPerKey
   const call = (run: HoldResult): number => run.call.own
-  const collection = (run: HoldResult): number => run.collection.ms
+  const growth = (run: HoldResult): number => run.collections.growth.ms
+  const lookups = (run: HoldResult): number => run.collections.lookups.ms
   const row = (name: string, unit: Unit, of: (run: HoldResult) => number, goal: Goal, floor: number, what: string): Reading => ({
     name,
     unit,
@@ -94,13 +97,17 @@ function heldReadings({ sluice, map, lookup, bare }: HeldRuns): Reading[] {
     baseline: `Map ${amount(least(map, of), unit)}`,
     floor: { value: floor, what },
   })
-  const calm = least(lookup, collection)
-  const goal = { atMost: calm + COLLECTION_MS }
+  const pause = (phase: string, of: (run: HoldResult) => number): Reading => {
+    const calm = least(lookup, of)
+    const what = `a Map that is only looked up; the goal is ${COLLECTION_MS} ms above it`
+    return row(`longest collection, ${phase}`, 'ms', of, { atMost: calm + COLLECTION_MS }, calm, what)
+  }
   const still = least(sluice, (run) => run.nothing.own)
   return [
     row('memory per key', 'bytes', bytes, BYTES_GOAL, least(bare, bytes), 'the bare table of fixed size'),
     row('longest call from 0 to all keys', 'ms', call, CALL_GOAL, still, 'an empty loop between the same readings of the clock'),
-    row('longest collection', 'ms', collection, goal, calm, `a Map that is only looked up; the goal is ${COLLECTION_MS} ms above it`),
+    pause('from 0 to all keys', growth),
+    pause('lookups at random', lookups),
   ]
 }
 
