@@ -1,3 +1,5 @@
+import { waitedMs } from './waited.ts'
+
 /** Something to be measured: `run` makes so many calls and returns how many of them were allowed. */
 export interface Lane {
   readonly name: string
@@ -8,7 +10,7 @@ export interface Lane {
 /** What one lane took, round by round. */
 export interface Timed {
   readonly name: string
-  /** Nanoseconds per call: wall time, or the processor time of the process where that is less because others had the processor. */
+  /** Nanoseconds per call: wall time without what the thread had to wait for a processor. */
   readonly rounds: readonly number[]
   readonly calls: number
   readonly allowed: number
@@ -38,13 +40,12 @@ export async function interleave(lanes: readonly Lane[], { calls, warmUp, second
     for (let place = 0; place < lanes.length; place += 1) {
       const index = round % 2 === 0 ? place : lanes.length - 1 - place
       const [lane, timed] = [lanes[index] as Lane, found[index] as (typeof found)[number]]
-      const cpu = process.cpuUsage()
+      const waited = waitedMs()
       const started = performance.now()
       const answer = lane.run(calls)
       const allowed = typeof answer === 'number' ? answer : await answer
-      const wall = (performance.now() - started) * 1e6
-      const { user, system } = process.cpuUsage(cpu)
-      timed.rounds.push(Math.min(wall, (user + system) * 1e3) / calls)
+      const ms = performance.now() - started - (waitedMs() - waited)
+      timed.rounds.push((ms * 1e6) / calls)
       timed.calls += calls
       timed.allowed += allowed
     }

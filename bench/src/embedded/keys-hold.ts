@@ -1,6 +1,7 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { randomOrder } from '../random-order.ts'
+import { waitedMs } from '../waited.ts'
 import { type Check, type Holder, holderOf, keysOf } from './many-keys.ts'
 import { type Collection, type Longest, longestCall, longestCollection, type Run } from './pauses.ts'
 import { ALLOWED_KEYS } from './profiles.ts'
@@ -25,7 +26,7 @@ export interface HoldResult {
 
 /** So many calls between two turns of the event loop, which is when collections are reported. */
 const TURN = 50_000
-/** So many calls between two readings of the processor time, which are too dear for every call. */
+/** So many calls between two looks at how long the thread had to wait, which are too dear for every call. */
 const BLOCK = 32
 
 /** Calls shorter than this are not looked at. */
@@ -84,7 +85,7 @@ async function lookUp(keys: readonly string[], order: Uint32Array, check: Check)
 async function longestOf(times: number, step: (index: number) => unknown): Promise<Run[]> {
   const found: Run[] = []
   let longest: Run = { at: 0, wall: 0, own: 0 }
-  let cpu = process.cpuUsage()
+  let waited = waitedMs()
   for (let index = 0; index < times; index += 1) {
     const at = performance.now()
     const more = step(index)
@@ -92,12 +93,11 @@ async function longestOf(times: number, step: (index: number) => unknown): Promi
     if (wall > longest.wall) longest = { at, wall, own: wall }
     if (index % BLOCK === 0) {
       if (longest.wall > WORTH_MS) {
-        const { user, system } = process.cpuUsage(cpu)
-        found.push({ ...longest, own: Math.min(longest.wall, (user + system) / 1_000) })
+        found.push({ ...longest, own: Math.max(0, longest.wall - (waitedMs() - waited)) })
       }
       longest = { at: 0, wall: 0, own: 0 }
       if (index % TURN === 0) await nextTurn()
-      cpu = process.cpuUsage()
+      waited = waitedMs()
     }
     if (more === false) break
   }

@@ -45,7 +45,7 @@ export const keys: Part = {
       notes: [
         `Two of n keys share a ${DIGEST_BITS}-bit digest with a probability of at most n^2 / 2^${DIGEST_BITS + 1}: ${collisionBound(KEYS).toExponential(1)} for ${figure(KEYS)} keys.`,
         `Longest call and collection: the shortest of ${RUNS} runs, since what a table does itself it does in every run.`,
-        `Longest call of each run: by the clock alone, others on the machine included, ${list(walls)}; without the collections that fell into a call, ${list(apart)}.`,
+        `Longest call of each run: by the clock alone, waits for a processor included, ${list(walls)}; without the collections that fell into a call, ${list(apart)}.`,
         `Longest collections with Sluice: growth ${kinds('growth')} ms, lookups ${kinds('lookups')} ms.`,
         'Bytes: heap and external memory (array buffers are counted there) after a collection, without the keys’ own texts: the caller holds those.',
       ],

@@ -2,7 +2,7 @@
 export interface Run {
   readonly at: number
   readonly wall: number
-  /** What the process itself worked for at most: a call that others kept waiting is long, but not by its own doing. */
+  /** Without what the thread had to wait for a processor: a call that others kept waiting is long, but not by its own doing. */
   readonly own: number
 }
 
