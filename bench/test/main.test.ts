@@ -74,7 +74,7 @@ describe('npm run bench', () => {
     // How fast it is depends on the machine; that it is right does not.
     expect(marks).not.toContain('wrong')
     expect(marks).not.toContain('absent')
-  })
+  }, 90_000)
 
   it.skipIf('missing' in findRedis())('stops its private server when it is interrupted', async () => {
     const temporary = folder()

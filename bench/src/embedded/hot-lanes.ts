@@ -25,7 +25,7 @@ const CALLS = 20_000
 /** So many batches of every lane before anything is counted. */
 const WARM_UP = 10
 /** The flood that is metered: what is admitted is above zero and far below what is asked. */
-export const METERED = { rate: 10_000, burst: 100, seconds: 0.5 } as const
+export const METERED = { rate: 10_000, burst: 100, seconds: 0.25 } as const
 
 /** `checkSync` and the Map, both profiles, and what neither can do without: all in one run of one process. */
 export async function compareHotKey({ seconds }: HotInput): Promise<HotResult> {

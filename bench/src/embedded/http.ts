@@ -14,8 +14,8 @@ import { startServer } from './server-process.ts'
 const SCRIPT = fileURLToPath(new URL('http-server.js', import.meta.url))
 const REQUEST = Buffer.from('GET /api/items/7 HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n')
 const LOAD = { connections: 8, depth: 8 } as const
-const REQUESTS = 3_000
-const ROUNDS = { warmUp: 3, least: 5 } as const
+const REQUESTS = 2_000
+const ROUNDS = { warmUp: 2, least: 5 } as const
 /** Fields that node writes itself. */
 const OWN: ReadonlySet<string> = new Set(['date', 'connection', 'keep-alive', 'content-length'])
 
