@@ -1,4 +1,5 @@
-export { createGate, type Decider, type EngineAnswer, type Gate, type GateAnswer, type GateOptions } from './gate.ts'
-export { type HeaderList, type HeaderOptions, headersOf } from './headers.ts'
-export { type HeaderSink, mergeHeaders } from './merge.ts'
+export { createGate, type Decider, type EngineAnswer, type Gate, type GateOptions, type Passage, type RequestReader } from './gate.ts'
+export { type HeaderList, headersOf, type HeaderSink, type HeaderWriter, headerWriter } from './headers.ts'
 export { type Problem, PROBLEM_TYPE, problemOf } from './problem.ts'
+export { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
+export type { HeaderOptions } from '../policy/header-choice.ts'

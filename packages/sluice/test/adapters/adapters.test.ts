@@ -102,7 +102,7 @@ describe('misuse', () => {
 
   it('a cost that is no cost goes to next(error)', async () => {
     const middleware = expressLimit({ limiter: limiter(), cost: () => -5 })
-    const request = { method: 'GET', url: '/', originalUrl: '/', headers: {}, socket: { remoteAddress: '1.1.1.1' } }
+    const request = { method: 'GET', url: '/', originalUrl: '/', baseUrl: '', headers: {}, socket: { remoteAddress: '1.1.1.1' } }
     const error = await new Promise((resolve) => middleware(request, {} as never, resolve))
     expect(error).toMatchObject({ code: 'INVALID_COST' })
   })
