@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
-import { createGate, type GateOptions, type RequestReader } from '../http/gate.ts'
+import { createGate, type RequestReader } from '../http/gate.ts'
+import type { GateOptions } from '../http/gate-options.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 
 /** The part of a Fastify request that is read. Its `ip` is not: the address comes from the socket and `trustedProxies`. */
@@ -46,12 +47,12 @@ export function rateLimit<Request extends FastifyRequest = FastifyRequest, Reply
     const passage = await gate.ask(request, request.raw.socket.remoteAddress)
     if (reply.sent) return reply
     gate.tell({ getHeader: (name) => reply.getHeader(name), setHeader: (name, value) => reply.header(name, value) }, passage)
-    const { decision, problem } = passage
-    if (decision === undefined || problem === undefined) return undefined
-    reply.code(problem.status)
+    const { decision, answer } = passage
+    if (decision === undefined || answer === undefined) return undefined
+    reply.code(answer.problem.status)
     if (onDenied === undefined) {
       reply.header('Content-Type', PROBLEM_TYPE)
-      reply.send(`${JSON.stringify(problem)}\n`)
+      reply.send(answer.body)
     } else {
       const payload = await onDenied(request, reply, decision)
       if (!reply.sent) reply.send(payload)

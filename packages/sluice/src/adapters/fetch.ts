@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
-import { createGate, type GateOptions, type Passage, type RequestReader } from '../http/gate.ts'
+import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
+import type { GateOptions } from '../http/gate-options.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 
 /** `Rest` is what the platform gives a handler beside the request: an environment, the connection, the server. */
@@ -52,11 +53,11 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
   }
   const check: FetchLimit<Rest>['check'] = async (request, ...rest) => {
     const passage = await gate.ask(request, address?.(request, ...rest))
-    const { decision, problem } = passage
+    const { decision, answer } = passage
     const bound = { tell: (response: Response) => tell(response, passage) }
-    if (decision === undefined || problem === undefined) return bound
-    const plain = { status: problem.status, headers: { 'Content-Type': PROBLEM_TYPE } }
-    const denial = await (onDenied?.(request, decision, ...rest) ?? new Response(`${JSON.stringify(problem)}\n`, plain))
+    if (decision === undefined || answer === undefined) return bound
+    const plain = { status: answer.problem.status, headers: { 'Content-Type': PROBLEM_TYPE } }
+    const denial = await (onDenied?.(request, decision, ...rest) ?? new Response(answer.body, plain))
     return { denial: tell(denial, passage), ...bound }
   }
   return {

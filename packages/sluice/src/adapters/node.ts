@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
-import { createGate, type GateOptions, type RequestReader } from '../http/gate.ts'
+import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
+import type { GateOptions } from '../http/gate-options.ts'
 import type { HeaderSink } from '../http/headers.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 
@@ -29,6 +30,10 @@ const READER: RequestReader<NodeRequest> = {
   headers: ({ headers }) => headers,
 }
 
+/** Resolved once for all requests. */
+const PASSED = Promise.resolve(true)
+const REFUSED = Promise.resolve(false)
+
 /**
  * A rate limit in front of a `node:http` handler: resolves to true where the request may go on; otherwise it has been
  * answered with 429, or 503 where the limiter could not decide, and a problem body. Rejects, with nothing answered, with what
@@ -41,17 +46,23 @@ export function rateLimit<Request extends NodeRequest, Response extends NodeResp
 ): (request: Request, response: Response) => Promise<boolean> {
   const gate = createGate(options, reader)
   const { onDenied } = options
-  return async (request, response) => {
-    const passage = await gate.ask(request, request.socket.remoteAddress)
-    if (response.headersSent) return passage.passed
+  const finish = (request: Request, response: Response, passage: Passage): Promise<boolean> => {
+    const { decision, answer } = passage
+    if (response.headersSent) return answer === undefined ? PASSED : REFUSED
     gate.tell(response, passage)
-    const { decision, problem } = passage
-    if (decision === undefined || problem === undefined) return true
-    response.statusCode = problem.status
-    if (onDenied === undefined) {
-      response.setHeader('Content-Type', PROBLEM_TYPE)
-      response.end(`${JSON.stringify(problem)}\n`)
-    } else await onDenied(request, response, decision)
-    return false
+    if (decision === undefined || answer === undefined) return PASSED
+    response.statusCode = answer.problem.status
+    if (onDenied !== undefined) return Promise.resolve(onDenied(request, response, decision)).then(() => false)
+    response.setHeader('Content-Type', PROBLEM_TYPE)
+    response.end(answer.body)
+    return REFUSED
+  }
+  return (request, response) => {
+    try {
+      const passage = gate.ask(request, request.socket.remoteAddress)
+      return passage instanceof Promise ? passage.then((one) => finish(request, response, one)) : finish(request, response, passage)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 }

@@ -1,40 +1,12 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown } from '../errors/options.ts'
 import type { Headers } from '../identity/client-address.ts'
-import { normalizePath } from '../identity/path.ts'
-import type { RequestFacts } from '../identity/request.ts'
-import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
-import type { HeaderOptions } from '../policy/header-choice.ts'
 import { addressKeys } from './address-key.ts'
+import { chain } from './chain.ts'
+import { checkOptions, type Decider, type GateOptions, type Peers } from './gate-options.ts'
 import { type HeaderSink, type HeaderWriter, headerWriter } from './headers.ts'
-import { type Problem, problemOf } from './problem.ts'
-
-/** A policy engine, as far as a gate needs it. */
-export interface Decider {
-  decide(facts: RequestFacts): Promise<EngineAnswer>
-  /** What the policy says about headers. */
-  readonly headers?: HeaderOptions
-}
-
-export type EngineAnswer = Decision & { readonly identity: string; readonly violated: readonly string[] }
-
-/** Options every adapter shares; `Request` is the framework's. Give either `limiter` or `engine`. */
-export interface GateOptions<Request> {
-  readonly limiter?: Limiter
-  readonly engine?: Decider
-  /** Who is asking, for a limiter; default: the client's address, IPv6 by /64. An engine has the keys of its rules. */
-  readonly key?: (request: Request) => string | Promise<string>
-  /** Tokens a request takes, instead of 1 or of what the rules say. */
-  readonly cost?: number | ((request: Request) => number | Promise<number>)
-  /** Requests that are not limited at all. */
-  readonly skip?: (request: Request) => boolean | Promise<boolean>
-  /** Default: what the policy says, or else draft-11. */
-  readonly headers?: HeaderOptions
-  /** Networks whose forwarding header is believed, for a limiter; default none. An engine has its own from the policy. */
-  readonly trustedProxies?: readonly string[] | TrustedProxies
-}
+import { type Answer, answerOf, refusals } from './refusals.ts'
 
 /** How a framework's request is read; nothing is read that is not needed. */
 export interface RequestReader<Request> {
@@ -48,11 +20,10 @@ export interface RequestReader<Request> {
 
 /** Whether a request may pass, and what it is told. */
 export interface Passage {
-  readonly passed: boolean
   /** Absent where the request was skipped. */
   readonly decision?: Decision
-  /** Where it did not pass: the answer. */
-  readonly problem?: Problem
+  /** Where it may not pass: what to answer. */
+  readonly answer?: Answer
   /** Spreads retries; it is not sent. */
   readonly identity: string
 }
@@ -60,46 +31,32 @@ export interface Passage {
 /** Decides about requests of any framework. */
 export interface Gate<Request> {
   /**
+   * At once where the store is in this process and no option takes its time. Throws or rejects with what key, cost or skip threw, and with
+   * a LimiterError for a key or cost that is none; never for a failing store.
    * @param peer the address of the socket, where it has one
-   * Rejects with what key, cost or skip threw, and with a LimiterError for a key or cost that is none; never for a failing store.
    */
-  ask(request: Request, peer: string | undefined): Promise<Passage>
+  ask(request: Request, peer: string | undefined): Passage | Promise<Passage>
   /** Writes the header fields of a passage beside those that are there. */
   tell(sink: HeaderSink, passage: Passage): void
 }
 
-const KNOWN = ['limiter', 'engine', 'key', 'cost', 'skip', 'headers', 'onDenied', 'trustedProxies']
-const FUNCTIONS = ['key', 'skip', 'onDenied', 'address']
-const SKIPPED: Passage = { passed: true, identity: '' }
+const SKIPPED: Passage = { identity: '' }
 
-/**
- * @param peers where addresses come from; `option`: requests have none, so that there must be an option `address`, or a key
- * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine
- */
-export function createGate<Request>(
-  options: GateOptions<Request>,
-  reader: RequestReader<Request>,
-  peers: 'socket' | 'option' = 'socket',
-): Gate<Request> {
+/** @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine */
+export function createGate<Request>(options: GateOptions<Request>, reader: RequestReader<Request>, peers: Peers = 'socket'): Gate<Request> {
   checkOptions(options, peers)
   const { limiter, skip } = options
   const ask = limiter === undefined ? byEngine(options.engine as Decider, options, reader) : byLimiter(limiter, options, reader)
   const writer = writerOf(options)
   return {
-    async ask(request, peer) {
-      if (skip !== undefined) {
-        const skipped = skip(request)
-        if (typeof skipped === 'boolean' ? skipped : await skipped) return SKIPPED
-      }
-      return ask(request, peer)
-    },
+    ask: skip === undefined ? ask : (request, peer) => chain(skip(request), (skipped) => (skipped ? SKIPPED : ask(request, peer))),
     tell(sink, { decision, identity }) {
       if (decision !== undefined) writer()(sink, decision, identity)
     },
   }
 }
 
-type Ask<Request> = (request: Request, peer: string | undefined) => Promise<Passage>
+type Ask<Request> = Gate<Request>['ask']
 
 function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, reader: RequestReader<Request>): Ask<Request> {
   return async (request, peer) => {
@@ -113,7 +70,9 @@ function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, read
       ...(charged === undefined ? {} : { cost: charged }),
       ...(route === undefined ? {} : { route }),
     })
-    return passageOf(decision, decision.identity, decision.violated)
+    const { identity, violated } = decision
+    if (decision.allowed) return { decision, identity }
+    return { decision, identity, answer: answerOf(decision, violated.length > 0 ? violated : undefined) }
   }
 }
 
@@ -121,15 +80,22 @@ function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, rea
   const { key: keyOf, cost } = options
   const addressKey = addressKeys(options.trustedProxies ?? [])
   const check = checkOf(limiter)
-  return async (request, peer) => {
-    const chosen = keyOf === undefined ? addressKey(peer, () => reader.headers(request)) : keyOf(request)
-    const key = typeof chosen === 'string' ? chosen : await chosen
-    const charged = typeof cost === 'function' ? cost(request) : cost
-    const found = check(key, charged === undefined || typeof charged === 'number' ? charged : await charged)
-    const decision = found instanceof Promise ? await found : found
-    const identity = decision.allowed ? '' : `${key}|${normalizePath(reader.target(request))}|${limiter.name}`
-    return passageOf(decision, identity)
+  const refuse = refusals()
+  const passage = (request: Request, key: string, decision: Decision): Passage => {
+    if (decision.allowed) return { decision, identity: '' }
+    return { decision, identity: `${key}|${pathOf(reader.target(request))}|${limiter.name}`, answer: refuse(decision) }
   }
+  const charge = (request: Request, key: string): Passage | Promise<Passage> =>
+    chain(typeof cost === 'function' ? cost(request) : cost, (charged) =>
+      chain(check(key, charged), (decision) => passage(request, key, decision)),
+    )
+  return (request, peer) =>
+    keyOf === undefined
+      ? charge(
+          request,
+          addressKey(peer, () => reader.headers(request)),
+        )
+      : chain(keyOf(request), (key) => charge(request, key))
 }
 
 /** Asks a limiter that can answer at once without a promise in between. */
@@ -148,9 +114,10 @@ function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => D
   }
 }
 
-function passageOf(decision: Decision, identity: string, violated: readonly string[] = []): Passage {
-  if (decision.allowed) return { passed: true, decision, identity }
-  return { passed: false, decision, identity, problem: problemOf(decision, violated.length > 0 ? violated : undefined) }
+/** A target without its query, as it was sent: it only spreads retries, so that spellings need not be one. */
+function pathOf(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
 }
 
 /** The writer of the option or, where there is none, of the policy the engine has just now. */
@@ -165,28 +132,4 @@ function writerOf<Request>({ headers, engine }: GateOptions<Request>): () => Hea
     }
     return writer
   }
-}
-
-function checkOptions<Request>(options: GateOptions<Request>, peers: 'socket' | 'option'): void {
-  refuseUnknown('rateLimit', options, peers === 'socket' ? KNOWN : [...KNOWN, 'address'])
-  const { limiter, engine, cost } = options
-  if ((limiter === undefined) === (engine === undefined)) throw refused('give either limiter or engine')
-  if (limiter !== undefined && typeof limiter.check !== 'function') throw refused('limiter is none; createLimiter makes one')
-  if (engine !== undefined && typeof engine.decide !== 'function') throw refused('engine is none; createEngine makes one')
-  const all = options as Readonly<Record<string, unknown>>
-  for (const name of FUNCTIONS) {
-    const given = all[name]
-    if (given !== undefined && typeof given !== 'function') throw refused(`${name} is ${JSON.stringify(given)}, expected a function`)
-  }
-  if (cost !== undefined && typeof cost !== 'function' && !(typeof cost === 'number' && cost > 0 && cost < Infinity))
-    throw new LimiterError('INVALID_COST', `rateLimit: cost is ${String(cost)}, expected a number above 0 or a function`)
-  if (peers === 'option' && all['address'] === undefined && options.key === undefined)
-    throw refused("a request has no address here; give address, the platform's, or for a limiter key")
-  if (engine === undefined) return
-  if (options.key !== undefined) throw refused('key is for a limiter; an engine takes the keys of its rules')
-  if (options.trustedProxies !== undefined) throw refused('trustedProxies is for a limiter; an engine has those of its policy')
-}
-
-function refused(why: string): LimiterError {
-  return new LimiterError('INVALID_OPTIONS', `rateLimit: ${why}`)
 }

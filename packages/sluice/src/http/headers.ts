@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { jitteredSeconds } from '../decision/jitter.ts'
 import { headerChoice, type HeaderOptions } from '../policy/header-choice.ts'
-import { type QuotaField, quotaFields, type Standing, standingOf } from './quota-fields.ts'
+import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
@@ -24,7 +24,7 @@ const UNDECIDED_WAIT_MS = 1_000
 /** @throws LimiterError INVALID_OPTIONS for an unknown option or value */
 export function headerWriter(options?: HeaderOptions): HeaderWriter {
   const choice = headerChoice(options)
-  const fields = quotaFields(choice)
+  const { fields, standingOf } = quotaFields(choice)
   return (sink, decision, identity) => {
     const standing = fields.length === 0 ? undefined : standingOf(decision)
     if (standing !== undefined) {

@@ -14,7 +14,8 @@ export interface Problem {
 export const PROBLEM_TYPE = 'application/problem+json'
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
 
-type Refusal = Exclude<Decision, { allowed: true }>
+/** A decision that does not let pass. */
+export type Refusal = Exclude<Decision, { allowed: true }>
 
 /**
  * What a refused client is told: 429 for a used-up quota, a block, or a cost that can never pass; 503 where the limiter itself

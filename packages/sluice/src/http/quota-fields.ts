@@ -1,12 +1,13 @@
 import type { Decision, LimitView } from '../decision/decision.ts'
 import type { HeaderChoice } from '../policy/header-choice.ts'
-import { sfInteger, sfNumber, sfString } from './structured.ts'
+import { type LimitTexts, limitTexts, secondsOf } from './limit-texts.ts'
+import { sfInteger } from './structured.ts'
 
 /** What one answer says about its limits, as far as every field needs it. */
 export interface Standing {
   readonly decision: Decision
   readonly limits: readonly LimitView[]
-  /** Texts of the limit that single-valued fields describe. */
+  /** Of the limit that single-valued fields describe: the one that denied, or else the one that would run out first. */
   readonly capacity: string
   readonly left: string
   readonly reset: number
@@ -22,15 +23,33 @@ export interface QuotaField {
   valueOf(standing: Standing): string
 }
 
-/** What of an item stays the same from answer to answer. */
-interface Item {
-  readonly limit: number
-  readonly windowMs: number
-  readonly text: string
+export interface QuotaFields {
+  /** In the order they are sent; names are unique. */
+  readonly fields: readonly QuotaField[]
+  /** What the fields are made from; undefined where no limit is known, so that nothing is told. */
+  standingOf(decision: Decision): Standing | undefined
 }
 
-/** More names than a policy has; names come from configuration, but nothing may grow without a bound. */
-const MOST_ITEMS = 4_096
+type TextsOf = (view: LimitView) => LimitTexts
+
+/** The fields of a choice. */
+export function quotaFields({ dialect, legacy, limit, remaining }: HeaderChoice): QuotaFields {
+  const textsOf = limitTexts()
+  const fields = [...DIALECTS[dialect](textsOf), ...(limit ? [LIMIT] : []), ...(remaining ? [REMAINING] : []), ...RESETS[legacy]]
+  return {
+    fields,
+    standingOf(decision) {
+      const { limits } = decision
+      const nearest = nearestOf(decision, limits)
+      if (nearest === undefined) return undefined
+      const { remaining: left, replenishAfterMs } = nearest
+      return { decision, limits, capacity: textsOf(nearest).capacity, left: sfInteger(left), reset: secondsOf(replenishAfterMs) }
+    },
+  }
+}
+
+const LIMIT: QuotaField = { name: 'X-RateLimit-Limit', valueOf: ({ capacity }) => capacity }
+const REMAINING: QuotaField = { name: 'X-RateLimit-Remaining', leftIn: Number, valueOf: ({ left }) => left }
 
 const TRIPLET: readonly QuotaField[] = [
   { name: 'RateLimit-Limit', valueOf: ({ capacity }) => capacity },
@@ -38,84 +57,48 @@ const TRIPLET: readonly QuotaField[] = [
   { name: 'RateLimit-Reset', valueOf: ({ reset }) => String(reset) },
 ]
 
-/** The fields of a choice, in the order they are sent. Their names are unique. */
-export function quotaFields({ dialect, legacy, limit, remaining }: HeaderChoice): readonly QuotaField[] {
-  return [
-    ...FIELDS[dialect](),
-    ...(limit ? [{ name: 'X-RateLimit-Limit', valueOf: ({ capacity }: Standing) => capacity }] : []),
-    ...(remaining ? [{ name: 'X-RateLimit-Remaining', leftIn: Number, valueOf: ({ left }: Standing) => left }] : []),
-    ...LEGACY_RESET[legacy],
-  ]
+const DICTIONARY: QuotaField = {
+  name: 'RateLimit',
+  leftIn: (value) => Number(/\bremaining=(\d+)/.exec(value)?.[1]),
+  valueOf: ({ capacity, left, reset }) => `limit=${capacity}, remaining=${left}, reset=${reset}`,
 }
 
-const FIELDS: Readonly<Record<HeaderChoice['dialect'], () => readonly QuotaField[]>> = {
+const DIALECTS: Readonly<Record<HeaderChoice['dialect'], (textsOf: TextsOf) => readonly QuotaField[]>> = {
   // Revisions 8 to 11: lists of named items.
-  'draft-11': () => [
-    list('RateLimit-Policy', /^"/, ({ name, limit, windowMs }) => `${sfString(name)};q=${sfInteger(limit)};w=${windowOf(windowMs)}`),
-    list(
-      'RateLimit',
-      /^"/,
-      ({ name }) => `${sfString(name)};r=`,
-      ({ remaining, replenishAfterMs }) => `${sfInteger(remaining)};t=${secondsOf(replenishAfterMs)}`,
-    ),
+  'draft-11': (textsOf) => [
+    list('RateLimit-Policy', /^"/, (view) => textsOf(view).policy),
+    list('RateLimit', /^"/, (view) => `${textsOf(view).quoted};r=${sfInteger(view.remaining)};t=${secondsOf(view.replenishAfterMs)}`),
     ...TRIPLET,
   ],
-  'draft-7': () => [
-    policyOfNumbers(),
-    {
-      name: 'RateLimit',
-      leftIn: (value) => Number(/\bremaining=(\d+)/.exec(value)?.[1]),
-      valueOf: ({ capacity, left, reset }) => `limit=${capacity}, remaining=${left}, reset=${reset}`,
-    },
-  ],
-  'draft-6': () => [policyOfNumbers(), ...TRIPLET],
+  'draft-7': (textsOf) => [quotaPolicy(textsOf), DICTIONARY],
+  'draft-6': (textsOf) => [quotaPolicy(textsOf), ...TRIPLET],
   off: () => [],
 }
 
-const LEGACY_RESET: Readonly<Record<HeaderChoice['legacy'], readonly QuotaField[]>> = {
+const RESETS: Readonly<Record<HeaderChoice['legacy'], readonly QuotaField[]>> = {
   off: [],
   delta: [{ name: 'X-RateLimit-Reset', valueOf: ({ reset }) => String(reset) }],
   epoch: [{ name: 'X-RateLimit-Reset', valueOf: ({ decision, reset }) => sfInteger(Math.ceil(decision.at / 1_000) + reset) }],
 }
 
 /** Revisions 6 and 7: the quota itself is the item. */
-function policyOfNumbers(): QuotaField {
-  return list('RateLimit-Policy', /^\d/, ({ limit, windowMs }) => `${sfInteger(limit)};w=${windowOf(windowMs)}`)
+function quotaPolicy(textsOf: TextsOf): QuotaField {
+  return list('RateLimit-Policy', /^\d/, (view) => textsOf(view).quota)
 }
 
-/** A list with an item for each limit: a text that is made once for each limit, and what changes from answer to answer. */
-function list(name: string, begins: RegExp, fixed: (limit: LimitView) => string, changing?: (limit: LimitView) => string): QuotaField {
-  const items = new Map<string, Item>()
-  const itemOf = (view: LimitView): string => {
-    const known = items.get(view.name)
-    if (known !== undefined && known.limit === view.limit && known.windowMs === view.windowMs) return known.text
-    const text = fixed(view)
-    if (items.size >= MOST_ITEMS) items.clear()
-    items.set(view.name, { limit: view.limit, windowMs: view.windowMs, text })
-    return text
-  }
-  const whole = changing === undefined ? itemOf : (view: LimitView): string => itemOf(view) + changing(view)
+/** A list with an item for each limit. */
+function list(name: string, begins: RegExp, itemOf: (view: LimitView) => string): QuotaField {
   return {
     name,
     begins,
     valueOf({ limits }) {
-      let value = whole(limits[0] as LimitView)
-      for (let index = 1; index < limits.length; index += 1) value += `, ${whole(limits[index] as LimitView)}`
+      let value = itemOf(limits[0] as LimitView)
+      for (let index = 1; index < limits.length; index += 1) value += `, ${itemOf(limits[index] as LimitView)}`
       return value
     },
   }
 }
 
-/** What fields are made from; undefined where no limit is known, so that nothing is told. */
-export function standingOf(decision: Decision): Standing | undefined {
-  const { limits } = decision
-  const nearest = nearestOf(decision, limits)
-  if (nearest === undefined) return undefined
-  const { limit, remaining, replenishAfterMs } = nearest
-  return { decision, limits, capacity: sfInteger(limit), left: sfInteger(remaining), reset: secondsOf(replenishAfterMs) }
-}
-
-/** The limit that denied, or else the one that would run out first. */
 function nearestOf({ limitName }: Decision, limits: readonly LimitView[]): LimitView | undefined {
   let nearest = limits[0]
   for (const view of limits) {
@@ -123,13 +106,4 @@ function nearestOf({ limitName }: Decision, limits: readonly LimitView[]): Limit
     if (view.remaining < (nearest as LimitView).remaining) nearest = view
   }
   return nearest
-}
-
-function secondsOf(ms: number): number {
-  return sfNumber(Math.ceil(ms / 1_000))
-}
-
-/** Windows are whole seconds above 0. */
-function windowOf(ms: number): string {
-  return String(Math.max(1, secondsOf(ms)))
 }

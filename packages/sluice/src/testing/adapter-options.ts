@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import type { GateOptions } from '../http/gate.ts'
+import type { GateOptions } from '../http/gate-options.ts'
 import type { RequestFacts } from '../identity/request.ts'
 import type { HeaderOptions } from '../policy/header-choice.ts'
 import { type Bench, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'
