@@ -16,7 +16,7 @@ export interface NodeRequest {
 export interface NodeResponse extends HeaderSink {
   statusCode: number
   readonly headersSent: boolean
-  end(body?: string): unknown
+  end(body: string): unknown
 }
 
 export interface NodeOptions<Request extends NodeRequest, Response extends NodeResponse> extends GateOptions<Request> {

@@ -63,6 +63,17 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
     })
   })
 
+  it('tells a block from a used-up quota', async () => {
+    const limited = limiter()
+    const ask = await serve({ limiter: limited, key: () => 'one' })
+    await limited.block('one', '10min')
+    const blocked = await ask()
+    expect(JSON.parse(blocked.text)).toMatchObject({ title: 'Abnormal Usage Detected', status: 429, reason: 'blocked' })
+    expect(Number(blocked.headers['retry-after'])).toBeGreaterThanOrEqual(600)
+    await limited.unblock('one')
+    expect((await ask()).status).toBe(200)
+  })
+
   it.each([
     [{ dialect: 'draft-7' }, ['ratelimit', 'ratelimit-policy', ...LEGACY], { ratelimit: 'limit=2, remaining=1, reset=60' }],
     [{ dialect: 'draft-6' }, [...QUOTA.slice(1), ...LEGACY], { 'ratelimit-policy': '2;w=120' }],

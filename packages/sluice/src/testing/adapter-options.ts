@@ -85,6 +85,16 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
     expect(denied.headers['content-type'] ?? '').not.toMatch(PROBLEM)
   })
 
+  it('an onDenied that throws is an error, not an open connection', async () => {
+    const ask = await serve({ limiter: limiter(), cost: 2 }, () => {
+      throw new Error('no answer')
+    })
+    const [passed, ...refused] = await statuses(ask, [{}, {}, {}])
+    expect(passed).toBe(200)
+    // Some frameworks keep the status that was set before the error.
+    for (const status of refused) expect(status).toBeGreaterThanOrEqual(400)
+  })
+
   it.each([
     ['key', { key: () => Promise.reject(new Error('no key')) }],
     ['an empty key', { key: () => '' }],
