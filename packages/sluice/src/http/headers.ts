@@ -1,6 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { jitteredSeconds } from '../decision/jitter.ts'
 import { headerChoice, type HeaderOptions } from '../policy/header-choice.ts'
+import { asRefused, refusalFields } from './refusal.ts'
 import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
@@ -25,7 +26,8 @@ const UNDECIDED_WAIT_MS = 1_000
 export function headerWriter(options?: HeaderOptions): HeaderWriter {
   const choice = headerChoice(options)
   const { fields, standingOf } = quotaFields(choice)
-  return (sink, decision, identity) => {
+  return (sink, decided, identity) => {
+    const decision = asRefused(decided, choice.refusal)
     const standing = fields.length === 0 ? undefined : standingOf(decision)
     if (standing !== undefined) {
       if (isFresh(sink, fields)) for (const field of fields) sink.setHeader(field.name, field.valueOf(standing))
@@ -36,6 +38,7 @@ export function headerWriter(options?: HeaderOptions): HeaderWriter {
     if (wait !== undefined) sink.setHeader('Retry-After', String(jitteredSeconds(wait, identity)))
     // A cache that keeps a denial would deny everybody (RFC 6585, 4), whatever the application says of its own answers.
     sink.setHeader('Cache-Control', 'no-store')
+    for (const [name, value] of refusalFields(decision, choice.refusal)) sink.setHeader(name, value)
   }
 }
 

@@ -19,12 +19,24 @@ export interface HeaderOptions {
   readonly remaining?: boolean
   /** Retry-After on a denial that waiting can cure; default true. */
   readonly retryAfter?: boolean
+  /** What a refusal says beside; default nothing. */
+  readonly refusal?: RefusalHeaders
+}
+
+/** A refusal in the manner of Fairvisor's Token Bucket. */
+export interface RefusalHeaders {
+  /** Name of the field that says why. */
+  readonly field: string
+  /** Its value for each reason of a decision; no field for a reason that is not here. */
+  readonly reasons: Readonly<Partial<Record<string, string>>>
+  /** What limits that refused say is left, whatever is. */
+  readonly remaining: 0
 }
 
 /** The same with every default filled in. */
-export type HeaderChoice = Required<HeaderOptions>
+export type HeaderChoice = Required<Omit<HeaderOptions, 'refusal'>> & Pick<HeaderOptions, 'refusal'>
 
-const KNOWN = ['dialect', 'legacy', 'limit', 'remaining', 'retryAfter']
+const KNOWN = ['dialect', 'legacy', 'limit', 'remaining', 'retryAfter', 'refusal']
 
 /**
  * @param where begins the message of a refusal
@@ -45,6 +57,7 @@ export function headerChoice(options: HeaderOptions = {}, where: string = 'heade
     limit: flag('limit', !silent),
     remaining: flag('remaining', !silent),
     retryAfter: flag('retryAfter', true),
+    ...(options.refusal === undefined ? {} : { refusal: options.refusal }),
   })
 }
 
