@@ -85,6 +85,22 @@ describe('fastify', () => {
     expect(events.map(({ route }) => route)).toEqual(['/people/:name', undefined])
   })
 
+  it('onDenied may send its answer itself', async () => {
+    const app = made()
+    const onDenied = (_request: FastifyRequest, reply: FastifyReply) => reply.code(418).send('mine')
+    app.addHook('onRequest', rateLimit<FastifyRequest, FastifyReply>({ limiter: limiter(1), cost: 2, onDenied }))
+    expect((await app.inject({ url: '/' })).body).toBe('mine')
+  })
+
+  it('leaves a reply alone that was sent while the limit was asked', async () => {
+    const app = made()
+    const key = (request: FastifyRequest): string => ((request as FastifyRequest & { reply: FastifyReply }).reply.send('first'), 'a')
+    app.addHook('onRequest', async (request, reply) => void Object.assign(request, { reply }))
+    app.addHook('onRequest', rateLimit<FastifyRequest, FastifyReply>({ limiter: limiter(1), key, cost: 2 }))
+    const answer = await app.inject({ url: '/' })
+    expect([answer.statusCode, answer.body, answer.headers['ratelimit']]).toEqual([200, 'first', undefined])
+  })
+
   it('passes errors to the error handler', async () => {
     const app = made()
     app.addHook('onRequest', rateLimit({ limiter: limiter(1), cost: () => -5 }))

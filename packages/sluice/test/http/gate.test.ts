@@ -79,6 +79,35 @@ describe('a gate', () => {
     expect([await reason('1'), await reason('1')]).toEqual(['blocked', 'blocked'])
   })
 
+  it('tells denials of several limits apart by the limit', async () => {
+    const limits = { few: tokenBucket({ rate: '1/h', burst: 2 }), small: tokenBucket({ rate: '1/h', burst: 3 }) }
+    const asked = gate({
+      limiter: createLimiter({ limits, clock: manualClock() }),
+      key: ({ key = '' }) => key,
+      cost: ({ cost }) => Number(cost),
+    })
+    const violated = async (key: string, cost: string): Promise<unknown> =>
+      (await asked.ask({ key, cost }, undefined)).answer?.problem['violated-policies']
+    expect([await violated('a', '2'), await violated('a', '1'), await violated('b', '3')]).toEqual([undefined, ['few'], ['few']])
+    const reversed = gate({
+      limiter: createLimiter({ limits: { big: limits.small, few: limits.few }, clock: manualClock() }),
+      key: () => 'a',
+      cost: 4,
+    })
+    expect((await reversed.ask({}, undefined)).answer?.problem['violated-policies']).toEqual(['big'])
+  })
+
+  it('spreads retries by who asks and where, not by the query, and asks a store that is not synchronous only once whether it is', async () => {
+    const limited = limiter(1, remote(memoryStore({ clock: manualClock() })))
+    let asked = 0
+    const counting: Limiter = { ...limited, checkSync: (...question) => ((asked += 1), limited.checkSync(...question)) }
+    const targets: RequestReader<Plain> = { ...reader, target: ({ target = '' }) => target }
+    const counted = createGate({ limiter: counting }, targets)
+    const identities: string[] = []
+    for (const target of ['/a', '/a', '/a?b', '/c']) identities.push((await counted.ask({ target }, '192.0.2.1')).identity)
+    expect([asked, identities[1] === identities[2], identities[1] === identities[3]]).toEqual([1, true, false])
+  })
+
   it.each([
     [{ key: () => 'a' }, 'key is for a limiter'],
     [{ trustedProxies: ['loopback'] }, 'trustedProxies is for a limiter'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { jitteredSeconds } from '../../src/decision/jitter.ts'
-import type { Decision, LimitView } from '../../src/decision/decision.ts'
+import type { Decision, Denied, LimitView } from '../../src/decision/decision.ts'
 import { headersOf, headerWriter } from '../../src/http/headers.ts'
 import { createLimiter, tokenBucket } from '../../src/index.ts'
 import { headerChoice, type HeaderOptions } from '../../src/policy/header-choice.ts'
@@ -215,6 +215,13 @@ describe('beside headers that are there', () => {
       ratelimit: '"outer";r=5;t=1, "a";r=0;t=1, "b";r=3;t=1',
       'ratelimit-remaining': '0',
     })
+  })
+
+  it('single values tell of the limit that denied, also where another has less left, and of the nearer route where both have as much', () => {
+    const outer = { 'RateLimit-Remaining': '0', 'RateLimit-Limit': '50' }
+    const costly: Decision = { ...(denied(1_000) as Denied), limits: [view({ remaining: 3 })] }
+    expect(beside(outer, costly)).toMatchObject({ 'ratelimit-remaining': '3', 'ratelimit-limit': '20' })
+    expect(beside(outer, allowed(view({ remaining: 0 })))).toMatchObject({ 'ratelimit-limit': '20' })
   })
 
   it('draft-7 and draft-6 do the same with what they have', () => {
