@@ -1,9 +1,10 @@
 import { toMillis } from '../time/micros.ts'
 import type { MapNode, PolicyNode } from './node.ts'
 import { type Fields, openFields } from './fields.ts'
+import { DIALECTS, type HeaderChoice, headerChoice, LEGACY } from './header-choice.ts'
 import type { Issues } from './issues.ts'
 import { readRule } from './native-rule.ts'
-import { ALL_HEADERS, type HeaderChoice, type Policy, type PolicyBody } from './policy.ts'
+import type { Policy, PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
 import { readStore, readTrustedProxies } from './surroundings.ts'
 
@@ -49,11 +50,10 @@ function readIdentifiers(fields: Fields, issues: Issues): void {
 function readHeaders(fields: Fields, issues: Issues): HeaderChoice {
   const node = fields.node('headers')
   const headers = node === undefined ? undefined : openFields(node, 'headers', { names: ['dialect', 'legacy'] }, issues)
-  return {
-    ...ALL_HEADERS,
-    dialect: headers?.choice('dialect', ['draft-11', 'off']) ?? ALL_HEADERS.dialect,
-    legacy: headers?.choice('legacy', ['off', 'delta', 'epoch']) ?? ALL_HEADERS.legacy,
-  }
+  return headerChoice({
+    dialect: headers?.choice('dialect', DIALECTS) ?? 'draft-11',
+    legacy: headers?.choice('legacy', LEGACY) ?? 'off',
+  })
 }
 
 const LONGEST_DEADLINE_MS = 60_000

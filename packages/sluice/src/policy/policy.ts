@@ -1,4 +1,5 @@
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
+import type { HeaderChoice } from './header-choice.ts'
 import type { OnStoreFailure, Rule } from './rule.ts'
 
 /** A policy that was read, checked and compiled; frozen, and the same whichever dialect it was written in. */
@@ -22,21 +23,6 @@ export interface Policy {
   /** Tells policies apart: 16 hexadecimal digits of the text. */
   readonly hash: string
 }
-
-/** Which header fields are sent. */
-export interface HeaderChoice {
-  /** RateLimit and RateLimit-Policy. */
-  readonly dialect: 'draft-11' | 'off'
-  /** X-RateLimit-Reset: seconds from now, or seconds since 1970. */
-  readonly legacy: 'off' | 'delta' | 'epoch'
-  /** X-RateLimit-Limit. */
-  readonly limit: boolean
-  /** X-RateLimit-Remaining. */
-  readonly remaining: boolean
-  readonly retryAfter: boolean
-}
-
-export const ALL_HEADERS: HeaderChoice = { dialect: 'draft-11', legacy: 'off', limit: true, remaining: true, retryAfter: true }
 
 /** What a dialect reads; the rest of a policy is the same for all. */
 export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings'>
