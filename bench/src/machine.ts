@@ -8,11 +8,20 @@ export interface Machine {
   /** Of the last minute: what the machine did besides. */
   readonly load: number
   readonly node: string
+}
+
+export interface RedisMachine extends Machine {
   readonly redis: string
 }
 
+export function thisMachine(): Machine {
+  const processors = cpus()
+  const cpu = processors[0]?.model.trim() ?? 'unknown processor'
+  return { cores: processors.length, cpu, load: loadavg()[0] ?? 0, node: process.versions.node }
+}
+
 /** Asks this machine and the server; rejects where the server does not answer. */
-export async function machineOf(url: string): Promise<Machine> {
+export async function machineOf(url: string): Promise<RedisMachine> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
   let cause: Error | undefined
   client.on('error', (error: Error) => (cause = error))
@@ -20,9 +29,7 @@ export async function machineOf(url: string): Promise<Machine> {
     await client.connect()
     const info = await client.info('server')
     const version = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? 'of unknown version'
-    const processors = cpus()
-    const cpu = processors[0]?.model.trim() ?? 'unknown processor'
-    return { cores: processors.length, cpu, load: loadavg()[0] ?? 0, node: process.versions.node, redis: version }
+    return { ...thisMachine(), redis: version }
   } catch (error) {
     throw cause ?? error
   } finally {

@@ -1,36 +1,40 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { embedded } from './suites/embedded.ts'
 import { seed003 } from './suites/seed-003.ts'
-import { MissingEngine, type Suite } from './suites/suite.ts'
+import { MissingEngine, type Suite, type SuiteOptions } from './suites/suite.ts'
 
-/**
- * `npm run bench -- SUITE [--seconds N] [--json FILE]`. Exit codes: 0 measured, 1 failed, 2 there is nothing to measure against,
- * 3 not understood.
- */
-const SUITES: readonly Suite[] = [seed003]
+/** `npm run bench -- SUITE [option ...]`. Exit codes: 0 measured, 1 failed, 2 there is nothing to measure against, 3 not understood. */
+const SUITES: readonly Suite[] = [embedded, seed003]
 
 const USAGE = [
-  'usage: npm run bench -- SUITE [--seconds N] [--json FILE]',
+  'usage: npm run bench -- SUITE [--seconds N] [--json FILE] [--only PART,...] [--gates]',
   '',
   'suites:',
-  ...SUITES.map(({ name, summary }) => `  ${name.padEnd(12)}${summary}`),
+  ...SUITES.flatMap(({ name, summary, parts }) => [
+    `  ${name.padEnd(12)}${summary}`,
+    ...(parts === undefined ? [] : [`${' '.repeat(14)}parts: ${parts.join(', ')}`]),
+  ]),
   '',
-  '  --seconds N   seconds that one contestant is under load in the first part (default: the suite’s); the rest shrinks with it',
+  '  --seconds N   seconds that one contestant is under load in the first part, or that one comparison takes (default: the suite’s);',
+  '                the rest shrinks with it',
   '  --json FILE   also write the results there',
+  '  --only PARTS  some parts of a suite that has parts, by commas',
+  '  --gates       also time `npm test` and `npm run check`: minutes',
   '',
-  'SLUICE_REDIS_URL names a Redis to use; without it a private redis-server is started and stopped.',
+  'SLUICE_REDIS_URL names a Redis to use; without it a private redis-server is started and stopped. The suite embedded needs none.',
 ].join('\n')
 
-interface Order {
+interface Order extends Pick<SuiteOptions, 'seconds' | 'parts' | 'gates'> {
   readonly suite: Suite
-  readonly seconds?: number
   readonly json?: string
 }
 
 /** What was asked for, or why it was not understood. */
 function parse(args: readonly string[]): Order | string {
   try {
-    const options = { seconds: { type: 'string' }, json: { type: 'string' } } as const
+    const text = { type: 'string' } as const
+    const options = { seconds: text, json: text, only: text, gates: { type: 'boolean', default: false } } as const
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     const [name, ...rest] = positionals
     if (name === undefined) return 'no suite was named'
@@ -40,9 +44,16 @@ function parse(args: readonly string[]): Order | string {
     const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
     if (seconds !== undefined && !(seconds > 0 && seconds <= 3_600))
       return `--seconds is ${values.seconds}, expected above 0 and at most 3600`
+    const { parts: known } = suite
+    if (known === undefined && (values.only !== undefined || values.gates)) return `${name} has no parts: no --only and no --gates`
+    const parts = values.only?.split(',')
+    const unknown = parts?.find((part) => !known?.includes(part))
+    if (unknown !== undefined) return `--only: ${name} has no part ${JSON.stringify(unknown)}; it has ${known?.join(', ')}`
     return {
       suite,
       ...(seconds === undefined ? {} : { seconds }),
+      ...(parts === undefined ? {} : { parts }),
+      ...(values.gates ? { gates: true } : {}),
       ...(values.json === undefined ? {} : { json: values.json }),
     }
   } catch (error) {
@@ -51,7 +62,7 @@ function parse(args: readonly string[]): Order | string {
 }
 
 /** Measures and prints; an interrupted run leaves no server behind either. */
-async function run({ suite, seconds, json }: Order): Promise<number> {
+async function run({ suite, json, ...wanted }: Order): Promise<number> {
   const undos: (() => Promise<void>)[] = []
   const interrupted = new Promise<number>((resolve) => {
     process.once('SIGINT', () => resolve(130))
@@ -59,7 +70,7 @@ async function run({ suite, seconds, json }: Order): Promise<number> {
   })
   const measured = async (): Promise<number> => {
     const { text, results } = await suite.run({
-      ...(seconds === undefined ? {} : { seconds }),
+      ...wanted,
       say: (line) => console.error(line),
       atEnd: (undo) => undos.push(undo),
     })

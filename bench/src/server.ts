@@ -1,5 +1,5 @@
 import { findRedis, startRedis } from '@sluice/scripts/engines'
-import { type Machine, machineOf } from './machine.ts'
+import { machineOf, type RedisMachine } from './machine.ts'
 import { MissingEngine, type SuiteOptions } from './suites/suite.ts'
 
 /** A Redis to measure against. */
@@ -7,7 +7,7 @@ export interface Server {
   readonly url: string
   /** `private`: started for this run and stopped after it; `given`: SLUICE_REDIS_URL. */
   readonly origin: 'private' | 'given'
-  readonly machine: Machine
+  readonly machine: RedisMachine
 }
 
 /** The server SLUICE_REDIS_URL names, else a private one of this run's own; rejects with MissingEngine where there is neither. */
@@ -23,7 +23,7 @@ export async function openServer({ atEnd }: Pick<SuiteOptions, 'atEnd'>): Promis
   return { url: engine.url, origin: 'private', machine: await describe(engine.url, 'the private redis-server') }
 }
 
-async function describe(url: string, name: string): Promise<Machine> {
+async function describe(url: string, name: string): Promise<RedisMachine> {
   return machineOf(url).catch((error: unknown) => {
     throw new MissingEngine(`no Redis to measure: ${name} does not answer: ${firstLine(error)}`, { cause: error })
   })

@@ -1,5 +1,6 @@
 import type { Bucket, Contestant, Running } from './contestants/contestant.ts'
 import { closedLoop } from './load.ts'
+import { median } from './statistics.ts'
 
 export interface SpeedOptions {
   readonly url: string
@@ -73,11 +74,4 @@ async function turn(lane: Lane, { callers, roundMs }: SpeedOptions): Promise<voi
   lane.errors += load.errors
   lane.calls += sent.calls - before.calls
   lane.commands += sent.commands - before.commands
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] as number
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2
 }

@@ -30,14 +30,19 @@ function folder(): string {
 }
 
 describe('npm run bench', () => {
-  it.each([[[]], [['seed-000']], [['seed-003', '--seconds', '0']], [['seed-003', '--fast']]])(
-    '%j: lists the suites and exits with 3',
-    async (args) => {
-      const { code, out, err } = await bench(args)
-      expect([code, out]).toEqual([3, ''])
-      expect(err).toContain('  seed-003    ')
-    },
-  )
+  it.each([
+    [[]],
+    [['seed-000']],
+    [['seed-003', '--seconds', '0']],
+    [['seed-003', '--fast']],
+    [['seed-003', '--only', 'hot']],
+    [['seed-003', '--gates']],
+    [['embedded', '--only', 'hot,cold']],
+  ])('%j: lists the suites and exits with 3', async (args) => {
+    const { code, out, err } = await bench(args)
+    expect([code, out]).toEqual([3, ''])
+    expect(err).toContain('  seed-003    ')
+  })
 
   it('says in one line that there is no Redis and exits with 2', async () => {
     const { code, out, err } = await bench(['seed-003'], { SLUICE_REDIS_URL: 'redis://127.0.0.1:1' })
@@ -54,6 +59,22 @@ describe('npm run bench', () => {
     expect(results).toMatchObject({ suite: 'seed-003', seconds: 0.2, server: 'given', machine: { node: process.versions.node } })
     expect(results.speed.map(({ rounds }) => rounds.length)).toEqual([5, 5, 5, 5])
   })
+
+  it('embedded: measures the parts that were asked for, each figure with its goal, its mark and its baseline', async () => {
+    const json = join(folder(), 'results.json')
+    const { code, out } = await bench(['embedded', '--only', 'hot,http,size', '--seconds', '0.1', '--json', json])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^checkSync \[all allowed, burst 10\^7\] .* x +<= 2 .* Map \d+ ns +0\.00 %$/m)
+    expect(out).toMatch(/^default headers \[all allowed, burst 10\^7\] .* us +<= 3 .* bare [\d.]+ us$/m)
+    const results = JSON.parse(readFileSync(json, 'utf8')) as { parts: Record<string, { readings: { mark: string }[] }> }
+    expect(results).toMatchObject({ suite: 'embedded', seconds: 0.1, machine: { node: process.versions.node } })
+    expect(Object.keys(results.parts)).toEqual(['hot', 'http', 'size'])
+    const marks = Object.values(results.parts).flatMap(({ readings }) => readings.map(({ mark }) => mark))
+    expect(marks).toHaveLength(8 + 3 + 2)
+    // How fast it is depends on the machine; that it is right does not.
+    expect(marks).not.toContain('wrong')
+    expect(marks).not.toContain('absent')
+  }, 90_000)
 
   it.skipIf('missing' in findRedis())('stops its private server when it is interrupted', async () => {
     const temporary = folder()

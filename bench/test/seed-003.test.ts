@@ -33,7 +33,9 @@ describe.skipIf(url === undefined)('seed-003: what 64 callers are let through on
   it('Sluice: not one too many over any interval of the server’s clock, in one call', async () => {
     const row = await measure('Sluice')
     expect(row.audit).toMatchObject({ overGrant: 0, overGrantPercent: 0 })
-    expect(row.maximum - row.allowed).toBeOneOf([0, 1])
+    expect(row.allowed).toBeLessThanOrEqual(row.maximum)
+    // A request that was given up at its deadline may have been charged: nobody was let through for that token.
+    expect(row.maximum - row.allowed).toBeLessThanOrEqual(1 + row.errors)
     expect(row.callsPerRequest).toBeLessThanOrEqual(1)
     expect(row.commandsPerRequest).toBeLessThanOrEqual(1)
   })

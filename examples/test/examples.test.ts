@@ -76,15 +76,16 @@ describe('examples/quick-start', () => {
   })
 })
 
-describe('examples/express-adapter', () => {
+describe.each(['express', 'fastify', 'fetch', 'node'])('examples/%s-adapter', (name) => {
   it('answers with headers, then 429 with Retry-After and a problem body', async () => {
-    const { passed, refused } = await askUntilRefused(await start('express-adapter/server.js').address, 2_000)
+    const { passed, refused } = await askUntilRefused(await start(`${name}-adapter/server.js`).address, 2_000)
     expect(passed.length).toBeGreaterThanOrEqual(20)
+    expect(await passed[0]?.json()).toEqual({ hello: 'world' })
     expect(passed[0]?.headers.get('ratelimit-limit')).toBe('20')
     expect(passed[0]?.headers.get('ratelimit-remaining')).toBe('19')
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-    expect(await refused.json()).toMatchObject({ status: 429, 'violated-policies': ['default'] })
+    expect(await refused.json()).toMatchObject({ status: 429, reason: 'quota', 'violated-policies': ['default'] })
   })
 })
 

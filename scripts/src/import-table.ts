@@ -38,7 +38,8 @@ export const ROOMS: readonly Room[] = [
   { folder: 'limiter', mayImport: [...BASE, 'keys', 'observe/events.ts', 'stores/store.ts'] },
   { folder: 'engine', mayImport: [...BASE, 'keys', 'policy', 'identity', 'limiter', 'observe/events.ts', 'stores/store.ts'] },
   { folder: 'pacing', mayImport: ['limiter', 'time', 'errors'] },
-  { folder: 'http', mayImport: ['decision', 'identity', 'errors'], typesOf: ['limiter', 'engine'] },
+  // What a policy chooses about headers is what an adapter's option chooses: one file of the policy says it for both.
+  { folder: 'http', mayImport: ['decision', 'identity', 'errors', 'policy/header-choice.ts'], typesOf: ['limiter', 'engine'] },
   {
     folder: 'adapters',
     mayImport: ['http'],
@@ -47,7 +48,10 @@ export const ROOMS: readonly Room[] = [
   {
     folder: 'testing',
     mayImport: ['*'],
-    outside: [{ name: 'vitest', typesOnly: false, reason: 'an optional peer: the kit declares tests' }],
+    outside: [
+      { name: 'vitest', typesOnly: false, reason: 'an optional peer: the kit declares tests' },
+      { name: 'node:', typesOnly: false, reason: 'the adapter suite asks over connections of its own' },
+    ],
   },
   // The doors: files directly in src put rooms together.
   { folder: '.', mayImport: ['*'] },

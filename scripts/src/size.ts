@@ -10,7 +10,7 @@ export interface Size {
   readonly gzip: number
 }
 
-interface Bundle {
+export interface Bundle {
   readonly name: string
   readonly source: string
   /** Most bytes it is meant to have, compressed: told with every measurement, so that the distance stays in sight. */
@@ -21,7 +21,8 @@ const RECORD = 'packages/sluice/size.json'
 /** What a change may add without saying so. */
 const TOLERANCE = 1.01
 
-const BUNDLES: readonly Bundle[] = [
+/** What is measured, as an application would import it. */
+export const BUNDLES: readonly Bundle[] = [
   {
     name: 'createLimiter + tokenBucket + memoryStore',
     source: `export { createLimiter, tokenBucket, memoryStore } from 'sluice'`,
@@ -32,7 +33,7 @@ const BUNDLES: readonly Bundle[] = [
 
 /** Bundles the built package as an application would, and compares with the record. */
 export async function checkSizes(root: string): Promise<Finding> {
-  return judgeSizes(await measure(root), readRecord(root))
+  return judgeSizes(await measureSizes(root), readRecord(root))
 }
 
 /** Compares sizes with the recorded ones, by name; more than 1 % above the record fails. */
@@ -49,7 +50,7 @@ export function judgeSizes(now: Readonly<Record<string, Size>>, recorded: Readon
 
 /** Measures and records: the new record is part of the commit that changes the size. */
 export async function writeSizes(root: string): Promise<void> {
-  writeFileSync(join(root, RECORD), `${JSON.stringify(await measure(root), undefined, 2)}\n`)
+  writeFileSync(join(root, RECORD), `${JSON.stringify(await measureSizes(root), undefined, 2)}\n`)
 }
 
 function problemOf(gzip: number, before: number | undefined): string | undefined {
@@ -57,7 +58,8 @@ function problemOf(gzip: number, before: number | undefined): string | undefined
   return gzip > before * TOLERANCE ? 'more than 1 % above the record; if it is worth it: node scripts/dist/size.js --write' : undefined
 }
 
-async function measure(root: string): Promise<Record<string, Size>> {
+/** Sizes of the built package by the name of the bundle. */
+export async function measureSizes(root: string): Promise<Record<string, Size>> {
   const sizes = await Promise.all(BUNDLES.map(async ({ name, source }) => [name, await sizeOf(root, source)] as const))
   return Object.fromEntries(sizes)
 }

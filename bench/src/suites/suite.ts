@@ -1,6 +1,10 @@
 export interface SuiteOptions {
   /** Shortens or lengthens what the suite measures; each suite says what it means. */
   readonly seconds?: number
+  /** Only these of the suite's parts; all of them where it is left out. */
+  readonly parts?: readonly string[]
+  /** Also time the repository's own gates. */
+  readonly gates?: boolean
   /** Takes a line about what is going on. */
   readonly say: (line: string) => void
   /** Hands out what must be undone even if the run is cut short, such as stopping a server. */
@@ -19,6 +23,8 @@ export interface Suite {
   readonly name: string
   /** One line of the usage. */
   readonly summary: string
+  /** What `parts` may name; a suite without any has no gates either. */
+  readonly parts?: readonly string[]
   /** Rejects with MissingEngine where there is nothing to run against. */
   run(options: SuiteOptions): Promise<SuiteResult>
 }

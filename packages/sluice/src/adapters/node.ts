@@ -1,9 +1,10 @@
 import type { Decision } from '../decision/decision.ts'
-import { createGate, type GateOptions } from '../http/gate.ts'
-import { type HeaderSink, mergeHeaders } from '../http/merge.ts'
+import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
+import type { GateOptions } from '../http/gate-options.ts'
+import type { HeaderSink } from '../http/headers.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 
-/** The part of node's IncomingMessage that is read. */
+/** The part of node's IncomingMessage that is read; also what HTTP/2 gives its compatible handlers. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -15,34 +16,53 @@ export interface NodeRequest {
 export interface NodeResponse extends HeaderSink {
   statusCode: number
   readonly headersSent: boolean
-  end(body?: string): unknown
+  end(body: string): unknown
 }
 
 export interface NodeOptions<Request extends NodeRequest, Response extends NodeResponse> extends GateOptions<Request> {
-  /** Answers a refused request instead of the problem body; headers are already set. */
+  /** Answers a refused request instead of the problem body; status and headers are already set. */
   readonly onDenied?: (request: Request, response: Response, decision: Decision) => void | Promise<void>
 }
 
+const READER: RequestReader<NodeRequest> = {
+  method: ({ method }) => method ?? 'GET',
+  target: ({ url }) => url ?? '/',
+  headers: ({ headers }) => headers,
+}
+
+/** Resolved once for all requests. */
+const PASSED = Promise.resolve(true)
+const REFUSED = Promise.resolve(false)
+
 /**
  * A rate limit in front of a `node:http` handler: resolves to true where the request may go on; otherwise it has been
- * answered with 429, or 503 where the limiter could not decide, and a problem body.
+ * answered with 429, or 503 where the limiter could not decide, and a problem body. Rejects, with nothing answered, with what
+ * key, cost, skip or onDenied threw.
+ * @param reader reads the request where a framework changed it
  */
 export function rateLimit<Request extends NodeRequest, Response extends NodeResponse>(
   options: NodeOptions<Request, Response>,
-): (request: Request, response: Response, target?: string) => Promise<boolean> {
-  const gate = createGate(options)
-  return async (request, response, target = request.url ?? '/') => {
-    const ip = request.socket.remoteAddress
-    const facts = { method: request.method ?? 'GET', path: target, headers: request.headers, ...(ip === undefined ? {} : { ip }) }
-    const { passed, headers, decision, problem } = await gate(request, facts)
-    if (response.headersSent) return passed
-    mergeHeaders(response, headers, !passed)
-    if (passed || decision === undefined || problem === undefined) return true
-    response.statusCode = problem.status
-    if (options.onDenied === undefined) {
-      response.setHeader('Content-Type', PROBLEM_TYPE)
-      response.end(`${JSON.stringify(problem)}\n`)
-    } else await options.onDenied(request, response, decision)
-    return false
+  reader: RequestReader<Request> = READER,
+): (request: Request, response: Response) => Promise<boolean> {
+  const gate = createGate(options, reader)
+  const { onDenied } = options
+  const finish = (request: Request, response: Response, passage: Passage): Promise<boolean> => {
+    const { decision, answer } = passage
+    if (response.headersSent) return answer === undefined ? PASSED : REFUSED
+    gate.tell(response, passage)
+    if (decision === undefined || answer === undefined) return PASSED
+    response.statusCode = answer.problem.status
+    if (onDenied !== undefined) return Promise.resolve(onDenied(request, response, decision)).then(() => false)
+    response.setHeader('Content-Type', PROBLEM_TYPE)
+    response.end(answer.body)
+    return REFUSED
+  }
+  return (request, response) => {
+    try {
+      const passage = gate.ask(request, request.socket.remoteAddress)
+      return passage instanceof Promise ? passage.then((one) => finish(request, response, one)) : finish(request, response, passage)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 }

@@ -20,7 +20,10 @@ export interface BucketPlan {
   readonly burst: number
   readonly perToken: Span
   readonly perMicro: Span
+  /** How long an empty bucket takes to be full. */
   readonly full: Span
+  /** So much before now a bucket that is full now was empty: whole microseconds back, and n-ths of one forward again. */
+  readonly emptyBefore: Span
 }
 
 /** The largest whole number of `unit` spans that fit between zero and `time`: an estimate in doubles, made exact by comparing. */
@@ -55,7 +58,8 @@ export function planOf(n: number, m: Micros, burst: number): BucketPlan {
   const perToken = { micros: Math.floor(tokenTime / n), rest: tokenTime % n }
   const perMicro = { micros: Math.floor(m / n), rest: m % n }
   const full = spanOf({ n, perToken, perMicro }, burst)
-  return { n, m, burst, perToken, perMicro, full }
+  const emptyBefore = full.rest === 0 ? full : { micros: full.micros + 1, rest: n - full.rest }
+  return { n, m, burst, perToken, perMicro, full, emptyBefore }
 }
 
 /** Why the plan cannot be carried by whole numbers below 2^53, or undefined. */

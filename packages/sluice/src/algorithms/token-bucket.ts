@@ -117,28 +117,29 @@ function decide(
   _phase: number,
   into: Step<BucketState> = tokenBucketKernel.step(),
 ): Step<BucketState> {
-  const { n, perToken, perMicro, full } = plan
-  // As `filled`, without an object: this is the way of every request.
-  let time = now
+  // As `filled` and `spanOf`, without objects: this is the way of every request.
+  const time = state !== undefined && state.seen > now ? state.seen : now
+  let zero = time - plan.emptyBefore.micros
+  let { rest } = plan.emptyBefore
   let hold = 0
-  if (state !== undefined && state.seen > now) time = state.seen
-  let rest = full.rest === 0 ? 0 : n - full.rest
-  let zero = time - full.micros - (rest === 0 ? 0 : 1)
   if (state !== undefined) {
     if (state.zero > zero || (state.zero === zero && state.rest > rest)) {
       zero = state.zero
       rest = state.rest
       hold = state.hold
-    } else if (state.hold > 0 && time < state.seen + state.hold) hold = state.hold
+    } else if (state.hold > 0) hold = time < state.seen + state.hold ? state.hold : 0
   }
-  const tokens = Math.floor(cost / MICRO)
+  const tokens = cost === MICRO ? 1 : Math.floor(cost / MICRO)
   const parts = cost - tokens * MICRO
-  const sum = rest + tokens * perToken.rest + parts * perMicro.rest
-  const carry = sum < n ? 0 : Math.floor(sum / n)
-  const movedZero = zero + tokens * perToken.micros + parts * perMicro.micros + carry
-  const movedRest = sum - carry * n
-  const possible = cost <= plan.burst
-  if (!possible || movedZero > time || (movedZero === time && movedRest > 0)) {
+  let movedZero = zero + tokens * plan.perToken.micros + parts * plan.perMicro.micros
+  let movedRest = rest + tokens * plan.perToken.rest + parts * plan.perMicro.rest
+  if (movedRest >= plan.n) {
+    const carry = Math.floor(movedRest / plan.n)
+    movedZero += carry
+    movedRest -= carry * plan.n
+  }
+  if (cost > plan.burst || movedZero > time || (movedZero === time && movedRest > 0)) {
+    const possible = cost <= plan.burst
     into.outcome = possible ? 'denied' : 'impossible'
     // Counted from the time given: where that lies before `seen`, waiting starts earlier and lasts longer.
     into.retryAfter = possible ? movedZero - now + (movedRest > 0 ? 1 : 0) : 0
@@ -176,8 +177,8 @@ function adjust(plan: BucketPlan, state: BucketState | undefined, now: Micros, a
 
 /** Where `zero` stands at `time`: never further back than a full bucket. */
 function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): { zero: Micros; rest: number; hold: Micros } {
-  const rest = plan.full.rest === 0 ? 0 : plan.n - plan.full.rest
-  const zero = time - plan.full.micros - (rest === 0 ? 0 : 1)
+  const { rest } = plan.emptyBefore
+  const zero = time - plan.emptyBefore.micros
   if (state === undefined) return { zero, rest, hold: 0 }
   if (state.zero > zero || (state.zero === zero && state.rest > rest)) return state
   return { zero, rest, hold: state.hold > 0 && time < state.seen + state.hold ? state.hold : 0 }

@@ -1,94 +1,135 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown } from '../errors/options.ts'
-import { groupAddress } from '../identity/address.ts'
-import { clientAddress } from '../identity/client-address.ts'
-import { normalizePath } from '../identity/path.ts'
-import type { RequestFacts } from '../identity/request.ts'
-import { trustProxies } from '../identity/trusted-proxies.ts'
+import type { Headers } from '../identity/client-address.ts'
 import type { Limiter } from '../limiter/limiter.ts'
-import { type HeaderList, type HeaderOptions, headersOf } from './headers.ts'
-import { type Problem, problemOf } from './problem.ts'
+import { addressKeys } from './address-key.ts'
+import { chain } from './chain.ts'
+import { checkOptions, type Decider, type GateOptions, type Peers } from './gate-options.ts'
+import { type HeaderSink, type HeaderWriter, headerWriter } from './headers.ts'
+import { type Answer, answerOf, refusals } from './refusals.ts'
 
-/** A policy engine, as far as a gate needs it. */
-export interface Decider {
-  decide(facts: RequestFacts): Promise<EngineAnswer>
-  /** What the policy says about headers. */
-  readonly headers?: HeaderOptions
+/** How a framework's request is read; nothing is read that is not needed. */
+export interface RequestReader<Request> {
+  method(request: Request): string
+  /** The request target as the client sent it. */
+  target(request: Request): string
+  headers(request: Request): Headers
+  /** The matched route as a pattern, never a concrete path; undefined where it is not known. */
+  route?(request: Request): string | undefined
 }
 
-export type EngineAnswer = Decision & { readonly identity: string; readonly violated: readonly string[] }
-
-/** Options every adapter shares; `Request` is the framework's. Give either `limiter` or `engine`. */
-export interface GateOptions<Request> {
-  readonly limiter?: Limiter
-  readonly engine?: Decider
-  /** Who is asking, for a limiter; default: the client's address, IPv6 by /64. */
-  readonly key?: (request: Request) => string | Promise<string>
-  readonly cost?: number | ((request: Request) => number | Promise<number>)
-  /** Requests that are not limited at all. */
-  readonly skip?: (request: Request) => boolean | Promise<boolean>
-  readonly headers?: HeaderOptions
-  /** Networks whose X-Forwarded-For is believed, for a limiter; default none. An engine has its own from the policy. */
-  readonly trustedProxies?: readonly string[]
-}
-
-/** What to do with a request: let it pass or answer it, and which headers to send either way. */
-export interface GateAnswer {
-  readonly passed: boolean
-  readonly headers: HeaderList
+/** Whether a request may pass, and what it is told. */
+export interface Passage {
+  /** Absent where the request was skipped. */
   readonly decision?: Decision
-  /** Where it did not pass: the answer. */
-  readonly problem?: Problem
+  /** Where it may not pass: what to answer. */
+  readonly answer?: Answer
+  /** Spreads retries; it is not sent. */
+  readonly identity: string
 }
 
 /** Decides about requests of any framework. */
-export type Gate<Request> = (request: Request, facts: RequestFacts) => Promise<GateAnswer>
+export interface Gate<Request> {
+  /**
+   * At once where the store is in this process and no option takes its time. Throws or rejects with what key, cost or skip threw, and with
+   * a LimiterError for a key or cost that is none; never for a failing store.
+   * @param peer the address of the socket, where it has one
+   */
+  ask(request: Request, peer: string | undefined): Passage | Promise<Passage>
+  /** Writes the header fields of a passage beside those that are there. */
+  tell(sink: HeaderSink, passage: Passage): void
+}
 
-const KNOWN = ['limiter', 'engine', 'key', 'cost', 'skip', 'headers', 'onDenied', 'trustedProxies']
-const PASSED: GateAnswer = { passed: true, headers: [] }
+const SKIPPED: Passage = { identity: '' }
 
-/** @throws LimiterError INVALID_OPTIONS for an unknown option, or without exactly one of limiter and engine */
-export function createGate<Request>(options: GateOptions<Request>): Gate<Request> {
-  refuseUnknown('rateLimit', options, KNOWN)
-  const { limiter, engine, skip } = options
-  if ((limiter === undefined) === (engine === undefined))
-    throw new LimiterError('INVALID_OPTIONS', 'rateLimit: give either limiter or engine')
-  const ask = limiter === undefined ? byEngine(engine as Decider, options) : byLimiter(limiter, options)
-  return async (request, facts) => {
-    if (skip !== undefined && (await skip(request))) return PASSED
-    const decision = await ask(request, facts)
-    const headers = headersOf(decision, decision.identity, options.headers ?? engine?.headers)
-    if (decision.allowed) return { passed: true, headers, decision }
-    const problem = problemOf(decision, decision.violated.length > 0 ? decision.violated : undefined)
-    return { passed: false, headers, decision, problem }
+/** @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine */
+export function createGate<Request>(options: GateOptions<Request>, reader: RequestReader<Request>, peers: Peers = 'socket'): Gate<Request> {
+  checkOptions(options, peers)
+  const { limiter, skip } = options
+  const ask = limiter === undefined ? byEngine(options.engine as Decider, options, reader) : byLimiter(limiter, options, reader)
+  const writer = writerOf(options)
+  return {
+    ask: skip === undefined ? ask : (request, peer) => chain(skip(request), (skipped) => (skipped ? SKIPPED : ask(request, peer))),
+    tell(sink, { decision, identity }) {
+      if (decision !== undefined) writer()(sink, decision, identity)
+    },
   }
 }
 
-type Ask<Request> = (request: Request, facts: RequestFacts) => Promise<EngineAnswer>
+type Ask<Request> = Gate<Request>['ask']
 
-function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>): Ask<Request> {
-  return async (request, facts) => {
-    const charged = await costOf(cost, request)
-    return engine.decide(charged === undefined ? facts : { ...facts, cost: charged })
+function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, reader: RequestReader<Request>): Ask<Request> {
+  return async (request, peer) => {
+    const route = reader.route?.(request)
+    const charged = typeof cost === 'function' ? await cost(request) : cost
+    const decision = await engine.decide({
+      method: reader.method(request),
+      path: reader.target(request),
+      headers: reader.headers(request),
+      ...(peer === undefined ? {} : { ip: peer }),
+      ...(charged === undefined ? {} : { cost: charged }),
+      ...(route === undefined ? {} : { route }),
+    })
+    const { identity, violated } = decision
+    if (decision.allowed) return { decision, identity }
+    return { decision, identity, answer: answerOf(decision, violated.length > 0 ? violated : undefined) }
   }
 }
 
-function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>): Ask<Request> {
-  const trust = trustProxies(options.trustedProxies ?? [])
-  return async (request, facts) => {
-    const key = options.key === undefined ? addressKey(clientAddress(facts.ip, facts.headers, trust)) : await options.key(request)
-    const cost = await costOf(options.cost, request)
-    const decision = await limiter.check(key, cost === undefined ? {} : { cost })
-    return { ...decision, identity: `${key}|${normalizePath(facts.path)}|${limiter.name}`, violated: [] }
+function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, reader: RequestReader<Request>): Ask<Request> {
+  const { key: keyOf, cost } = options
+  const addressKey = addressKeys(options.trustedProxies ?? [])
+  const check = checkOf(limiter)
+  const refuse = refusals()
+  const passage = (request: Request, key: string, decision: Decision): Passage => {
+    if (decision.allowed) return { decision, identity: '' }
+    return { decision, identity: `${key}|${pathOf(reader.target(request))}|${limiter.name}`, answer: refuse(decision) }
+  }
+  const charge = (request: Request, key: string): Passage | Promise<Passage> =>
+    chain(typeof cost === 'function' ? cost(request) : cost, (charged) =>
+      chain(check(key, charged), (decision) => passage(request, key, decision)),
+    )
+  return (request, peer) =>
+    keyOf === undefined
+      ? charge(
+          request,
+          addressKey(peer, () => reader.headers(request)),
+        )
+      : chain(keyOf(request), (key) => charge(request, key))
+}
+
+/** Asks a limiter that can answer at once without a promise in between. */
+function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => Decision | Promise<Decision> {
+  let sync = true
+  return (key, cost) => {
+    const options = cost === undefined ? undefined : { cost }
+    if (!sync) return limiter.check(key, options)
+    try {
+      return limiter.checkSync(key, options)
+    } catch (error) {
+      if (!(error instanceof LimiterError) || error.code !== 'NOT_SYNCHRONOUS') throw error
+      sync = false
+      return limiter.check(key, options)
+    }
   }
 }
 
-async function costOf<Request>(cost: GateOptions<Request>['cost'], request: Request): Promise<number | undefined> {
-  return typeof cost === 'function' ? cost(request) : cost
+/** A target without its query, as it was sent: it only spreads retries, so that spellings need not be one. */
+function pathOf(target: string): string {
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
 }
 
-/** A peer without an address (a Unix socket) is its own, named identity, never an empty key. */
-function addressKey(address: string | undefined): string {
-  return address === undefined ? 'address-unknown' : groupAddress(address)
+/** The writer of the option or, where there is none, of the policy the engine has just now. */
+function writerOf<Request>({ headers, engine }: GateOptions<Request>): () => HeaderWriter {
+  let written = headers ?? engine?.headers
+  let writer = headerWriter(written)
+  if (headers !== undefined || engine === undefined) return () => writer
+  return () => {
+    if (engine.headers !== written) {
+      written = engine.headers
+      writer = headerWriter(written)
+    }
+    return writer
+  }
 }

@@ -1,89 +1,85 @@
+import type { Decision } from '../decision/decision.ts'
 import { jitteredSeconds } from '../decision/jitter.ts'
-import type { Decision, LimitView } from '../decision/decision.ts'
-
-/** Which fields are sent. Names and forms: draft-ietf-httpapi-ratelimit-headers-11 and RFC 6585. */
-export interface HeaderOptions {
-  /** `RateLimit`, `RateLimit-Policy` and the older triplet; default `draft-11`. */
-  readonly dialect?: 'draft-11' | 'off'
-  /** X-RateLimit-Reset as seconds to wait or as seconds since 1970; default `off`. */
-  readonly legacy?: 'off' | 'delta' | 'epoch'
-  /** X-RateLimit-Limit; default true. */
-  readonly limit?: boolean
-  /** X-RateLimit-Remaining; default true. */
-  readonly remaining?: boolean
-  /** Retry-After on a denial; default true. */
-  readonly retryAfter?: boolean
-}
+import { headerChoice, type HeaderOptions } from '../policy/header-choice.ts'
+import { asRefused, refusalFields } from './refusal.ts'
+import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-/** Largest Integer of a structured field (RFC 9651, 3.3.1). */
-const LARGEST = 999_999_999_999_999
-
-/**
- * The fields that tell a client how it stands. Nothing is sent of what is not known: an undecided answer carries no quota.
- * @param identity what tells clients apart, for the spread of Retry-After; it is not sent
- */
-export function headersOf(decision: Decision, identity: string, options: HeaderOptions = {}): HeaderList {
-  const { dialect = 'draft-11', legacy = 'off', limit = true, remaining = true, retryAfter = true } = options
-  const headers: [string, string][] = []
-  const nearest = nearestOf(decision)
-  if (nearest !== undefined) {
-    const [capacity, left, reset] = [whole(nearest.limit), whole(nearest.remaining), seconds(nearest.replenishAfterMs)]
-    if (dialect === 'draft-11') {
-      headers.push(['RateLimit-Policy', decision.limits.map(policyItem).join(', ')])
-      headers.push(['RateLimit', decision.limits.map(quotaItem).join(', ')])
-      headers.push(['RateLimit-Limit', capacity], ['RateLimit-Remaining', left], ['RateLimit-Reset', String(reset)])
-    }
-    if (limit) headers.push(['X-RateLimit-Limit', capacity])
-    if (remaining) headers.push(['X-RateLimit-Remaining', left])
-    if (legacy === 'delta') headers.push(['X-RateLimit-Reset', String(reset)])
-    if (legacy === 'epoch') headers.push(['X-RateLimit-Reset', String(Math.ceil(decision.at / 1_000) + reset)])
-  }
-  if (!decision.allowed) {
-    const wait = waitOf(decision)
-    if (wait !== undefined && retryAfter) headers.push(['Retry-After', String(jitteredSeconds(wait, identity))])
-    headers.push(['Cache-Control', 'no-store'])
-  }
-  return headers
+/** The headers of an answer under way, as node and the frameworks on it offer them. */
+export interface HeaderSink {
+  getHeader(name: string): number | string | readonly string[] | undefined
+  setHeader(name: string, value: string): unknown
 }
 
-/** The limit that denied, or else the one that would run out first. */
-function nearestOf({ limits, ...decision }: Decision): LimitView | undefined {
-  const named = limits.find(({ name }) => name === decision.limitName)
-  if (named !== undefined) return named
-  return limits.reduce<LimitView | undefined>(
-    (least, view) => (least === undefined || view.remaining < least.remaining ? view : least),
-    undefined,
-  )
+/**
+ * Writes the fields that tell a client how it stands (draft-ietf-httpapi-ratelimit-headers, RFC 6585) beside those that are there.
+ * Nothing is told of what is not known: an undecided answer carries no quota.
+ * @param identity what tells clients apart, for the spread of Retry-After; it is not sent
+ */
+export type HeaderWriter = (sink: HeaderSink, decision: Decision, identity: string) => void
+
+/** Milliseconds after which a client of a limiter that cannot answer may come again. */
+const UNDECIDED_WAIT_MS = 1_000
+
+/** @throws LimiterError INVALID_OPTIONS for an unknown option or value */
+export function headerWriter(options?: HeaderOptions): HeaderWriter {
+  const choice = headerChoice(options)
+  const { fields, standingOf } = quotaFields(choice)
+  return (sink, decided, identity) => {
+    const decision = asRefused(decided, choice.refusal)
+    const standing = fields.length === 0 ? undefined : standingOf(decision)
+    if (standing !== undefined) {
+      if (isFresh(sink, fields)) for (const field of fields) sink.setHeader(field.name, field.valueOf(standing))
+      else mergeFields(sink, fields, standing, !decision.allowed)
+    }
+    if (decision.allowed) return
+    const wait = choice.retryAfter ? waitOf(decision) : undefined
+    if (wait !== undefined) sink.setHeader('Retry-After', String(jitteredSeconds(wait, identity)))
+    // A cache that keeps a denial would deny everybody (RFC 6585, 4), whatever the application says of its own answers.
+    sink.setHeader('Cache-Control', 'no-store')
+    for (const [name, value] of refusalFields(decision, choice.refusal)) sink.setHeader(name, value)
+  }
+}
+
+const DEFAULT: HeaderOptions = {}
+/** By the object that chose: a service asks with the one of its policy each time. */
+const writers = new WeakMap<HeaderOptions, HeaderWriter>()
+
+/** The same as a list, for an answer that has no headers yet. */
+export function headersOf(decision: Decision, identity: string, options: HeaderOptions = DEFAULT): HeaderList {
+  const list: [string, string][] = []
+  const write = writers.get(options) ?? headerWriter(options)
+  writers.set(options, write)
+  write({ getHeader: () => undefined, setHeader: (name, value) => list.push([name, value]) }, decision, identity)
+  return list
+}
+
+function isFresh(sink: HeaderSink, fields: readonly QuotaField[]): boolean {
+  for (const { name } of fields) if (sink.getHeader(name) !== undefined) return false
+  return true
+}
+
+/**
+ * Beside a limiter further out: lists of one form grow, and the fields with one value describe the limit that is closest to
+ * exhaustion, or the one that denied. A list in another form, which would void the whole field, gives way to a denial only.
+ */
+function mergeFields(sink: HeaderSink, fields: readonly QuotaField[], standing: Standing, denied: boolean): void {
+  const nearer = denied || fields.every((field) => isNearer(standing, field, sink.getHeader(field.name)))
+  for (const field of fields) {
+    const present = sink.getHeader(field.name)
+    if (present === undefined) sink.setHeader(field.name, field.valueOf(standing))
+    else if (field.begins?.test(String(present)) === true) sink.setHeader(field.name, `${String(present)}, ${field.valueOf(standing)}`)
+    else if (field.begins === undefined ? nearer : denied) sink.setHeader(field.name, field.valueOf(standing))
+  }
+}
+
+function isNearer({ left }: Standing, { leftIn }: QuotaField, present: ReturnType<HeaderSink['getHeader']>): boolean {
+  return leftIn === undefined || present === undefined || Number(left) <= leftIn(String(present))
 }
 
 /** Milliseconds after which another try makes sense; none where waiting cannot help. */
 function waitOf(decision: Decision): number | undefined {
-  if (decision.outcome === 'denied') return decision.retryAfterMs
-  return decision.outcome === 'undecided' ? 1_000 : undefined
-}
-
-function policyItem({ name, limit, windowMs }: LimitView): string {
-  return `${text(name)};q=${whole(limit)};w=${Math.max(1, seconds(windowMs))}`
-}
-
-function quotaItem({ name, remaining, replenishAfterMs }: LimitView): string {
-  return `${text(name)};r=${whole(remaining)};t=${seconds(replenishAfterMs)}`
-}
-
-function seconds(ms: number): number {
-  return Math.ceil(ms / 1_000)
-}
-
-function whole(value: number): string {
-  return String(Math.min(LARGEST, Math.max(0, Math.floor(value))))
-}
-
-/** A String of RFC 9651, 3.3.3: printable ASCII between quotes, with `"` and `\` escaped; other characters percent-encoded. */
-function text(name: string): string {
-  const printable = name.replace(/[^\x20-\x7e]/gu, (character) =>
-    /^[\ud800-\udfff]$/.test(character) ? '%EF%BF%BD' : encodeURIComponent(character),
-  )
-  return `"${printable.replace(/["\\]/g, '\\$&')}"`
+  if (decision.outcome === 'undecided') return UNDECIDED_WAIT_MS
+  return decision.outcome === 'denied' && Number.isFinite(decision.retryAfterMs) ? decision.retryAfterMs : undefined
 }

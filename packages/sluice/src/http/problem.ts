@@ -1,4 +1,4 @@
-import type { Decision } from '../decision/decision.ts'
+import type { Decision, Reason } from '../decision/decision.ts'
 
 /** A problem body (RFC 9457) with the draft's problem types; it names limits, never keys. */
 export interface Problem {
@@ -6,33 +6,46 @@ export interface Problem {
   readonly title: string
   readonly status: number
   readonly detail: string
+  /** Why a limit said no; absent where none could answer. */
+  readonly reason?: Reason
   readonly 'violated-policies'?: readonly string[]
 }
 
 export const PROBLEM_TYPE = 'application/problem+json'
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
 
-/** 429 for a used-up quota or a cost that can never pass, 503 where the limiter itself could not answer. */
-export function problemOf(decision: Exclude<Decision, { allowed: true }>, violated: readonly string[] = violatedBy(decision)): Problem {
-  switch (decision.outcome) {
-    case 'denied':
-      return quota(`The limit ${decision.limitName} is used up; try again after the time in Retry-After.`, violated)
-    case 'impossible':
-      return quota(`The cost of this request is above the capacity of the limit ${decision.limitName}: waiting does not help.`, violated)
-    case 'undecided':
-      return {
-        type: `${TYPES}temporary-reduced-capacity`,
-        title: 'Temporary Reduced Capacity',
-        status: 503,
-        detail: 'The limiter could not decide about this request.',
-      }
+/** A decision that does not let pass. */
+export type Refusal = Exclude<Decision, { allowed: true }>
+
+/**
+ * What a refused client is told: 429 for a used-up quota, a block, or a cost that can never pass; 503 where the limiter itself
+ * could not answer, which is nothing the client did.
+ * @param violated names of the limits that refused; default the one the decision names
+ */
+export function problemOf(decision: Refusal, violated: readonly string[] = violatedBy(decision)): Problem {
+  if (decision.outcome === 'undecided') {
+    return {
+      type: `${TYPES}temporary-reduced-capacity`,
+      title: 'Temporary Reduced Capacity',
+      status: 503,
+      detail: 'The limiter could not decide about this request.',
+    }
   }
+  const { reason } = decision
+  const kind = ABNORMAL.has(reason)
+    ? { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
+    : { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
+  return { ...kind, status: 429, detail: detailOf(decision), reason, 'violated-policies': violated }
 }
 
-function violatedBy(decision: Decision): readonly string[] {
-  return decision.limitName === undefined ? [] : [decision.limitName]
+const ABNORMAL: ReadonlySet<Reason> = new Set<Reason>(['blocked', 'loop'])
+
+function detailOf({ outcome, reason, limitName }: Exclude<Refusal, { outcome: 'undecided' }>): string {
+  if (outcome === 'impossible') return `The cost of this request is above the capacity of the limit ${limitName}: waiting does not help.`
+  if (reason === 'blocked') return `Requests to the limit ${limitName} are blocked; try again after the time in Retry-After.`
+  return `The limit ${limitName} is used up; try again after the time in Retry-After.`
 }
 
-function quota(detail: string, violated: readonly string[]): Problem {
-  return { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded', status: 429, detail, 'violated-policies': violated }
+function violatedBy({ limitName }: Decision): readonly string[] {
+  return limitName === undefined ? [] : [limitName]
 }

@@ -18,43 +18,34 @@ export interface NamedLimit {
  * @param clock this process's time, read where the store could not say its own
  */
 export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
-  const { calls, source } = verdict
-  const at = Math.floor((Number.isNaN(verdict.at) ? clock.now() : verdict.at) / MICROS_PER_MS)
+  const { outcome, calls, source, degraded } = verdict
+  const at = Math.floor((verdict.at >= 0 ? verdict.at : clock.now()) / MICROS_PER_MS)
   const limits: LimitView[] = []
   for (let index = 0; index < calls.length; index += 1) limits.push(viewOf(calls[index] as Verdict, named[index] as NamedLimit))
-  if (verdict.outcome === 'undecided')
-    return { outcome: 'undecided', allowed: verdict.allowed, limits, at, source, degraded: degradedBy(verdict.degraded) }
-  const decision = decided(verdict, limits, named, at)
-  return verdict.degraded === undefined ? decision : { ...decision, degraded: degradedBy(verdict.degraded) }
+  if (outcome === 'undecided') return { outcome, allowed: verdict.allowed, limits, at, source, degraded: degradedBy(degraded) }
+  const decision: Decision = outcome === 'allowed' ? { outcome, allowed: true, limits, at, source } : refusal(verdict, limits, named, at)
+  return degraded === undefined ? decision : { ...decision, degraded: degradedBy(degraded) }
 }
 
-function decided(
+function refusal(
   { outcome, calls, source, reason }: GroupVerdict,
   limits: LimitView[],
   named: readonly NamedLimit[],
   at: number,
 ): Decision {
-  switch (outcome) {
-    case 'denied': {
-      const worst = latest(calls)
-      const call = calls[worst] as Verdict
-      return {
-        outcome,
-        allowed: false,
-        limitName: (named[worst] as NamedLimit).name,
-        reason: call.blocked ? 'blocked' : (reason ?? 'quota'),
-        retryAfterMs: toMillis(call.retryAfter),
-        limits,
-        at,
-        source,
-      }
-    }
-    case 'impossible': {
-      const first = calls.findIndex((call) => call.outcome === 'impossible')
-      return { outcome, allowed: false, limitName: (named[first] as NamedLimit).name, reason: 'capacity', limits, at, source }
-    }
-    default:
-      return { outcome: 'allowed', allowed: true, limits, at, source }
+  const worst = outcome === 'denied' ? latest(calls) : calls.findIndex((call) => call.outcome === 'impossible')
+  const limitName = (named[worst] as NamedLimit).name
+  if (outcome !== 'denied') return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits, at, source }
+  const { blocked, retryAfter } = calls[worst] as Verdict
+  return {
+    outcome,
+    allowed: false,
+    limitName,
+    reason: blocked === true ? 'blocked' : (reason ?? 'quota'),
+    retryAfterMs: toMillis(retryAfter),
+    limits,
+    at,
+    source,
   }
 }
 
@@ -82,9 +73,13 @@ function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView
 
 function latest(calls: readonly Verdict[]): number {
   let worst = -1
-  calls.forEach((call, index) => {
-    if (call.outcome === 'denied' && (worst === -1 || call.retryAfter > (calls[worst] as Verdict).retryAfter)) worst = index
-  })
+  let latestRetry = -1
+  for (let index = 0; index < calls.length; index += 1) {
+    const { outcome, retryAfter } = calls[index] as Verdict
+    if (outcome !== 'denied' || retryAfter <= latestRetry) continue
+    worst = index
+    latestRetry = retryAfter
+  }
   return worst
 }
 

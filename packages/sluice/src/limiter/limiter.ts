@@ -113,19 +113,17 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   // A synchronous store keeps nothing of a question: one is enough for all.
   const question = { calls: openCalls() }
   const timing = (options?: Patience): CallOptions => timingOf(where, store, clock, parts.deadlineMs, options)
+  const observed = observers.length > 0
   const finish = (verdict: GroupVerdict, started: number): Decision => {
     const decision = decisionOf(verdict, limits, clock)
-    if (observers.length > 0)
-      notify(observers, {
-        limiter: name,
-        store: store.name ?? 'store',
-        decision,
-        results: resultsOf(verdict, limits),
-        durationMs: clock.monotonic() - started,
-      })
+    if (observed) tell(verdict, decision, started)
     return decision
   }
-  const start = (): number => (observers.length > 0 ? clock.monotonic() : 0)
+  const tell = (verdict: GroupVerdict, decision: Decision, started: number): void => {
+    const results = resultsOf(verdict, limits)
+    notify(observers, { limiter: name, store: store.name ?? 'store', decision, results, durationMs: clock.monotonic() - started })
+  }
+  const start = (): number => (observed ? clock.monotonic() : 0)
   const decideNow = (consumeSync: NonNullable<Store['consumeSync']>, key: string, cost: number | undefined): Decision => {
     fill(question.calls, key, cost)
     const started = start()

@@ -1,3 +1,4 @@
+import { DIALECTS, LEGACY } from './header-choice.ts'
 import { listOf, oneOf, oneOrMore, SCALAR, type Schema, type Shape, shapeOf, TEXT, wholeFrom } from './shape.ts'
 
 /** The native dialect as data. What a map may hold is written here once, for the parser and for the published schema. */
@@ -5,10 +6,6 @@ import { listOf, oneOf, oneOrMore, SCALAR, type Schema, type Shape, shapeOf, TEX
 export const ALGORITHMS = ['token-bucket', 'fixed-window', 'sliding-window-counter', 'sliding-window-log'] as const
 export const MODES = ['enforce', 'shadow', 'off'] as const
 export const STORE_FAILURES = ['allow', 'deny', 'local'] as const
-export const DIALECTS = ['draft-11', 'off'] as const
-/** Of interface and reader known, and refused until the headers can be sent. */
-export const LATER_DIALECTS = ['draft-7', 'draft-6'] as const
-export const LEGACY = ['off', 'delta', 'epoch'] as const
 export const IDENTIFIER_MODES = ['plain', 'hmac'] as const
 export const ALIGNMENTS = ['clock', 'first', 'key'] as const
 export const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const

@@ -2,10 +2,11 @@ import { toMillis } from '../time/micros.ts'
 import type { MapNode, PolicyNode } from './node.ts'
 import type { FailureChoice } from './failure-choice.ts'
 import { type Fields, openFields } from './fields.ts'
+import { DIALECTS, type HeaderChoice, headerChoice, LEGACY } from './header-choice.ts'
 import type { Issues } from './issues.ts'
 import { readRule } from './native-rule.ts'
-import { BREAKER, DIALECTS, FAILURE, HEADERS, LATER_DIALECTS, LEGACY, MOST_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
-import { ALL_HEADERS, type HeaderChoice, type PolicyBody } from './policy.ts'
+import { BREAKER, FAILURE, HEADERS, MOST_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
+import type { PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
 import { readBeside } from './surroundings.ts'
 
@@ -29,11 +30,10 @@ function readVersion(fields: Fields, issues: Issues): void {
 function readHeaders(fields: Fields, issues: Issues): HeaderChoice {
   const node = fields.node('headers')
   const headers = node === undefined ? undefined : openFields(node, 'headers', HEADERS, issues)
-  return {
-    ...ALL_HEADERS,
-    dialect: headers?.choice('dialect', DIALECTS, LATER_DIALECTS) ?? ALL_HEADERS.dialect,
-    legacy: headers?.choice('legacy', LEGACY) ?? ALL_HEADERS.legacy,
-  }
+  return headerChoice({
+    dialect: headers?.choice('dialect', DIALECTS) ?? 'draft-11',
+    legacy: headers?.choice('legacy', LEGACY) ?? 'off',
+  })
 }
 
 const LONGEST_DEADLINE_MS = 60_000

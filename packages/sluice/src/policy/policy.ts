@@ -2,6 +2,7 @@ import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Bound, StoreKind } from './bound.ts'
 import type { Exemption } from './exemption.ts'
 import type { FailureChoice } from './failure-choice.ts'
+import type { HeaderChoice } from './header-choice.ts'
 import type { JwtChoice } from './jwt.ts'
 import type { Override } from './override.ts'
 import type { Rule } from './rule.ts'
@@ -38,21 +39,6 @@ export interface Policy {
 
 /** `hmac`: attributable parts of keys are replaced by a hash with the secret in this file. */
 export type IdentifierChoice = { readonly mode: 'plain' } | { readonly mode: 'hmac'; readonly secretFile: string }
-
-/** Which header fields are sent. */
-export interface HeaderChoice {
-  /** RateLimit and RateLimit-Policy. */
-  readonly dialect: 'draft-11' | 'off'
-  /** X-RateLimit-Reset: seconds from now, or seconds since 1970. */
-  readonly legacy: 'off' | 'delta' | 'epoch'
-  /** X-RateLimit-Limit. */
-  readonly limit: boolean
-  /** X-RateLimit-Remaining. */
-  readonly remaining: boolean
-  readonly retryAfter: boolean
-}
-
-export const ALL_HEADERS: HeaderChoice = { dialect: 'draft-11', legacy: 'off', limit: true, remaining: true, retryAfter: true }
 
 /** What a dialect reads; the rest of a policy is the same for all. */
 export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings' | 'boundOf'>

@@ -1,9 +1,10 @@
 import type { MapNode, PolicyNode } from './node.ts'
 import { type Fields, openFields, openMap } from './fields.ts'
+import { type HeaderChoice, headerChoice } from './header-choice.ts'
 import { type Issues, join } from './issues.ts'
 import { readPath } from './native-match.ts'
 import { MOST_SAMPLED } from './native-shape.ts'
-import { ALL_HEADERS, type HeaderChoice, type PolicyBody } from './policy.ts'
+import type { PolicyBody } from './policy.ts'
 import type { Cost, KeyPart, Match, OnStoreFailure, Rule, Tier } from './rule.ts'
 import { sampleProblem } from './sample.ts'
 import { BESIDE, readBeside } from './surroundings.ts'
@@ -156,10 +157,9 @@ function readFailure(fields: Fields | undefined): OnStoreFailure | undefined {
 function readHeaders(found: Found | undefined, issues: Issues): HeaderChoice {
   const names = ['include_limit', 'include_remaining', 'include_retry_after']
   const headers = found === undefined ? undefined : openFields(found.node, found.path, { names }, issues)
-  return {
-    ...ALL_HEADERS,
+  return headerChoice({
     limit: headers?.flag('include_limit') ?? true,
     remaining: headers?.flag('include_remaining') ?? true,
     retryAfter: headers?.flag('include_retry_after') ?? true,
-  }
+  })
 }

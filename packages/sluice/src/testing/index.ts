@@ -1,3 +1,5 @@
+export type { AdapterSuiteOptions, Served } from './adapter-bench.ts'
+export { adapterSuite } from './adapter-suite.ts'
 export { type Audit, audit, type TraceEntry } from './audit.ts'
 export { Reference } from './reference.ts'
 export { storeSuite, type StoreSuiteOptions } from './store-suite.ts'

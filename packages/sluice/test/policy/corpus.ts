@@ -12,6 +12,7 @@ export const GOOD: readonly string[] = [
   root('store: "memory:"', 'trustedProxies: [loopback, 10.0.0.0/8]'),
   root('store: redis+cluster://a:1,b:2', 'identifiers: { mode: hmac, secretFile: ./secret }'),
   root('identifiers: { mode: plain }', 'headers: { dialect: off, legacy: epoch }'),
+  root('headers: { dialect: draft-7 }'),
   root('failure: { deadline: 20ms, policy: local, processes: 4, outage: 10m }'),
   root('failure: { deadline: 20 }'),
   root('jwt: { secretFile: ./s, algorithms: HS512, issuer: me, audience: [a, 5], leeway: 30s }'),

@@ -3,8 +3,8 @@ import { Segment } from './segment.ts'
 
 /** Rows at which a segment is cut in two: growing one copies no more than this. */
 const LARGEST = 1_500
-/** How much larger a segment gets: little, so that memory follows the number of rows. */
-const GROWTH = 1.15
+/** How much larger a segment gets: little enough for memory to follow the number of rows, and for few copies of each. */
+const GROWTH = 1.3
 /** Bits of `hi` that tell segments apart at most. */
 const DEEPEST = 24
 

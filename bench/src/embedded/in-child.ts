@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import type { PartOptions } from './part.ts'
+
+const CHILD = fileURLToPath(new URL('child.js', import.meta.url))
+
+/**
+ * Runs a measurement of `child.ts` in a process of its own, so that no other one has shaped its heap or its compiled code; the
+ * collector can be called there. Rejects where the process fails; what it wrote to stderr went to ours.
+ */
+export async function inChild<Result>(measurement: string, input: object, { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<Result> {
+  const args = ['--expose-gc', CHILD, measurement, JSON.stringify(input)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  atEnd(async () => void child.kill())
+  const [out, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null, string | null]>])
+  if (code !== 0) throw new Error(`the measurement ${measurement} ended with ${signal ?? `code ${String(code)}`}`)
+  return JSON.parse(out) as Result
+}

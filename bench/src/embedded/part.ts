@@ -1,0 +1,22 @@
+import type { Reading } from '../reading.ts'
+
+export interface PartOptions {
+  /** Time for one comparison; counts of keys and of requests stay as they are. */
+  readonly seconds: number
+  readonly say: (line: string) => void
+  /** Hands out what must be undone even if the run is cut short. */
+  readonly atEnd: (undo: () => Promise<void>) => void
+}
+
+export interface PartResult {
+  readonly readings: readonly Reading[]
+  /** What the table cannot say: how it was measured, and other figures of the same run. */
+  readonly notes: readonly string[]
+}
+
+/** Figures that are measured together and can be asked for by name. */
+export interface Part {
+  readonly name: string
+  readonly title: string
+  run(options: PartOptions): Promise<PartResult>
+}

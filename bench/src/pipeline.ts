@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { createResponseReader } from './response-reader.ts'
+
+export interface PipelineOptions {
+  readonly port: number
+  readonly connections: number
+  /** Questions under way on each connection. */
+  readonly depth: number
+  /** Sent in turn, whole requests as bytes. */
+  readonly requests: readonly Buffer[]
+}
+
+/** Kept connections to a server on the loopback address, asked in rounds. */
+export interface Pipeline {
+  /** Asks so many times; resolves with how often each status was answered, and rejects where a connection is lost. */
+  round(count: number): Promise<ReadonlyMap<number, number>>
+  close(): void
+}
+
+/** Raw sockets instead of an HTTP client: asking must cost less than answering, or the client is what is measured. */
+export async function openPipeline({ port, connections, depth, requests }: PipelineOptions): Promise<Pipeline> {
+  const sockets: Socket[] = []
+  let statuses = new Map<number, number>()
+  let [unsent, unanswered, next] = [0, 0, 0]
+  let [finish, fail]: [() => void, (error: Error) => void] = [() => undefined, () => undefined]
+
+  const send = (socket: Socket, count: number): void => {
+    const many = Math.min(count, unsent)
+    if (many === 0) return
+    unsent -= many
+    const batch: Buffer[] = []
+    for (let index = 0; index < many; index += 1) {
+      batch.push(requests[next] as Buffer)
+      next = (next + 1) % requests.length
+    }
+    socket.write(batch.length === 1 ? (batch[0] as Buffer) : Buffer.concat(batch))
+  }
+  for (let index = 0; index < connections; index += 1) {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    let answered = 0
+    const reader = createResponseReader((status) => {
+      answered += 1
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    })
+    socket.on('data', (chunk: Buffer) => {
+      answered = 0
+      try {
+        reader.push(chunk)
+      } catch (error) {
+        return fail(error as Error)
+      }
+      unanswered -= answered
+      if (unanswered === 0) finish()
+      else send(socket, answered)
+    })
+    socket.on('error', (error) => fail(error))
+    socket.on('close', () => fail(new Error('the server closed a connection')))
+    await once(socket, 'connect')
+    sockets.push(socket)
+  }
+  return {
+    round(count) {
+      statuses = new Map()
+      ;[unsent, unanswered] = [count, count]
+      return new Promise((resolve, reject) => {
+        finish = () => resolve(statuses)
+        fail = reject
+        for (const socket of sockets) send(socket, depth)
+      })
+    },
+    close() {
+      fail = () => undefined
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}

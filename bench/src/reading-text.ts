@@ -1,0 +1,64 @@
+import { type Goal, type Mark, markOf, type Reading, tally, type Unit } from './reading.ts'
+import { figure, table } from './report.ts'
+
+const MARKS: Readonly<Record<Mark, string>> = {
+  reached: 'reached',
+  missed: 'MISSED',
+  floor: 'below the floor',
+  wrong: 'WRONG',
+  absent: 'not measured',
+  told: '',
+}
+
+const DECIMALS: Readonly<Record<Unit, number>> = { x: 2, ns: 0, us: 2, ms: 2, s: 0, bytes: 0, '%': 2 }
+
+/** `1.97 x`, `3.02 us`. */
+export function amount(value: number, unit: Unit): string {
+  return `${Number.isNaN(value) ? '?' : figure(value, DECIMALS[unit])} ${unit}`
+}
+
+/** Readings as an aligned table; below it the floors, and why a figure could not be taken. */
+export function readingsTable(readings: readonly Reading[]): string {
+  const heading = ['figure', 'measured', 'goal', '', 'quartiles', 'ours', 'baseline', 'over-grant']
+  const floors = readings.flatMap((reading) => {
+    if ('absent' in reading || reading.floor === undefined) return []
+    const { floor, unit } = reading
+    return [`floor of ${titleOf(reading)}: ${amount(floor.value, unit)} (${floor.what})`]
+  })
+  const missing = readings.flatMap((reading) => ('absent' in reading ? [reading.absent] : []))
+  const reasons = [...new Set(missing)].map((absent) => `${missing.filter((other) => other === absent).length} not measured: ${absent}`)
+  return [table(heading, readings.map(rowOf)), ...floors, ...reasons].join('\n')
+}
+
+/** `9 reached, 4 missed, ...`; marks that were not given are left out. */
+export function tallyText(readings: readonly Reading[]): string {
+  const counts = tally(readings)
+  const words: readonly [Mark, string][] = [
+    ['reached', 'reached'],
+    ['missed', 'missed'],
+    ['floor', 'below a measured floor'],
+    ['wrong', 'answered wrongly'],
+    ['absent', 'not measured'],
+  ]
+  const parts = words.flatMap(([mark, word]) => (counts[mark] === 0 ? [] : [`${counts[mark]} ${word}`]))
+  return parts.length === 0 ? 'no goal was asked for' : parts.join(', ')
+}
+
+function rowOf(reading: Reading): string[] {
+  const mark = MARKS[markOf(reading)]
+  if ('absent' in reading) return [titleOf(reading), '', goalText(reading.goal), mark]
+  const { value, unit, goal, spread, ours = '', baseline = '', overGrantPercent } = reading
+  const quartiles = spread === undefined ? '' : `${figure(spread.low, DECIMALS[unit])} .. ${figure(spread.high, DECIMALS[unit])}`
+  const over = overGrantPercent === undefined ? '' : amount(overGrantPercent, '%')
+  return [titleOf(reading), amount(value, unit), goalText(goal, unit), mark, quartiles, ours, baseline, over]
+}
+
+function titleOf({ name, profile }: Reading): string {
+  return profile === undefined ? name : `${name} [${profile}]`
+}
+
+function goalText(goal: Goal | undefined, unit?: Unit): string {
+  if (goal === undefined) return ''
+  const [sign, bound] = 'atMost' in goal ? ['<=', goal.atMost] : ['>=', goal.atLeast]
+  return `${sign} ${unit === undefined || unit === 'x' ? bound : figure(bound, Number.isInteger(bound) ? 0 : 1)}`
+}

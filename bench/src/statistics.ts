@@ -1,0 +1,38 @@
+/** The middle of many measurements, and the quarter of them on either side. */
+export interface Spread {
+  readonly low: number
+  readonly median: number
+  readonly high: number
+}
+
+/** Lower quartile, median and upper quartile, interpolated between neighbours; NaN for no values. */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b)
+  return { low: quantile(sorted, 0.25), median: quantile(sorted, 0.5), high: quantile(sorted, 0.75) }
+}
+
+export function median(values: readonly number[]): number {
+  return spreadOf(values).median
+}
+
+/** The spread of `values[i] / baselines[i]`: what was measured in one round is compared with that round alone. */
+export function ratiosOf(values: readonly number[], baselines: readonly number[]): Spread {
+  return spreadOf(paired(values, baselines).map(([value, baseline]) => value / baseline))
+}
+
+/** The spread of `values[i] - baselines[i]`. */
+export function differencesOf(values: readonly number[], baselines: readonly number[]): Spread {
+  return spreadOf(paired(values, baselines).map(([value, baseline]) => value - baseline))
+}
+
+function paired(values: readonly number[], baselines: readonly number[]): [number, number][] {
+  if (values.length !== baselines.length) throw new RangeError(`${values.length} values cannot be paired with ${baselines.length}`)
+  return values.map((value, index) => [value, baselines[index] as number])
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  const at = (sorted.length - 1) * share
+  const [below, above] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]]
+  if (below === undefined || above === undefined) return Number.NaN
+  return below + (above - below) * (at - Math.floor(at))
+}

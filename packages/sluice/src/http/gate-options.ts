@@ -1,0 +1,63 @@
+import type { Decision } from '../decision/decision.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { refuseUnknown } from '../errors/options.ts'
+import type { RequestFacts } from '../identity/request.ts'
+import type { TrustedProxies } from '../identity/trusted-proxies.ts'
+import type { Limiter } from '../limiter/limiter.ts'
+import type { HeaderOptions } from '../policy/header-choice.ts'
+
+/** A policy engine, as far as a gate needs it. */
+export interface Decider {
+  decide(facts: RequestFacts): Promise<EngineAnswer>
+  /** What the policy says about headers. */
+  readonly headers?: HeaderOptions
+}
+
+export type EngineAnswer = Decision & { readonly identity: string; readonly violated: readonly string[] }
+
+/** Options every adapter shares; `Request` is the framework's. Give either `limiter` or `engine`. */
+export interface GateOptions<Request> {
+  readonly limiter?: Limiter
+  readonly engine?: Decider
+  /** Who is asking, for a limiter; default: the client's address, IPv6 by /64. An engine has the keys of its rules. */
+  readonly key?: (request: Request) => string | Promise<string>
+  /** Tokens a request takes, instead of 1 or of what the rules say. */
+  readonly cost?: number | ((request: Request) => number | Promise<number>)
+  /** Requests that are not limited at all. */
+  readonly skip?: (request: Request) => boolean | Promise<boolean>
+  /** Default: what the policy says, or else draft-11. */
+  readonly headers?: HeaderOptions
+  /** Networks whose forwarding header is believed, for a limiter; default none. An engine has its own from the policy. */
+  readonly trustedProxies?: readonly string[] | TrustedProxies
+}
+
+/** Where addresses come from; `option`: requests have none, so that there must be an option `address`, or a key. */
+export type Peers = 'socket' | 'option'
+
+const KNOWN = ['limiter', 'engine', 'key', 'cost', 'skip', 'headers', 'onDenied', 'trustedProxies']
+const FUNCTIONS = ['key', 'skip', 'onDenied', 'address']
+
+/** @throws LimiterError INVALID_OPTIONS or INVALID_COST for what is unknown, of the wrong kind, or would be ignored */
+export function checkOptions<Request>(options: GateOptions<Request>, peers: Peers): void {
+  refuseUnknown('rateLimit', options, peers === 'socket' ? KNOWN : [...KNOWN, 'address'])
+  const { limiter, engine, cost } = options
+  if ((limiter === undefined) === (engine === undefined)) throw refused('give either limiter or engine')
+  if (limiter !== undefined && typeof limiter.check !== 'function') throw refused('limiter is none; createLimiter makes one')
+  if (engine !== undefined && typeof engine.decide !== 'function') throw refused('engine is none; createEngine makes one')
+  const all = options as Readonly<Record<string, unknown>>
+  for (const name of FUNCTIONS) {
+    const given = all[name]
+    if (given !== undefined && typeof given !== 'function') throw refused(`${name} is ${JSON.stringify(given)}, expected a function`)
+  }
+  if (cost !== undefined && typeof cost !== 'function' && !(typeof cost === 'number' && cost > 0 && cost < Infinity))
+    throw new LimiterError('INVALID_COST', `rateLimit: cost is ${String(cost)}, expected a number above 0 or a function`)
+  if (peers === 'option' && all['address'] === undefined && options.key === undefined)
+    throw refused("a request has no address here; give address, the platform's, or for a limiter key")
+  if (engine === undefined) return
+  if (options.key !== undefined) throw refused('key is for a limiter; an engine takes the keys of its rules')
+  if (options.trustedProxies !== undefined) throw refused('trustedProxies is for a limiter; an engine has those of its policy')
+}
+
+function refused(why: string): LimiterError {
+  return new LimiterError('INVALID_OPTIONS', `rateLimit: ${why}`)
+}

@@ -1,0 +1,46 @@
+import type { LimitView } from '../decision/decision.ts'
+import { sfInteger, sfNumber, sfString } from './structured.ts'
+
+/** What of a limit is the same in every answer, written once. */
+export interface LimitTexts {
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+  /** The capacity. */
+  readonly capacity: string
+  /** `"name"`, as an item of a structured field. */
+  readonly quoted: string
+  /** Its item in RateLimit-Policy, by name and without one. */
+  readonly policy: string
+  readonly quota: string
+}
+
+/** Names come from configuration and are few; nothing may grow without a bound. */
+const MOST_NAMES = 4_096
+
+/** Remembers the texts of each limit, until a limit of that name changes. */
+export function limitTexts(): (view: LimitView) => LimitTexts {
+  const known = new Map<string, LimitTexts>()
+  let last = write('', 0, 0)
+  return ({ name, limit, windowMs }) => {
+    // Most limiters have one limit: it is found without a look at the map.
+    if (last.name === name && last.limit === limit && last.windowMs === windowMs) return last
+    const found = known.get(name)
+    if (found !== undefined && found.limit === limit && found.windowMs === windowMs) return (last = found)
+    if (known.size >= MOST_NAMES) known.clear()
+    known.set(name, (last = write(name, limit, windowMs)))
+    return last
+  }
+}
+
+function write(name: string, limit: number, windowMs: number): LimitTexts {
+  const [capacity, quoted] = [sfInteger(limit), sfString(name)]
+  // Windows are whole seconds above 0.
+  const quota = `;w=${Math.max(1, secondsOf(windowMs))}`
+  return { name, limit, windowMs, capacity, quoted, policy: `${quoted};q=${capacity}${quota}`, quota: `${capacity}${quota}` }
+}
+
+/** Milliseconds as whole seconds, rounded up. */
+export function secondsOf(ms: number): number {
+  return sfNumber(Math.ceil(ms / 1_000))
+}

@@ -1,0 +1,18 @@
+import type { Decision } from '../decision/decision.ts'
+import type { RefusalHeaders } from '../policy/header-choice.ts'
+
+/** The decision as such a dialect shows it: nothing left of the limits that refused. */
+export function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
+  if (options === undefined || decision.allowed) return decision
+  const violated: readonly unknown[] = 'violated' in decision && Array.isArray(decision.violated) ? decision.violated : []
+  const limits = decision.limits.map((view) =>
+    view.name === decision.limitName || violated.includes(view.name) ? { ...view, remaining: options.remaining } : view,
+  )
+  return { ...decision, limits }
+}
+
+/** The field that says why, where the dialect has a word for it. */
+export function refusalFields(decision: Decision, options: RefusalHeaders | undefined): [string, string][] {
+  const reason = options === undefined || decision.reason === undefined ? undefined : options.reasons[decision.reason]
+  return options === undefined || reason === undefined ? [] : [[options.field, reason]]
+}

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, vi } from 'vitest'
+import { tokenBucket } from '../algorithms/token-bucket.ts'
+import { createLimiter, type LimiterOptions } from '../create-limiter.ts'
+import type { Decision } from '../decision/decision.ts'
+import type { GateOptions } from '../http/gate-options.ts'
+import type { Limiter } from '../limiter/limiter.ts'
+import { type ManualClock, manualClock } from '../time/manual.ts'
+import { askHttp, type HttpAnswer, type HttpQuestion } from './ask-http.ts'
+
+/** A server that listens on the loopback address. */
+export interface Served {
+  readonly url: string
+  close(): Promise<void>
+}
+
+export interface AdapterSuiteOptions<Request> {
+  /**
+   * Starts a server whose every request, of any path and method, goes through the adapter with `options` and then to a handler that answers 200
+   * and `hello`, with `Vary: Accept` and `Cache-Control: max-age=60`. An error of the adapter becomes 500. Rejects for options that
+   * the adapter refuses.
+   * @param answer where given, the adapter's `onDenied` answers 418 with its text
+   */
+  serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Served>
+  /** One header field of the framework's request, by its name in lower case. */
+  header(request: Request, name: string): string | undefined
+  /** The framework's path, with the query. */
+  path(request: Request): string
+}
+
+/** Asks one server. */
+export interface Ask {
+  (question?: HttpQuestion): Promise<HttpAnswer>
+  readonly url: string
+}
+
+/** What the cases of the adapter suite work with; everything that was opened is closed after each. */
+export interface Bench<Request> {
+  readonly adapter: AdapterSuiteOptions<Request>
+  /** Stands still until a case moves it. */
+  clock(): ManualClock
+  /** Two requests at once and one a minute, unless told otherwise. */
+  limiter(options?: Partial<LimiterOptions>): Limiter
+  serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Ask>
+  /** What was written to the console. */
+  readonly said: readonly string[]
+}
+
+export const PROBLEM: RegExp = /^application\/problem\+json\b/
+export const QUOTA = ['ratelimit', 'ratelimit-policy', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'] as const
+export const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const
+
+/** To be called inside `describe`: registers the opening and closing around each case. */
+export function adapterBench<Request>(adapter: AdapterSuiteOptions<Request>): Bench<Request> {
+  let clock = manualClock()
+  let open: { close(): Promise<void> }[] = []
+  const said: string[] = []
+  beforeEach(() => {
+    clock = manualClock()
+    for (const method of ['log', 'info', 'warn', 'error'] as const)
+      vi.spyOn(console, method).mockImplementation((...parts) => void said.push(parts.join(' ')))
+  })
+  afterEach(async () => {
+    vi.restoreAllMocks()
+    const closing = open
+    open = []
+    await Promise.all(closing.map((one) => one.close()))
+    expect(said.splice(0)).toEqual([])
+  })
+  return {
+    adapter,
+    said,
+    clock: () => clock,
+    limiter(options = {}) {
+      const limit = options.limits === undefined ? { limit: tokenBucket({ rate: '1/min', burst: 2 }) } : {}
+      const made = createLimiter({ name: 'api', clock, ...limit, ...options })
+      open.push(made)
+      return made
+    },
+    async serve(options, answer) {
+      const served = await adapter.serve(options, answer)
+      open.push(served)
+      return Object.assign((question?: HttpQuestion) => askHttp(served.url, question), { url: served.url })
+    },
+  }
+}
+
+/** Those of the names that an answer has. */
+export function sent({ headers }: HttpAnswer, names: readonly string[]): string[] {
+  return names.filter((each) => headers[each] !== undefined)
+}
+
+/** One question after the other. */
+export async function statuses(ask: Ask, questions: readonly HttpQuestion[]): Promise<number[]> {
+  const seen: number[] = []
+  for (const question of questions) seen.push((await ask(question)).status)
+  return seen
+}

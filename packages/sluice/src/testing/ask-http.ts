@@ -1,0 +1,44 @@
+import { Agent, request } from 'node:http'
+
+/** What an HTTP server said, header names in lower case. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly text: string
+  /** Whether the connection had carried an answer before. */
+  readonly reused: boolean
+}
+
+export interface HttpQuestion {
+  readonly path?: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly agent?: Agent
+}
+
+/** One request over HTTP/1.1; rejects where the connection breaks. */
+export function askHttp(url: string, { path = '/', method = 'GET', headers = {}, body, agent }: HttpQuestion = {}): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const asked = request(new URL(path, url), { method, headers, agent: agent ?? false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString(),
+          reused: asked.reusedSocket,
+        }),
+      )
+    })
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+/** Keeps one connection for all requests that are made with it, one after the other. */
+export function oneConnection(): Agent {
+  return new Agent({ keepAlive: true, maxSockets: 1 })
+}

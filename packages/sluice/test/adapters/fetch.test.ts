@@ -1,0 +1,104 @@
+import type { IncomingMessage } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { rateLimit } from '../../src/adapters/fetch.ts'
+import { createLimiter, tokenBucket } from '../../src/index.ts'
+import { adapterSuite } from '../../src/testing/index.ts'
+import { listen, OWN } from './listen.ts'
+
+/** A node request as platforms hand it over: a Request, and beside it what they know of the connection. */
+interface Platform {
+  readonly peer: string | undefined
+}
+
+async function requestOf(message: IncomingMessage): Promise<Request> {
+  const chunks: Buffer[] = []
+  for await (const chunk of message) chunks.push(chunk as Buffer)
+  const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }
+  const headers = message.headers as Record<string, string>
+  return new Request(new URL(`http://localhost${message.url ?? '/'}`), { method: message.method ?? 'GET', headers, ...body })
+}
+
+adapterSuite<Request>('fetch', {
+  header: ({ headers }, name) => headers.get(name) ?? undefined,
+  path: ({ url }) => new URL(url).pathname + new URL(url).search,
+  serve: async (options, answer) => {
+    const handler = rateLimit<[Platform]>({
+      ...options,
+      address: (_request, { peer }) => peer,
+      ...(answer === undefined ? {} : { onDenied: (_request, decision) => new Response(answer(decision), { status: 418 }) }),
+    }).wrap(() => new Response('hello', { headers: OWN }))
+    return listen((message, response) => {
+      const asked = requestOf(message).then((request) => handler(request, { peer: message.socket.remoteAddress }))
+      asked.then(
+        async (answered) => {
+          response.writeHead(answered.status, Object.fromEntries(answered.headers))
+          response.end(await answered.text())
+        },
+        () => response.writeHead(500).end(),
+      )
+    })
+  },
+})
+
+describe('fetch', () => {
+  const limiter = (burst = 1) => createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) } })
+  const ask = (): Request => new Request('http://localhost/')
+
+  it('needs an address or a key, for a Request has neither', () => {
+    expect(() => rateLimit({ limiter: limiter() })).toThrow('give address')
+    expect(() => rateLimit({ limiter: limiter(), address: '1.1.1.1' as never })).toThrow('address is "1.1.1.1", expected a function')
+    expect(() => rateLimit({ limiter: limiter(), key: () => 'all' })).not.toThrow()
+  })
+
+  it('requests without an address count as one', async () => {
+    const handler = rateLimit({ limiter: limiter(), address: () => undefined }).wrap(() => new Response('hello'))
+    expect([(await handler(ask())).status, (await handler(ask())).status]).toEqual([200, 429])
+  })
+
+  it("check gives a denial, or a way to tell on an answer of one's own", async () => {
+    const limit = rateLimit<[{ user: string }]>({ limiter: limiter(), key: () => 'all' })
+    const first = await limit.check(ask(), { user: 'ada' })
+    expect(first.denial).toBeUndefined()
+    expect(first.tell(new Response('mine')).headers.get('ratelimit')).toBe('"burst-1";r=0;t=3600')
+    const second = await limit.check(ask(), { user: 'ada' })
+    expect([second.denial?.status, second.denial?.headers.get('content-type')]).toEqual([429, 'application/problem+json'])
+    expect(await second.denial?.json()).toMatchObject({ status: 429, 'violated-policies': ['burst-1'] })
+  })
+
+  it('copies answers that cannot be changed, with body, status and fields', async () => {
+    const frozen = Response.redirect('http://localhost/there', 302)
+    expect(() => frozen.headers.set('a', 'b')).toThrow(TypeError)
+    const handler = rateLimit({ limiter: limiter(), key: () => 'all' }).wrap(() => frozen)
+    const answer = await handler(ask())
+    expect([answer.status, answer.headers.get('location'), answer.headers.get('ratelimit')]).toEqual([
+      302,
+      'http://localhost/there',
+      '"burst-1";r=0;t=3600',
+    ])
+  })
+
+  it('passes an answer that cannot be copied on as it is', async () => {
+    const broken = Response.error()
+    const handler = rateLimit({ limiter: limiter(), key: () => 'all' }).wrap(() => broken)
+    expect(await handler(ask())).toBe(broken)
+  })
+
+  it('a limit within a limit: one list, the nearer one in single values', async () => {
+    const inner = rateLimit({ limiter: limiter(1), key: () => 'all' }).wrap(() => new Response('hello'))
+    const outer = rateLimit({ limiter: limiter(5), key: () => 'all' }).wrap(inner)
+    const { headers } = await outer(ask())
+    expect([headers.get('ratelimit'), headers.get('ratelimit-limit')]).toEqual(['"burst-1";r=0;t=3600, "burst-5";r=4;t=3600', '1'])
+  })
+
+  it('hands the platform to onDenied and to the handler, and the body unread', async () => {
+    const limit = rateLimit<[{ user: string }]>({
+      limiter: limiter(),
+      key: () => 'all',
+      onDenied: async (_request, { reason }, { user }) => new Response(`${user}: ${reason}`, { status: 418 }),
+    })
+    const handler = limit.wrap(async (request, { user }) => new Response(`${user} said ${await request.text()}`))
+    const post = (): Request => new Request('http://localhost/', { method: 'POST', body: 'hi' })
+    expect(await (await handler(post(), { user: 'ada' })).text()).toBe('ada said hi')
+    expect(await (await handler(post(), { user: 'bob' })).text()).toBe('bob: quota')
+  })
+})
