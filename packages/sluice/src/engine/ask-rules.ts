@@ -1,6 +1,6 @@
 import type { Request } from '../identity/request.ts'
 import { askStore } from '../limiter/ask.ts'
-import type { CallOptions, Store } from '../stores/store.ts'
+import type { CallGroup, CallOptions, GroupVerdict, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 import { type Charge, enforcing, groupOf } from './charges.ts'
 import { type EngineDecision, engineDecision } from './engine-decision.ts'
@@ -22,20 +22,31 @@ export async function askRules(
   options: CallOptions,
   clock: Time,
 ): Promise<EngineDecision[]> {
-  const parts = questions.map(({ charges }) => ({
-    enforced: enforcing(charges),
-    shadows: charges.filter(({ rule }) => rule.mode === 'shadow'),
-  }))
-  const groups = parts.flatMap(({ enforced, shadows }) => [
-    ...(enforced.length === 0 ? [] : [groupOf(enforced)]),
-    ...shadows.map((charge) => groupOf([charge])),
-  ])
-  const verdicts = groups.length === 0 ? [] : await askStore(store, verb, groups, options)
-  let next = 0
+  const groups: CallGroup[] = []
+  const parts = questions.map(({ charges }): Part => {
+    const enforced = enforcing(charges)
+    const shadows = enforced.length === charges.length ? NONE : charges.filter(({ rule }) => rule.mode === 'shadow')
+    const first = groups.length
+    if (enforced.length > 0) groups.push(groupOf(enforced))
+    for (const charge of shadows) groups.push(groupOf([charge]))
+    return { enforced, shadows, first }
+  })
+  const verdicts = groups.length === 0 ? NO_VERDICTS : await askStore(store, verb, groups, options)
   return questions.map(({ charges, request }, index) => {
-    const { enforced, shadows } = parts[index] as (typeof parts)[number]
-    const verdict = enforced.length === 0 ? undefined : verdicts[next++]
-    const shadowVerdicts = verdicts.slice(next, (next += shadows.length))
+    const { enforced, shadows, first } = parts[index] as Part
+    const own = enforced.length === 0 ? 0 : 1
+    const verdict = own === 0 ? undefined : verdicts[first]
+    const shadowVerdicts = shadows.length === 0 ? NO_VERDICTS : verdicts.slice(first + own, first + own + shadows.length)
     return engineDecision({ charges, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock)
   })
 }
+
+/** What one question asks the store: the enforcing rules as one group, from `first` on, then each shadow. */
+interface Part {
+  readonly enforced: readonly Charge[]
+  readonly shadows: readonly Charge[]
+  readonly first: number
+}
+
+const NONE: readonly Charge[] = []
+const NO_VERDICTS: readonly GroupVerdict[] = []

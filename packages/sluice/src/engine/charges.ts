@@ -32,42 +32,58 @@ export function chargeOf(rule: Rule, request: Request, cost: MicroTokens | undef
  */
 export function chargeOfKey(rule: Rule, key: string, request: Request, cost: number | undefined): Charge | undefined {
   const tier = tierOf(rule, request) ?? rule.tiers.at(-1)
-  const values = rule.key.flat().map((_, index) => (index === 0 ? key : undefined))
+  const values: (string | undefined)[] = []
+  for (const sources of rule.key) for (const _ of sources) values.push(values.length === 0 ? key : undefined)
   return tier === undefined ? undefined : charge(rule, tier, values, cost ?? microCost(rule.cost.unknown))
 }
 
-function charge(rule: Rule, tier: Tier, values: readonly (string | undefined)[], cost: number): Charge {
-  const { limit, windowMs } = tier
-  const named = { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) }
+/** What a rule charges a key of these values in one of its tiers. */
+export function charge(rule: Rule, tier: Tier, values: readonly (string | undefined)[], cost: number): Charge {
+  const { limit } = tier
+  const { scope, named } = identifiedBy(rule, tier)
   const key = composeKey(values)
-  const call = { id: { scope: scopeFor(rule, tier), key }, limit, cost, phase: phaseOf(limit, key) }
-  return { rule, tier, named, values, call }
+  return { rule, tier, named, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
 }
 
-const scopes = new WeakMap<Tier, Scope>()
+/** What all charges of a tier have in common. */
+interface Identified {
+  readonly scope: Scope
+  readonly named: NamedLimit
+}
+
+const identified = new WeakMap<Tier, Identified>()
 
 /** One scope per tier, for stores know scopes by identity. Tiers of one rule are limits of their own: `#` is in no rule's name. */
-function scopeFor(rule: Rule, tier: Tier): Scope {
-  const known = scopes.get(tier)
+function identifiedBy(rule: Rule, tier: Tier): Identified {
+  const known = identified.get(tier)
   if (known !== undefined) return known
-  const made = scopeOf(RULE_SET, tier.label === '' ? rule.name : `${rule.name}#${tier.label}`, tier.limit.algorithm.tag)
-  scopes.set(tier, made)
+  const { limit, label, windowMs } = tier
+  const made = {
+    scope: scopeOf(RULE_SET, label === '' ? rule.name : `${rule.name}#${label}`, limit.algorithm.tag),
+    named: { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) },
+  }
+  identified.set(tier, made)
   return made
 }
 
 /** The enforcing charges, the most restrictive first: least rate per cost. */
-export function enforcing(charges: readonly Charge[]): Charge[] {
-  return charges.filter(({ rule }) => rule.mode === 'enforce').sort((a, b) => admissions(a.call) - admissions(b.call))
+export function enforcing(charges: readonly Charge[]): readonly Charge[] {
+  const enforced = charges.every(enforces) ? charges : charges.filter(enforces)
+  return enforced.length < 2 ? enforced : enforced.toSorted((a, b) => admissions(a.call) - admissions(b.call))
+}
+
+function enforces({ rule }: Charge): boolean {
+  return rule.mode === 'enforce'
 }
 
 /** All of them or none; where the store cannot answer, the strictest of their policies holds. */
 export function groupOf(charges: readonly Charge[]): CallGroup {
-  const policies = new Set(charges.map(({ rule }) => rule.onStoreFailure))
-  const onFailure = STRICTEST_FIRST.find((policy) => policies.has(policy)) ?? 'deny'
+  let onFailure: OnStoreFailure = 'allow'
+  for (const { rule } of charges) if (STRICTNESS[rule.onStoreFailure] > STRICTNESS[onFailure]) onFailure = rule.onStoreFailure
   return { calls: charges.map(({ call }) => call), onFailure }
 }
 
-const STRICTEST_FIRST: readonly OnStoreFailure[] = ['deny', 'local', 'allow']
+const STRICTNESS: Readonly<Record<OnStoreFailure, number>> = { allow: 0, local: 1, deny: 2 }
 
 /** Such requests per microsecond, in the long run: only to order by. */
 function admissions({ limit, cost }: { readonly limit: AnyLimit; readonly cost: number }): number {

@@ -12,10 +12,11 @@ import type { Policy } from '../policy/policy.ts'
 import type { CallOptions, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 import { askRules, type Prepared } from './ask-rules.ts'
-import { NOBODY, rulesByKey } from './by-key.ts'
+import { type FindByKey, indexByName, NOBODY } from './by-key.ts'
 import { chargeOf, chargeOfKey, RULE_SET } from './charges.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import { type Explanation, explainRules } from './explain.ts'
+import { type KeyVerbs, keyVerbs } from './keys.ts'
 
 export interface EngineParts {
   readonly policy: Policy
@@ -41,7 +42,7 @@ export interface KeyQuestion {
 }
 
 /** A policy at work: it decides about requests by their facts. */
-export interface Engine extends AsyncDisposable {
+export interface Engine extends AsyncDisposable, KeyVerbs {
   readonly policy: Policy
   /** What the policy says about headers. */
   readonly headers: HeaderChoice
@@ -67,6 +68,7 @@ export interface Engine extends AsyncDisposable {
 interface Loaded {
   readonly policy: Policy
   readonly find: FindRules
+  readonly findByKey: FindByKey
   readonly trust: TrustedProxies
 }
 
@@ -101,10 +103,10 @@ export function buildEngine(parts: EngineParts): Engine {
     request,
     charges: find(request).flatMap((rule) => chargeOf(rule, request, cost) ?? []),
   })
-  const byKey = ({ policy }: Loaded, { key, limit, cost }: KeyQuestion): Prepared => {
+  const byKey = ({ findByKey }: Loaded, { key, limit, cost }: KeyQuestion): Prepared => {
     validKey('engine', key)
     const charged = cost === undefined ? undefined : microCost(cost)
-    return { request: NOBODY, charges: rulesByKey(policy, limit).flatMap((rule) => chargeOfKey(rule, key, NOBODY, charged) ?? []) }
+    return { request: NOBODY, charges: findByKey(limit).flatMap((rule) => chargeOfKey(rule, key, NOBODY, charged) ?? []) }
   }
   const ask = async (
     verb: 'consume' | 'peek',
@@ -136,7 +138,16 @@ export function buildEngine(parts: EngineParts): Engine {
   const close = async (): Promise<void> => {
     closed = true
   }
+  const keys = keyVerbs(
+    store,
+    () => loaded.policy,
+    () => {
+      opened()
+      return timing(loaded)
+    },
+  )
   return {
+    ...keys,
     get policy() {
       return loaded.policy
     },
@@ -159,7 +170,9 @@ export function buildEngine(parts: EngineParts): Engine {
       )
       const at = loaded
       const prepared = questions.map((question, index) =>
-        named(index, () => ('key' in question ? byKey(at, question) : byFacts(at, readFacts(at, question, claims[index])))),
+        named(index, () =>
+          'key' in question ? byKey(at, question) : byFacts(at, readFacts(at, question, claims[index] ?? question.claims)),
+        ),
       )
       return decided(at, prepared, (index) => routeOf(questions[index]), patience)
     },
@@ -185,12 +198,14 @@ function load(policy: Policy, override: TrustedProxies | undefined): Loaded {
   return {
     policy,
     find: indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
+    findByKey: indexByName(policy),
     trust: override ?? policy.trustedProxies ?? trustProxies([]),
   }
 }
 
 /** What cannot be verified is not believed, whatever went wrong. */
-async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts): Promise<Claims | undefined> {
+async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | KeyQuestion): Promise<Claims | undefined> {
+  if ('key' in facts) return undefined
   if (facts.claims !== undefined) return facts.claims
   try {
     return await claims?.(facts)

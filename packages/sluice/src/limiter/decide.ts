@@ -64,7 +64,8 @@ export function refusedBy(error: unknown): GroupVerdict {
   return { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }
 }
 
-function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView {
+/** One call's verdict as people are told it. */
+export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView {
   return {
     name,
     limit: limit.capacity,

@@ -14,9 +14,11 @@ rules:
 function engineOver(count: { calls: number }) {
   const clock = manualClock()
   const memory = memoryStore({ clock })
-  // The very store, with its calls counted.
+  // The very store as one that is asked over a network, with its calls counted.
+  const { consumeSync: _, ...asynchronous } = memory
   const store: Store = {
-    ...memory,
+    ...asynchronous,
+    capabilities: { ...memory.capabilities, sync: false },
     consume: (groups, options) => {
       count.calls += 1
       return memory.consume(groups, options)
@@ -50,6 +52,13 @@ describe('decideMany', () => {
       'impossible',
     ])
     expect([together.calls, alone.calls]).toEqual([1, 6])
+  })
+
+  it('answers the same from a store that can do so at once', async () => {
+    const [clock, policy] = [manualClock(), parsePolicy(POLICY)]
+    const questions = [of('a', 2), of('b'), { key: 'a', limit: 'user', cost: 2 }, of('a')]
+    const many = await createEngine({ policy, store: memoryStore({ clock }), clock }).decideMany(questions)
+    expect(many).toEqual(await engineOver({ calls: 0 }).decideMany(questions))
   })
 
   it('answers nothing to no questions, and asks no store', async () => {
