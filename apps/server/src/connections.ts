@@ -16,22 +16,32 @@ const REFUSALS: ReadonlyMap<string, readonly [status: number, title: string]> = 
 
 /** What a client has already sent is in the machine's buffers, or on its way through the loop, for this long at most. */
 const SETTLE_MS = 100
+/** New connections that never pause are turned away in the end. */
+const LONGEST_SETTLE_MS = 1_000
+/** A kept connection on which nothing was asked for this long has most likely nothing on its way either. */
+const SILENCE_MS = 250
 const LOOK_EVERY_MS = 20
 
 /** Watches the answers under way, so that the server can stop without cutting them off, and refuses what is no HTTP. */
 export function watchConnections(server: Server): Connections {
-  const sockets = new Set<Socket>()
+  /** With the time of the last answer, or of its beginning. */
+  const sockets = new Map<Socket, number>()
+  let accepted = 0
   // An answer is under way until its last byte is handed over.
   const underWay = new Map<ServerResponse, Duplex>()
   let draining = false
   server.on('connection', (socket) => {
-    sockets.add(socket)
+    accepted += 1
+    sockets.set(socket, performance.now())
     socket.once('close', () => sockets.delete(socket))
   })
   // Before the handler, which may answer at once.
   server.prependListener('request', (request, response) => {
     underWay.set(response, request.socket)
-    response.once('close', () => underWay.delete(response))
+    response.once('close', () => {
+      underWay.delete(response)
+      if (sockets.has(request.socket)) sockets.set(request.socket, performance.now())
+    })
     if (draining) response.shouldKeepAlive = false
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -43,8 +53,17 @@ export function watchConnections(server: Server): Connections {
     else socket.destroy()
   })
   const endIdle = (): void => {
-    const busy = new Set(underWay.values())
-    for (const socket of sockets) if (!busy.has(socket) && socket.writableLength === 0) socket.end()
+    const [busy, silentSince] = [new Set(underWay.values()), performance.now() - SILENCE_MS]
+    for (const [socket, since] of sockets) if (since < silentSince && !busy.has(socket) && socket.writableLength === 0) socket.end()
+  }
+  /** Resolves in the turn of the loop in which the system had no connection left to hand over: closing it then turns nobody away. */
+  const nobodyWaiting = async (): Promise<void> => {
+    const until = performance.now() + LONGEST_SETTLE_MS
+    for (let before = -1; before !== accepted && performance.now() < until;) {
+      before = accepted
+      await new Promise((resolve) => setImmediate(resolve))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   }
   return {
     async drain(ms) {
@@ -52,11 +71,13 @@ export function watchConnections(server: Server): Connections {
       // A connection that is kept for the next request would keep the server.
       for (const response of underWay.keys()) response.shouldKeepAlive = false
       const last = setTimeout(() => server.closeAllConnections(), ms)
-      // Whoever had written before the signal is taken in and answered; whoever comes later finds the port closed.
+      // Whoever had connected and written before the signal is taken in and answered; whoever comes later finds the port closed.
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-      const looking = setInterval(endIdle, LOOK_EVERY_MS)
+      await nobodyWaiting()
       // Of the HTTP server's own close only the end of listening is wanted: it would cut off requests that it has not read yet.
-      await new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+      const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+      const looking = setInterval(endIdle, LOOK_EVERY_MS)
+      await closed
       clearTimeout(last)
       clearInterval(looking)
     },

@@ -170,7 +170,9 @@ describe('serve refuses to start with one line', () => {
   it.each([
     [['serve'], {}, 3, 'give a policy file'],
     [['serve', '--demo'], { PORT: 'http' }, 3, 'PORT is "http"'],
-    [['serve', '--demo', '--listen', '0.0.0.0:0'], {}, 3, 'only loopback addresses'],
+    [['serve', '--demo', '--listen', '0.0.0.0:0'], {}, 3, 'others can reach this address; give --admin-token-file'],
+    [['serve', '--demo', '--listen', '[::]:0'], {}, 3, 'others can reach this address; give --admin-token-file'],
+    [['serve', '--demo', '--admin-token-file', 'no-such-file'], { PORT: '0' }, 1, 'no-such-file cannot be read'],
     [['serve', '--nothing'], {}, 3, '--nothing'],
     [['serve', 'no-such-file.yaml'], { PORT: '0' }, 1, 'no-such-file.yaml cannot be read'],
     [['frobnicate'], {}, 3, 'unknown command frobnicate'],
