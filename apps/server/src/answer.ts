@@ -30,7 +30,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   send(response, status, 'application/json', `${JSON.stringify(body)}\n`, headers)
 }
 
-export function sendProblem(response: ServerResponse, { status, title, message, more, headers }: Refusal): void {
+function sendProblem(response: ServerResponse, { status, title, message, more, headers }: Refusal): void {
   const body = { type: 'about:blank', title, status, detail: message, ...more }
   send(response, status, PROBLEM_TYPE, `${JSON.stringify(body)}\n`, headers)
 }

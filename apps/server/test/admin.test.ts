@@ -126,6 +126,21 @@ describe('/v1/keys/:key', () => {
     expect(await ask()).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 2 }] })
   })
 
+  it('blocks a key for a while, and lifts the block', async () => {
+    const { url, post } = await local(policyOf(3))
+    const ask = async (key: string): Promise<unknown> => (await post('/v1/check', { path: '/', headers: { 'x-user': key } })).json()
+    const block = (body: string): Promise<Response> => fetch(keyOf(url, 'a', '/block'), { method: 'PUT', headers: ADMIN, body })
+    expect(await (await block('{"duration":"10m"}')).json()).toEqual({ blocked: true })
+    expect(await ask('a')).toMatchObject({ outcome: 'denied', reason: 'blocked' })
+    expect(await ask('b')).toMatchObject({ outcome: 'allowed' })
+    const { states } = (await (await fetch(keyOf(url, 'a'), { headers: ADMIN })).json()) as { states: { blockedForMs: number }[] }
+    expect(states[0]?.blockedForMs).toBeGreaterThan(590_000)
+    expect((await fetch(keyOf(url, 'a', '/block'), { method: 'DELETE', headers: ADMIN })).status).toBe(200)
+    expect(await ask('a')).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 2 }] })
+    expect((await block('{"duration":60000}')).status).toBe(200)
+    expect(await ask('a')).toMatchObject({ reason: 'blocked' })
+  })
+
   it('refuses what no rule counts by', async () => {
     const { url } = await local(policyOf(3))
     const answer = await fetch(keyOf(url, 'a', '?limit=none'), { headers: ADMIN })

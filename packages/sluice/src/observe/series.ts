@@ -1,7 +1,7 @@
 /** Series kept per metric; further label values are counted together, so that no client can fill the memory. */
 const MOST_SERIES = 1_000
 const LONGEST_VALUE = 256
-export const OTHER = 'other'
+const OTHER = 'other'
 
 /** What is counted by label values: one cell for each combination, and one for all that there was no room for. */
 export interface Series<Cell> {
@@ -25,7 +25,7 @@ export function createSeries<Cell extends object>(labels: readonly string[], mak
     const cell = known ?? make()
     cells.set(text, cell)
     // A value for which there is no room is not kept either.
-    if (!full) branch.set(values[last] as string, cell)
+    if (!full) branch.set(short(values[last] as string), cell)
     return cell
   }
   const full = (): Cell => create(root, [])
@@ -33,15 +33,16 @@ export function createSeries<Cell extends object>(labels: readonly string[], mak
     at(...values) {
       let branch = root
       for (let index = 0; index < last; index += 1) {
-        let next = branch.get(values[index] as string) as Branch<Cell> | undefined
+        const value = short(values[index] as string)
+        let next = branch.get(value) as Branch<Cell> | undefined
         if (next === undefined) {
           if (cells.size >= MOST_SERIES) return full()
           next = new Map()
-          branch.set(values[index] as string, next)
+          branch.set(value, next)
         }
         branch = next
       }
-      return (branch.get(values[last] as string) as Cell | undefined) ?? create(branch, values)
+      return (branch.get(short(values[last] as string)) as Cell | undefined) ?? create(branch, values)
     },
     each(visit) {
       for (const [text, cell] of cells) visit(text, cell)
@@ -55,6 +56,9 @@ export function labelsText(labels: readonly (readonly [name: string, value: stri
 }
 
 function escape(value: string): string {
-  const short = value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}...` : value
-  return short.replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
+  return short(value).replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))
+}
+
+function short(value: string): string {
+  return value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}...` : value
 }
