@@ -12,31 +12,28 @@ const LONGEST_DRAIN = 16_777_216
  */
 export function readText(request: IncomingMessage, largest: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    let text: Buffer | undefined
+    let first: Buffer | undefined
     let parts: Buffer[] | undefined
     let size = 0
-    const settle = (): void => void request.off('data', take).off('end', end).off('close', broken).off('error', broken)
-    const tooLarge = (headers: HeaderList = []): void => {
-      settle()
-      reject(new BadRequest(`The body is larger than ${largest} bytes.`, {}, headers))
-    }
+    const tooLarge = (headers: HeaderList = []): void => reject(new BadRequest(`The body is larger than ${largest} bytes.`, {}, headers))
     const take = (chunk: Buffer): void => {
       size += chunk.length
-      if (size > LONGEST_DRAIN) tooLarge([['Connection', 'close']])
-      else if (size > largest) [text, parts] = [undefined, undefined]
-      else if (text === undefined) text = chunk
-      else (parts ??= [text]).push(chunk)
+      if (size > largest) {
+        first = undefined
+        parts = undefined
+        if (size <= LONGEST_DRAIN) return
+        request.off('data', take)
+        tooLarge([['Connection', 'close']])
+      } else if (first === undefined) first = chunk
+      else (parts ??= [first]).push(chunk)
     }
-    const end = (): void => {
-      if (size > largest) return tooLarge()
-      settle()
-      resolve(parts === undefined ? (text?.toString('utf8') ?? '') : Buffer.concat(parts).toString('utf8'))
-    }
-    const broken = (): void => {
-      settle()
-      reject(new BadRequest('The body was broken off.'))
-    }
-    request.on('data', take).on('end', end).on('close', broken).on('error', broken)
+    request.on('data', take)
+    request.on('end', () => {
+      if (size > largest) tooLarge()
+      else resolve((parts === undefined ? first : Buffer.concat(parts))?.toString('utf8') ?? '')
+    })
+    // After the end it changes nothing; without one the body was broken off.
+    request.on('close', () => reject(new BadRequest('The body was broken off.')))
   })
 }
 

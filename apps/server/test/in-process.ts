@@ -40,8 +40,8 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
   const engine = createEngine({ policy: first, store, observers: [metrics, live] })
   const policy = holdPolicy(first, options.storeUrl ?? first.store ?? 'memory:', (next) => engine.reload(next))
   const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)
-  const server = createServer(createService({ engine, store, policy, metrics, live, demo: false, admission }))
-  watchConnections(server)
+  const server = createServer()
+  watchConnections(server, createService({ engine, store, policy, metrics, live, demo: false, admission }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     const closed = new Promise((resolve) => server.close(resolve))

@@ -52,8 +52,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   let draining = false
   const service = createService({ engine, store, policy, metrics, live, demo: options.demo, admission, draining: () => draining })
   const patience = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: LOOK_FOR_LATE_MS }
-  const server = createServer({ ...patience, keepAliveTimeout: KEEP_ALIVE_MS }, service)
-  const connections = watchConnections(server)
+  const server = createServer({ ...patience, keepAliveTimeout: KEEP_ALIVE_MS })
+  const connections = watchConnections(server, service)
   const { host, port } = options.listen
   try {
     await listening(server, host, port)

@@ -108,7 +108,7 @@ export function buildEngine(parts: EngineParts): Engine {
     const charged = cost === undefined ? undefined : microCost(cost)
     return { request: NOBODY, charges: findByKey(limit).flatMap((rule) => chargeOfKey(rule, key, NOBODY, charged) ?? []) }
   }
-  const ask = async (
+  const ask = (
     verb: 'consume' | 'peek',
     at: Loaded,
     questions: readonly Prepared[],
