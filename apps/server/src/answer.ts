@@ -26,8 +26,10 @@ export class BadRequest extends Refusal {
   }
 }
 
+export const JSON_TYPE = 'application/json'
+
 export function sendJson(response: ServerResponse, status: number, body: unknown, headers?: HeaderList): void {
-  send(response, status, 'application/json', `${JSON.stringify(body)}\n`, headers)
+  send(response, status, JSON_TYPE, `${JSON.stringify(body)}\n`, headers)
 }
 
 function sendProblem(response: ServerResponse, { status, title, message, more, headers }: Refusal): void {

@@ -32,8 +32,9 @@ export function readText(request: IncomingMessage, largest: number): Promise<str
       if (size > largest) tooLarge()
       else resolve((parts === undefined ? first : Buffer.concat(parts))?.toString('utf8') ?? '')
     })
-    // After the end it changes nothing; without one the body was broken off.
-    request.on('close', () => reject(new BadRequest('The body was broken off.')))
+    request.on('close', () => {
+      if (!request.readableEnded) reject(new BadRequest('The body was broken off.'))
+    })
   })
 }
 

@@ -1,8 +1,9 @@
 import { LimiterError } from 'sluice'
 import { headersOf, problemOf } from 'sluice/http'
-import type { Engine, EngineDecision } from 'sluice/policy'
-import { BadRequest, sendJson } from '../answer.ts'
+import type { Engine } from 'sluice/policy'
+import { BadRequest, JSON_TYPE, send } from '../answer.ts'
 import { readJson } from '../body.ts'
+import { decisionJson } from '../decision-json.ts'
 import { readQuestion, readQuestions } from '../question.ts'
 import type { Asked } from '../routes.ts'
 
@@ -14,9 +15,10 @@ const LARGEST_LIST = 1_048_576
 export async function check(engine: Engine, { request, response, query }: Asked): Promise<void> {
   const question = readQuestion(await readJson(request, LARGEST_QUESTION))
   const decision = 'key' in question ? await engine.decideKey(question) : await engine.decide(question)
-  if (query.get('status') !== 'http') return sendJson(response, 200, toldOf(decision))
+  const told = `${decisionJson(decision)}\n`
+  if (query.get('status') !== 'http') return send(response, 200, JSON_TYPE, told)
   const headers = headersOf(decision, decision.identity, engine.headers)
-  sendJson(response, decision.allowed ? 200 : problemOf(decision).status, toldOf(decision), headers)
+  send(response, decision.allowed ? 200 : problemOf(decision).status, JSON_TYPE, told, headers)
 }
 
 /** `POST /v1/checks`: a list of questions, decided in order in one call of the store; the list of their decisions. */
@@ -25,12 +27,7 @@ export async function checks(engine: Engine, { request, response }: Asked): Prom
   const decisions = await engine.decideMany(questions).catch((error: unknown) => {
     throw placed(error)
   })
-  sendJson(response, 200, decisions.map(toldOf))
-}
-
-/** All of it but what spreads retries, which is for headers alone. */
-function toldOf(decision: EngineDecision): object {
-  return { ...decision, identity: undefined }
+  send(response, 200, JSON_TYPE, `[${decisions.map(decisionJson).join(',')}]\n`)
 }
 
 /** The engine names a wrong question by its place; programs read it more easily as a number. */

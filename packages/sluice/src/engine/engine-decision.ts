@@ -12,7 +12,7 @@ import type { Charge } from './charges.ts'
 export type EngineDecision = Decision & {
   /** The rules that applied, in the order of the policy. */
   readonly rules: readonly { readonly name: string; readonly mode: Mode }[]
-  /** Spreads retries (subject, address, path, keys); a hash, so that nobody is named. */
+  /** Spreads retries (subject, address, path, keys); a hash, so that nobody is named; empty where the request may pass. */
   readonly identity: string
   /** What rules in shadow would have said; it had no part in the outcome. */
   readonly shadow: readonly { readonly rule: string; readonly outcome: Outcome }[]
@@ -35,7 +35,7 @@ export function engineDecision(asked: Asked, request: Request, clock: Pick<Time,
   // Nobody else holds it yet: growing it costs a third of a copy.
   const decision = decisionOf(verdict ?? UNLIMITED, enforcing.map(namedOf), clock) as Growing
   decision.rules = charges.map(nameOf)
-  decision.identity = identityOf(charges, request)
+  decision.identity = decision.allowed ? '' : identityOf(charges, request)
   decision.shadow =
     shadows.length === 0
       ? []
