@@ -45,7 +45,7 @@ export function decisionJson(decision: Decided): string {
     json += `${index === 0 ? '' : ','}{"name":${quoted(name)},"mode":"${mode}"}`
   }
   const shadows = shadow.length === 0 ? '[]' : JSON.stringify(shadow)
-  return `${json}],"shadow":${shadows},"violated":${violated.length === 0 ? '[]' : JSON.stringify(violated)}}`
+  return `${json}],"shadow":${shadows},"violated":[${violated.map(quoted).join(',')}]}`
 }
 
 function viewJson({ name, limit, remaining, replenishAfterMs, resetAfterMs, windowMs }: View): string {

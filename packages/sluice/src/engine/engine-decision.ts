@@ -43,7 +43,7 @@ export function engineDecision(asked: Asked, request: Request, clock: Pick<Time,
   decision.violated =
     verdict === undefined || verdict.outcome === 'allowed'
       ? []
-      : verdict.calls.flatMap(({ outcome }, index) => (outcome === 'allowed' ? [] : [enforcing[index]?.rule.name ?? '']))
+      : enforcing.filter((_, index) => verdict.calls[index] !== undefined && verdict.calls[index].outcome !== 'allowed').map(nameAlone)
   return decision
 }
 
@@ -51,6 +51,10 @@ type Growing = Decision & { -readonly [Field in keyof EngineDecision]: EngineDec
 
 function namedOf({ named }: Charge): NamedLimit {
   return named
+}
+
+function nameAlone({ rule }: Charge): string {
+  return rule.name
 }
 
 function nameOf({ rule: { name, mode } }: Charge): EngineDecision['rules'][number] {
@@ -72,8 +76,10 @@ export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision):
 const UNLIMITED: GroupVerdict = { outcome: 'allowed', allowed: true, at: Number.NaN, calls: [], source: 'store' }
 
 function identityOf(charges: readonly Charge[], { claims, network, path }: Request): string {
-  const subject = typeof claims?.['sub'] === 'string' ? claims['sub'] : ''
-  let hash = hash32(path, hash32(network ?? '', hash32(subject)))
+  const subject = claims?.['sub']
+  let hash = hash32(path)
+  if (network !== undefined) hash = hash32(network, hash)
+  if (typeof subject === 'string') hash = hash32(subject, hash)
   for (const { call } of charges) hash = hash32(call.id.key, hash)
   return hash.toString(16).padStart(8, '0')
 }
