@@ -26,7 +26,7 @@ export const ROOMS: readonly Room[] = [
   { folder: 'algorithms', mayImport: ['decision', 'time', 'errors'] },
   { folder: 'keys', mayImport: ['errors'] },
   { folder: 'stores', mayImport: [...BASE, 'keys'] },
-  { folder: 'stores/wrap', mayImport: [...BASE, 'stores/store.ts'] },
+  { folder: 'stores/wrap', mayImport: [...BASE, 'stores/store.ts', 'observe/events.ts'] },
   { folder: 'stores/*', mayImport: [...BASE, 'keys', 'stores'] },
   { folder: 'identity', mayImport: ['errors'] },
   {

@@ -1,47 +1,56 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import { LimiterError } from 'sluice'
+import { type HeaderList, PROBLEM_TYPE } from 'sluice/http'
 
-/** Largest body of a question to the API, in bytes. */
-const LARGEST_BODY = 65_536
-/** A body longer than this is not read to its end just to keep the connection. */
-const LONGEST_DRAIN = 16_777_216
+/** A request that is answered with a problem body (RFC 9457) instead. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly title: string
+  /** Further members of the body. */
+  readonly more: Readonly<Record<string, unknown>>
+  readonly headers: HeaderList
 
-export class BadRequest extends Error {}
-
-export function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  send(response, status, 'application/json', `${JSON.stringify(body)}\n`)
+  constructor(status: number, title: string, detail: string, more: Readonly<Record<string, unknown>> = {}, headers: HeaderList = []) {
+    super(detail)
+    this.status = status
+    this.title = title
+    this.more = more
+    this.headers = headers
+  }
 }
 
-/** A problem body (RFC 9457) for a question that is none; quotas have their own types. */
-export function sendProblem(response: ServerResponse, status: number, title: string, detail: string): void {
-  send(response, status, 'application/problem+json', `${JSON.stringify({ type: 'about:blank', title, status, detail })}\n`)
+/** What is the caller's mistake and no quota: 400. */
+export class BadRequest extends Refusal {
+  constructor(detail: string, more: Readonly<Record<string, unknown>> = {}, headers: HeaderList = []) {
+    super(400, 'Bad Request', detail, more, headers)
+  }
 }
 
-export function send(response: ServerResponse, status: number, type: string, body: string | Buffer): void {
-  response.statusCode = status
-  response.setHeader('Content-Type', type)
-  response.setHeader('Cache-Control', 'no-store')
-  response.setHeader('Content-Length', Buffer.byteLength(body))
+export const JSON_TYPE = 'application/json'
+
+export function sendJson(response: ServerResponse, status: number, body: unknown, headers?: HeaderList): void {
+  send(response, status, JSON_TYPE, `${JSON.stringify(body)}\n`, headers)
+}
+
+function sendProblem(response: ServerResponse, { status, title, message, more, headers }: Refusal): void {
+  const body = { type: 'about:blank', title, status, detail: message, ...more }
+  send(response, status, PROBLEM_TYPE, `${JSON.stringify(body)}\n`, headers)
+}
+
+/** Answers with a whole body that nobody may keep. */
+export function send(response: ServerResponse, status: number, type: string, body: string | Buffer, headers?: HeaderList): void {
+  const written = ['Content-Type', type, 'Cache-Control', 'no-store', 'Content-Length', String(Buffer.byteLength(body))]
+  for (const [name, value] of headers ?? []) if (name !== 'Cache-Control') written.push(name, value)
+  response.writeHead(status, written)
   response.end(body)
 }
 
-/**
- * The body as JSON. One that is too long is read on and thrown away, so that the connection survives the refusal.
- * @throws BadRequest saying what is wrong
- */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size <= LARGEST_BODY) chunks.push(chunk)
-    if (size > LONGEST_DRAIN) break
-  }
-  if (size > LARGEST_BODY) throw new BadRequest(`The body is larger than ${LARGEST_BODY} bytes.`)
-  const text = Buffer.concat(chunks).toString('utf8')
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new BadRequest(`The body is not JSON: ${text === '' ? 'it is empty' : why}.`, { cause })
-  }
+/** Bad questions are the caller's (400); anything else is ours (500) and is told to the log, not to the caller. */
+export function sendError(response: ServerResponse, error: unknown): void {
+  // Whoever left in the middle of a question gets no answer, and no line in the log.
+  if (response.headersSent || response.destroyed || response.socket?.destroyed === true) return void response.destroy()
+  if (error instanceof Refusal) return sendProblem(response, error)
+  if (error instanceof LimiterError) return sendProblem(response, new BadRequest(error.message))
+  process.stderr.write(`sluice: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  sendProblem(response, new Refusal(500, 'Internal Server Error', 'The request could not be answered.'))
 }

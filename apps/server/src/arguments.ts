@@ -1,7 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { CommandFailure, EXIT } from './failure.ts'
 
-const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
+/** Addresses that only this machine reaches. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|(?:0{0,4}:){2,7}0{0,3}1)$/i
 
 /** @throws CommandFailure exit 3 for an unknown or malformed argument */
 export function parse<Config extends ParseArgsConfig>(config: Config): ReturnType<typeof parseArgs<Config>> {
@@ -14,9 +15,10 @@ export function parse<Config extends ParseArgsConfig>(config: Config): ReturnTyp
 
 /**
  * The address to listen on: `--listen HOST:PORT`, else PORT on the loopback address, else 127.0.0.1:8080.
- * @throws CommandFailure exit 3 for what is no address, or one that others can reach: that needs a token, which is not there yet
+ * @param guarded whether administration has a token: who is reachable for others must have one
+ * @throws CommandFailure exit 3 for what is no address, or one that others can reach where there is no token
  */
-export function listenOf(listen: string | undefined, port: string | undefined): { host: string; port: number } {
+export function listenOf(listen: string | undefined, port: string | undefined, guarded: boolean): { host: string; port: number } {
   const text = listen ?? `127.0.0.1:${port === undefined || port === '' ? '8080' : port}`
   const match = /^(?:\[([\da-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(text)
   const [host, number] = [match?.[1] ?? match?.[2], Number(match?.[3])]
@@ -27,11 +29,7 @@ export function listenOf(listen: string | undefined, port: string | undefined): 
       `${source}: expected ${listen === undefined ? 'a port from 0 to 65535' : 'HOST:PORT with a port from 0 to 65535'}`,
     )
   }
-  if (!LOOPBACK.includes(host)) {
-    throw new CommandFailure(
-      EXIT.usage,
-      `--listen ${text}: only loopback addresses (${LOOPBACK.join(', ')}) for now; others need an administration token, which is not there yet`,
-    )
-  }
+  if (!guarded && !LOOPBACK.test(host))
+    throw new CommandFailure(EXIT.usage, `--listen ${text}: others can reach this address; give --admin-token-file, or listen on 127.0.0.1`)
   return { host, port: number }
 }

@@ -1,6 +1,7 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { RequestListener, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export interface Connections {
   /** Takes no more connections, lets answers under way finish for at most that many milliseconds, then cuts the rest off. */
@@ -16,23 +17,44 @@ const REFUSALS: ReadonlyMap<string, readonly [status: number, title: string]> = 
 
 /** What a client has already sent is in the machine's buffers, or on its way through the loop, for this long at most. */
 const SETTLE_MS = 100
+/** New connections that never pause are turned away in the end. */
+const LONGEST_HOLD_MS = 500
+/** A kept connection on which nothing was asked for this long has most likely nothing on its way either. */
+const SILENCE_MS = 250
 const LOOK_EVERY_MS = 20
 
-/** Watches the answers under way, so that the server can stop without cutting them off, and refuses what is no HTTP. */
-export function watchConnections(server: Server): Connections {
-  const sockets = new Set<Socket>()
+/**
+ * Has requests answered by `handle` and watches the answers under way, so that the server can stop without cutting them off; refuses what is
+ * no HTTP.
+ */
+export function watchConnections(server: Server, handle: RequestListener): Connections {
+  /** With the time of the last answer, or of its beginning. */
+  const sockets = new Map<Socket, number>()
+  /** Connections and requests so far. */
+  let arrived = 0
+  /** Requests that are answered when the port is closed; undefined: at once. */
+  let held: (() => void)[] | undefined
   // An answer is under way until its last byte is handed over.
   const underWay = new Map<ServerResponse, Duplex>()
   let draining = false
   server.on('connection', (socket) => {
-    sockets.add(socket)
+    arrived += 1
+    sockets.set(socket, performance.now())
     socket.once('close', () => sockets.delete(socket))
   })
-  // Before the handler, which may answer at once.
-  server.prependListener('request', (request, response) => {
+  // One function for all: a closure for each answer would be the dearest part of counting them.
+  function over(this: ServerResponse): void {
+    underWay.delete(this)
+    const { socket } = this.req
+    if (sockets.has(socket)) sockets.set(socket, performance.now())
+  }
+  server.on('request', (request, response) => {
+    arrived += 1
     underWay.set(response, request.socket)
-    response.once('close', () => underWay.delete(response))
+    response.on('close', over)
     if (draining) response.shouldKeepAlive = false
+    if (held === undefined) handle(request, response)
+    else held.push(() => handle(request, response))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const last = [...underWay].filter(([, other]) => other === socket).at(-1)?.[0]
@@ -43,8 +65,29 @@ export function watchConnections(server: Server): Connections {
     else socket.destroy()
   })
   const endIdle = (): void => {
-    const busy = new Set(underWay.values())
-    for (const socket of sockets) if (!busy.has(socket) && socket.writableLength === 0) socket.end()
+    const [busy, silentSince] = [new Set(underWay.values()), performance.now() - SILENCE_MS]
+    for (const [socket, since] of sockets) if (since < silentSince && !busy.has(socket) && socket.writableLength === 0) socket.end()
+  }
+  /**
+   * Closes the port when the system has no connection left to hand over: it would reset those. While that is waited for nothing is
+   * answered, so that a turn of the loop takes no time in which others connect, and who waits for an answer makes no new connection.
+   */
+  const closePort = async (): Promise<void> => {
+    held = []
+    const until = performance.now() + LONGEST_HOLD_MS
+    for (let before = -1; before !== arrived && performance.now() < until;) {
+      before = arrived
+      // The first may be of this turn; between it and the second the loop has looked for what arrived.
+      await nextTurn()
+      await nextTurn()
+    }
+    // Of the HTTP server's own close only the end of listening is wanted: it would cut off requests that it has not read yet.
+    const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+    for (const answer of held.splice(0)) answer()
+    held = undefined
+    const looking = setInterval(endIdle, LOOK_EVERY_MS)
+    await closed
+    clearInterval(looking)
   }
   return {
     async drain(ms) {
@@ -52,13 +95,10 @@ export function watchConnections(server: Server): Connections {
       // A connection that is kept for the next request would keep the server.
       for (const response of underWay.keys()) response.shouldKeepAlive = false
       const last = setTimeout(() => server.closeAllConnections(), ms)
-      // Whoever had written before the signal is taken in and answered; whoever comes later finds the port closed.
+      // Whoever had connected and written before the signal is taken in and answered; whoever comes later finds the port closed.
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-      const looking = setInterval(endIdle, LOOK_EVERY_MS)
-      // Of the HTTP server's own close only the end of listening is wanted: it would cut off requests that it has not read yet.
-      await new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+      await closePort()
       clearTimeout(last)
-      clearInterval(looking)
     },
   }
 }

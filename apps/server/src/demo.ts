@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { sendJson, sendProblem } from './answer.ts'
+import { Refusal, sendJson } from './answer.ts'
 
 /** What the demo backend answers to, and the page offers. */
 export const DEMO_ENDPOINTS: readonly string[] = ['/api/search', '/api/data']
@@ -12,6 +12,6 @@ export function demoBackend(path: string, response: ServerResponse): void {
     case '/api/data':
       return sendJson(response, 200, { value: 42 })
     default:
-      return sendProblem(response, 404, 'Not Found', `The demo backend has ${DEMO_ENDPOINTS.join(' and ')}.`)
+      throw new Refusal(404, 'Not Found', `The demo backend has ${DEMO_ENDPOINTS.join(' and ')}.`)
   }
 }

@@ -23,7 +23,7 @@ interface Gathered {
 }
 
 /** Server-sent events for the page: how many requests passed and were refused, and where each limit stands. No keys are sent. */
-export function createLive(policy: Policy): Live {
+export function createLive(policyNow: () => Policy): Live {
   const listeners = new Set<ServerResponse>()
   let gathered = nothing()
   let timer: NodeJS.Timeout | undefined
@@ -32,6 +32,7 @@ export function createLive(policy: Policy): Live {
     timer = undefined
     const { allowed, refused, limits } = gathered
     gathered = nothing()
+    const policy = policyNow()
     const readings = [...limits.values()].map((view) => readingOf(policy, view))
     const data = `data: ${JSON.stringify({ allowed, refused, limits: readings })}\n\n`
     for (const listener of listeners) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { ServerResponse } from 'node:http'
 import { send } from './answer.ts'
+import type { Route } from './routes.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -18,13 +18,16 @@ const FILES: ReadonlyMap<string, { readonly file: string; readonly type: string 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Answers a request for one of the page's files; false where the path is none of them. */
-export function servePage(path: string, response: ServerResponse): boolean {
-  const found = FILES.get(path)
-  if (found === undefined) return false
-  response.setHeader('Content-Security-Policy', POLICY)
-  response.setHeader('X-Content-Type-Options', 'nosniff')
-  response.setHeader('Referrer-Policy', 'no-referrer')
-  send(response, 200, found.type, readFileSync(require.resolve(found.file)))
-  return true
+const GUARDS = [
+  ['Content-Security-Policy', POLICY],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+] as const
+
+/** One route for each of the page's files. */
+export function pageRoutes(): [string, Route][] {
+  return [...FILES].map(([path, { file, type }]) => [
+    path,
+    { GET: ({ response }) => send(response, 200, type, readFileSync(require.resolve(file)), GUARDS) },
+  ])
 }

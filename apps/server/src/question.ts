@@ -12,6 +12,9 @@ export interface FactsQuestion {
 
 const KEY_FIELDS = ['key', 'limit', 'cost']
 const FACT_FIELDS = ['method', 'path', 'headers', 'ip', 'cost']
+const MOST_QUESTIONS = 1_000
+const LONGEST_SHOWN = 60
+const NO_HEADERS = Object.freeze({})
 
 /**
  * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
@@ -20,49 +23,72 @@ const FACT_FIELDS = ['method', 'path', 'headers', 'ip', 'cost']
 export function readQuestion(body: unknown): KeyQuestion | FactsQuestion {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('The body must be an object with key, or with method and path.')
-  const fields = body as Record<string, unknown>
-  const byKey = 'key' in fields
-  if (!byKey && !('path' in fields)) throw new BadRequest('The body needs key, or method and path.')
+  return readFields(body as Record<string, unknown>)
+}
+
+/**
+ * Reads the body of /v1/checks: a list of such questions.
+ * @throws BadRequest also naming the question by its place, counted from 0
+ */
+export function readQuestions(body: unknown): (KeyQuestion | FactsQuestion)[] {
+  if (!Array.isArray(body)) throw new BadRequest('The body must be a list of questions, each as for /v1/check.')
+  if (body.length > MOST_QUESTIONS) throw new BadRequest(`The list has ${body.length} questions; at most ${MOST_QUESTIONS} are allowed.`)
+  return body.map((item: unknown, index) => {
+    try {
+      return readQuestion(item)
+    } catch (error) {
+      throw error instanceof BadRequest ? new BadRequest(`question ${index}: ${error.message}`, { index }) : error
+    }
+  })
+}
+
+function readFields(fields: Record<string, unknown>): KeyQuestion | FactsQuestion {
+  const byKey = Object.hasOwn(fields, 'key')
+  if (!byKey && !Object.hasOwn(fields, 'path')) throw new BadRequest('The body needs key, or method and path.')
   const allowed = byKey ? KEY_FIELDS : FACT_FIELDS
   const unknown = Object.keys(fields).find((name) => !allowed.includes(name))
-  if (unknown !== undefined)
-    throw new BadRequest(`The field ${JSON.stringify(unknown)} is not known here; allowed are ${allowed.join(', ')}.`)
-  const cost = fields['cost'] === undefined ? {} : { cost: costOf(fields['cost']) }
-  if (byKey) {
-    const limit = fields['limit'] === undefined ? {} : { limit: textOf('limit', fields['limit']) }
-    return { key: textOf('key', fields['key']), ...limit, ...cost }
-  }
-  const ip = fields['ip'] === undefined ? {} : { ip: textOf('ip', fields['ip']) }
+  if (unknown !== undefined) throw new BadRequest(`The field ${shown(unknown)} is not known here; allowed are ${allowed.join(', ')}.`)
+  const { cost, key, limit, method = 'GET', path, headers, ip } = fields
+  const charged = cost === undefined ? {} : { cost: costOf(cost) }
+  if (byKey) return { key: textOf('key', key), ...(limit === undefined ? {} : { limit: textOf('limit', limit) }), ...charged }
   return {
-    method: textOf('method', fields['method'] ?? 'GET'),
-    path: textOf('path', fields['path']),
-    headers: headersOf(fields['headers']),
-    ...ip,
-    ...cost,
+    method: textOf('method', method),
+    path: textOf('path', path),
+    headers: headersOf(headers),
+    ...(ip === undefined ? {} : { ip: textOf('ip', ip) }),
+    ...charged,
   }
 }
 
 function textOf(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value
-  throw new BadRequest(`The field ${name} is ${JSON.stringify(value)}; expected a text that is not empty.`)
+  throw new BadRequest(`The field ${name} is ${shown(value)}; expected a text that is not empty.`)
 }
 
 /** Whether it is above 0 and of six decimals is the limiter's to say; that it is a number is JSON's. */
 function costOf(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
-  const shown = typeof value === 'number' ? 'too large' : JSON.stringify(value)
-  throw new BadRequest(`The field cost is ${shown}; expected a number above 0 with at most six decimals.`)
+  const found = typeof value === 'number' ? 'too large' : shown(value)
+  throw new BadRequest(`The field cost is ${found}; expected a number above 0 with at most six decimals.`)
 }
 
 /** Header names are compared in lower case, whatever the caller wrote. */
 function headersOf(value: unknown): Record<string, string | readonly string[]> {
-  if (value === undefined) return {}
+  if (value === undefined) return NO_HEADERS
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BadRequest('The field headers must be an object of names and values.')
   const entries = Object.entries(value).map(([name, content]): [string, string | readonly string[]] => {
     if (typeof content === 'string') return [name.toLowerCase(), content]
     if (Array.isArray(content) && content.every((item) => typeof item === 'string')) return [name.toLowerCase(), content]
-    throw new BadRequest(`The header ${JSON.stringify(name)} is ${JSON.stringify(content)}; expected a text or a list of texts.`)
+    throw new BadRequest(`The header ${shown(name)} is ${shown(content)}; expected a text or a list of texts.`)
   })
   return Object.fromEntries(entries)
+}
+
+/** A value as a message shows it: short, and however deep it is nested. */
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_SHOWN) : value)
+  return typeof value === 'string' && value.length > LONGEST_SHOWN ? `${text}...` : text
 }

@@ -1,3 +1,4 @@
+import { Agent, request } from 'node:http'
 import { findRedis, startRedis } from '@sluice/scripts/engines'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type Running, serve } from './command.ts'
@@ -45,20 +46,37 @@ describe('what is no HTTP', () => {
 })
 
 describe('a signal', () => {
-  it('SIGHUP is ignored, and says so', async () => {
-    const service = await serve(['--demo'])
-    process.kill(service.pid, 'SIGHUP')
-    await expect.poll(service.output).toContain('sluice: SIGHUP is ignored: a policy is read at the start only\n')
-    expect((await fetch(`${service.url}/livez`)).status).toBe(200)
-    expect(await service.stop()).toBe(0)
-  })
-
   it('SIGTERM answers whatever had been sent before it', async () => {
     const service = await serve(['--demo'])
     const answers = Array.from({ length: 40 }, () => exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: a\r\n\r\n'))
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(await service.stop()).toBe(0)
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it('SIGTERM drops nobody who asks without a pause, on new connections or on kept ones', async () => {
+    const service = await serve(['--demo'])
+    const [kept, { port }] = [new Agent({ keepAlive: true, maxSockets: 8 }), new URL(service.url)]
+    const [answers, failures] = [[] as number[], new Set<string | undefined>()]
+    const ask = (agent: Agent | false): Promise<boolean> =>
+      new Promise((resolve) => {
+        const asking = request({ host: '127.0.0.1', port, path: '/v1/check', method: 'POST', agent }, (answer) => {
+          answers.push(answer.statusCode ?? 0)
+          answer.resume().on('end', () => resolve(true))
+        })
+        asking.on('error', ({ code }: NodeJS.ErrnoException) => resolve(failures.add(code) === undefined))
+        asking.end('{"path":"/"}')
+      })
+    // Each asks until the port is closed: nobody is refused who got a connection.
+    const callers = Array.from({ length: 16 }, async (_, index) => {
+      while (await ask(index < 8 ? kept : false));
+    })
+    await expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThan(200)
+    expect(await service.stop()).toBe(0)
+    await Promise.all(callers)
+    kept.destroy()
+    expect([...failures]).toEqual(['ECONNREFUSED'])
+    expect(new Set(answers)).toEqual(new Set([200]))
   })
 
   it('SIGTERM ends the listeners of events', async () => {

@@ -48,6 +48,11 @@ function factsOf({ name, mode, match, key, tiers, cost, onStoreFailure }: Rule) 
   }
 }
 
+/** What a rule means, as `check --json` tells it. */
+export function ruleFacts(rule: Rule): object {
+  return factsOf(rule)
+}
+
 function text(file: string, { dialect, failure, hash }: Policy, { rules, warnings }: Facts): string {
   const lines = [`${file}: valid, dialect ${dialect}, ${rules.length} rules, deadline ${failure.deadlineMs} ms, hash ${hash}`]
   for (const { name, mode, match, key, tiers, cost, onStoreFailure, bound } of rules) {

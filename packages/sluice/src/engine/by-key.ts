@@ -16,21 +16,25 @@ export const NOBODY: Request = {
   claims: undefined,
 }
 
+/** Finds the rules that a bare key is charged at. */
+export type FindByKey = (name: string | undefined) => readonly Rule[]
+
 /**
- * The rules a bare key is charged at: the named one, or those that ask nothing of a request.
- * @throws LimiterError INVALID_OPTIONS for a name that no rule has
+ * The rules a bare key is charged at: the named one, or those that ask nothing of a request. The finder throws a LimiterError
+ * INVALID_OPTIONS for a name that no rule has.
  */
-export function rulesByKey({ rules }: Policy, name: string | undefined): readonly Rule[] {
+export function indexByName({ rules }: Policy): FindByKey {
   const active = rules.filter(({ mode }) => mode !== 'off')
-  if (name === undefined)
-    return active.filter(
-      ({ match: { path, methods, hosts, when } }) => (path ?? methods ?? hosts) === undefined && when.every((one) => holds(one, NOBODY)),
-    )
-  if (!rules.some((rule) => rule.name === name)) {
+  const asking = active.filter(
+    ({ match: { path, methods, hosts, when } }) => (path ?? methods ?? hosts) === undefined && when.every((one) => holds(one, NOBODY)),
+  )
+  const named = new Map(rules.map((rule): [string, readonly Rule[]] => [rule.name, rule.mode === 'off' ? [] : [rule]]))
+  return (name) => {
+    const found = name === undefined ? asking : named.get(name)
+    if (found !== undefined) return found
     throw new LimiterError(
       'INVALID_OPTIONS',
       `limit is ${JSON.stringify(name)}, expected one of ${rules.map((rule) => rule.name).join(', ')}`,
     )
   }
-  return active.filter((rule) => rule.name === name)
 }

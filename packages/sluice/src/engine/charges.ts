@@ -42,7 +42,9 @@ export function chargeOf(rule: Rule, request: Request, cost: MicroTokens | undef
  */
 export function chargeOfKey(rule: Rule, key: string, request: Request, cost: MicroTokens | undefined, terms: Terms): Charge | undefined {
   const tier = tierOf(rule, request) ?? rule.tiers.at(-1)
-  const values = rule.key.flat().map((source, index) => (index === 0 ? (canonicalValue(source, key) ?? key) : undefined))
+  const values: (string | undefined)[] = []
+  for (const sources of rule.key)
+    for (const source of sources) values.push(values.length === 0 ? (canonicalValue(source, key) ?? key) : undefined)
   return tier === undefined ? undefined : charge(rule, tier, values, cost ?? microCost(rule.cost.unknown), terms)
 }
 
@@ -53,14 +55,12 @@ export function timesSample(counted: Charge, sample: number): Charge {
   return { ...counted, call: { ...call, cost: Math.min(call.cost * sample, capacity) } }
 }
 
-function charge(rule: Rule, tier: Tier, values: Charge['values'], cost: MicroTokens, terms: Terms): Charge {
-  const { windowMs } = tier
-  const instead = terms.override(rule, values)
-  const limit = instead ?? tier.limit
-  const named = { name: rule.name, limit, ...(windowMs === undefined || instead !== undefined ? {} : { windowMs }) }
+/** What a rule charges a key of these values in one of its tiers. */
+export function charge(rule: Rule, tier: Tier, values: Charge['values'], cost: MicroTokens, terms: Terms): Charge {
+  const limit = terms.override(rule, values) ?? tier.limit
+  const { scope, named } = identifiedBy(rule, tier, limit)
   const key = composeKey(terms.pseudonym === undefined ? values : pseudonyms(rule, values, terms.pseudonym))
-  const call = { id: { scope: scopeFor(rule, tier, limit), key }, limit, cost, phase: phaseOf(limit, key) }
-  return { rule, tier, named, values, call }
+  return { rule, tier, named, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
 }
 
 /** With the name of the source, so that one text in two places has two pseudonyms. */
@@ -72,34 +72,61 @@ function pseudonyms(rule: Rule, values: Charge['values'], pseudonym: Pseudonym):
   })
 }
 
-const scopes = new WeakMap<Tier, Map<string, Scope>>()
+/** What all charges of a tier have in common. */
+interface Identified {
+  readonly scope: Scope
+  readonly named: NamedLimit
+}
+
+const identified = new WeakMap<Tier, Identified>()
+/** Scopes of limits that stand instead of a tier's and count in another way, by their tag. */
+const others = new WeakMap<Tier, Map<string, Scope>>()
 
 /**
  * One scope per tier, for stores know scopes by identity. Tiers of one rule are limits of their own: `#` is in no rule's name. A limit that
  * stands instead of the tier's has the same states, unless it counts in another way.
  */
-function scopeFor(rule: Rule, tier: Tier, { algorithm: { tag } }: AnyLimit): Scope {
-  const known = scopes.get(tier) ?? new Map<string, Scope>()
-  const found = known.get(tag)
-  if (found !== undefined) return found
-  const made = scopeOf(RULE_SET, tier.label === '' ? rule.name : `${rule.name}#${tier.label}`, tag)
-  scopes.set(tier, known.set(tag, made))
+function identifiedBy(rule: Rule, tier: Tier, limit: AnyLimit): Identified {
+  const known = identified.get(tier) ?? identify(rule, tier)
+  if (limit === tier.limit) return known
+  const named = { name: rule.name, limit }
+  const { tag } = limit.algorithm
+  if (tag === tier.limit.algorithm.tag) return { scope: known.scope, named }
+  const ofTier = others.get(tier) ?? new Map<string, Scope>()
+  const scope = ofTier.get(tag) ?? scopeOfTier(rule, tier, limit)
+  others.set(tier, ofTier.set(tag, scope))
+  return { scope, named }
+}
+
+function identify(rule: Rule, tier: Tier): Identified {
+  const { limit, windowMs } = tier
+  const made = { scope: scopeOfTier(rule, tier, limit), named: { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) } }
+  identified.set(tier, made)
   return made
 }
 
+function scopeOfTier(rule: Rule, { label }: Tier, limit: AnyLimit): Scope {
+  return scopeOf(RULE_SET, label === '' ? rule.name : `${rule.name}#${label}`, limit.algorithm.tag)
+}
+
 /** The enforcing charges, the most restrictive first: least rate per cost. */
-export function enforcing(charges: readonly Charge[]): Charge[] {
-  return charges.filter(({ rule }) => rule.mode === 'enforce').sort((a, b) => admissions(a.call) - admissions(b.call))
+export function enforcing(charges: readonly Charge[]): readonly Charge[] {
+  const enforced = charges.every(enforces) ? charges : charges.filter(enforces)
+  return enforced.length < 2 ? enforced : enforced.toSorted((a, b) => admissions(a.call) - admissions(b.call))
+}
+
+function enforces({ rule }: Charge): boolean {
+  return rule.mode === 'enforce'
 }
 
 /** All of them or none; where the store cannot answer, the strictest of their policies holds. */
 export function groupOf(charges: readonly Charge[]): CallGroup {
-  const policies = new Set(charges.map(({ rule }) => rule.onStoreFailure))
-  const onFailure = STRICTEST_FIRST.find((policy) => policies.has(policy)) ?? 'deny'
+  let onFailure: OnStoreFailure = 'allow'
+  for (const { rule } of charges) if (STRICTNESS[rule.onStoreFailure] > STRICTNESS[onFailure]) onFailure = rule.onStoreFailure
   return { calls: charges.map(({ call }) => call), onFailure }
 }
 
-const STRICTEST_FIRST: readonly OnStoreFailure[] = ['deny', 'local', 'allow']
+const STRICTNESS: Readonly<Record<OnStoreFailure, number>> = { allow: 0, local: 1, deny: 2 }
 
 /** Such requests per microsecond, in the long run: only to order by. */
 function admissions({ limit, cost }: { readonly limit: AnyLimit; readonly cost: number }): number {

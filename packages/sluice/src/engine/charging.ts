@@ -4,7 +4,7 @@ import { exemptionOf } from '../policy/exemption.ts'
 import type { Rule } from '../policy/rule.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Random } from '../time/time.ts'
-import { NOBODY, rulesByKey } from './by-key.ts'
+import { NOBODY } from './by-key.ts'
 import { type Charge, chargeOf, chargeOfKey, type Terms, timesSample } from './charges.ts'
 import type { Loaded } from './loaded.ts'
 import { type OverrideIndex, overrideOf } from './overrides.ts'
@@ -44,7 +44,7 @@ export function chargingOfKey(
   present: Present,
 ): Charging {
   const terms = termsOf(at, present)
-  return sampled(rulesByKey(at.policy, limit), present.random, (rule) => chargeOfKey(rule, key, NOBODY, cost, terms))
+  return sampled(at.findByKey(limit), present.random, (rule) => chargeOfKey(rule, key, NOBODY, cost, terms))
 }
 
 /** What `explain` shows: every rule as if it were counted. */

@@ -1,8 +1,7 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 import { hash32 } from '../decision/jitter.ts'
 import type { Request } from '../identity/request.ts'
-import { decisionOf } from '../limiter/decide.ts'
-import { composeKey } from '../keys/encode.ts'
+import { decisionOf, type NamedLimit } from '../limiter/decide.ts'
 import type { RuleResult } from '../observe/events.ts'
 import type { Mode } from '../policy/rule.ts'
 import type { GroupVerdict } from '../stores/store.ts'
@@ -14,7 +13,7 @@ import type { Charging } from './charging.ts'
 export type EngineDecision = Decision & {
   /** The rules that applied, in the order of the policy. */
   readonly rules: readonly { readonly name: string; readonly mode: Mode }[]
-  /** Spreads retries (subject, address, path, keys); a hash, so that nobody is named. */
+  /** Spreads retries (subject, address, path, keys); a hash, so that nobody is named; empty where the request may pass. */
   readonly identity: string
   /** What rules in shadow would have said; it had no part in the outcome. */
   readonly shadow: readonly { readonly rule: string; readonly outcome: Outcome }[]
@@ -37,25 +36,40 @@ export interface Asked extends Charging {
 /** @param clock this process's time, read where no store said its own */
 export function engineDecision(asked: Asked, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const { charges, enforcing, shadows, verdict, shadowVerdicts, probabilistic, exempt } = asked
-  const decision = decisionOf(
-    verdict ?? UNLIMITED,
-    enforcing.map(({ named }) => named),
-    clock,
-  )
-  return {
-    ...decision,
-    rules: charges.map(({ rule: { name, mode } }) => ({ name, mode })),
-    identity: identityOf(charges, request),
-    shadow: shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowVerdicts[index]?.outcome ?? 'undecided' })),
-    violated: (verdict?.calls ?? []).flatMap(({ outcome }, index) => (outcome === 'allowed' ? [] : [enforcing[index]?.rule.name ?? ''])),
-    ...(probabilistic ? { probabilistic } : {}),
-    ...(exempt === undefined ? {} : { exempt }),
-  }
+  // Nobody else holds it yet: growing it costs a third of a copy.
+  const decision = decisionOf(verdict ?? UNLIMITED, enforcing.map(namedOf), clock) as Growing
+  decision.rules = charges.map(nameOf)
+  decision.identity = decision.allowed ? '' : identityOf(charges, request)
+  decision.shadow =
+    shadows.length === 0
+      ? []
+      : shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowVerdicts[index]?.outcome ?? 'undecided' }))
+  decision.violated =
+    verdict === undefined || verdict.outcome === 'allowed'
+      ? []
+      : enforcing.filter((_, index) => verdict.calls[index] !== undefined && verdict.calls[index].outcome !== 'allowed').map(nameAlone)
+  if (probabilistic) decision.probabilistic = true
+  if (exempt !== undefined) decision.exempt = exempt
+  return decision
+}
+
+type Growing = Decision & { -readonly [Field in keyof EngineDecision]: EngineDecision[Field] }
+
+function namedOf({ named }: Charge): NamedLimit {
+  return named
+}
+
+function nameAlone({ rule }: Charge): string {
+  return rule.name
+}
+
+function nameOf({ rule: { name, mode } }: Charge): EngineDecision['rules'][number] {
+  return { name, mode }
 }
 
 /** The same by rule, for observers. */
 export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision): RuleResult[] {
-  return rules.map(({ name, mode }) => {
+  return rules.map(({ name, mode }): RuleResult => {
     if (mode === 'shadow') {
       const refused = shadow.some((one) => one.rule === name && one.outcome !== 'allowed')
       return { rule: name, result: refused ? 'shadow_denied' : 'allowed' }
@@ -68,7 +82,10 @@ export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision):
 const UNLIMITED: GroupVerdict = { outcome: 'allowed', allowed: true, at: Number.NaN, calls: [], source: 'store' }
 
 function identityOf(charges: readonly Charge[], { claims, network, path }: Request): string {
-  const subject = typeof claims?.['sub'] === 'string' ? claims['sub'] : undefined
-  const parts = [subject, network, path, ...charges.map(({ call }) => call.id.key)]
-  return hash32(composeKey(parts)).toString(16).padStart(8, '0')
+  const subject = claims?.['sub']
+  let hash = hash32(path)
+  if (network !== undefined) hash = hash32(network, hash)
+  if (typeof subject === 'string') hash = hash32(subject, hash)
+  for (const { call } of charges) hash = hash32(call.id.key, hash)
+  return hash.toString(16).padStart(8, '0')
 }

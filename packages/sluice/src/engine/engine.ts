@@ -3,7 +3,7 @@ import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
-import { askStore, type Patience, timingOf } from '../limiter/ask.ts'
+import { type Patience, timingOf } from '../limiter/ask.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { HeaderChoice } from '../policy/header-choice.ts'
 import type { Override } from '../policy/override.ts'
@@ -11,11 +11,13 @@ import { overrideFrom, type OverrideFields } from '../policy/override-value.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { CallOptions, Store } from '../stores/store.ts'
 import type { Random, Time } from '../time/time.ts'
+import { askRules, type Prepared } from './ask-rules.ts'
 import { NOBODY } from './by-key.ts'
-import { enforcing, groupOf, RULE_SET } from './charges.ts'
-import { type Charging, chargingOf, chargingOfKey, type Present, termsOf } from './charging.ts'
-import { type EngineDecision, engineDecision, resultsOf } from './engine-decision.ts'
+import { RULE_SET } from './charges.ts'
+import { chargingOf, chargingOfKey, type Present, termsOf } from './charging.ts'
+import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import { type Explanation, explainRules } from './explain.ts'
+import { type KeyVerbs, keyVerbs } from './keys.ts'
 import { load, type Loaded, type Surroundings } from './loaded.ts'
 import { liveOverrides } from './overrides.ts'
 
@@ -43,7 +45,7 @@ export interface KeyQuestion {
 }
 
 /** A policy at work: it decides about requests by their facts. */
-export interface Engine extends AsyncDisposable {
+export interface Engine extends AsyncDisposable, KeyVerbs {
   readonly policy: Policy
   /** What the policy says about headers. */
   readonly headers: HeaderChoice
@@ -51,6 +53,11 @@ export interface Engine extends AsyncDisposable {
   decide(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** As `decide`, for a key that the caller already knows; it stands for the first value of a rule's key. */
   decideKey(question: KeyQuestion, options?: DecideOptions): Promise<EngineDecision>
+  /**
+   * As `decide` and `decideKey`, for several questions in one call of the store: decided in order, each on its own, by one policy.
+   * Rejects for misuse before anything is charged, and names the question by its place, counted from 0.
+   */
+  decideMany(questions: readonly (RequestFacts | KeyQuestion)[], options?: DecideOptions): Promise<EngineDecision[]>
   /** What `decide` would answer, charging nothing. */
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** Which rules apply, with keys and limits, and why the others do not; asks no store. */
@@ -70,6 +77,12 @@ export interface Engine extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** The facts of a request in one spelling, and what it costs where the caller said so. */
+interface Read {
+  readonly request: Request
+  readonly cost: number | undefined
+}
+
 /** Builds an engine from its parts; `createEngine` is the door that fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
   const { store, clock, observers, random } = parts
@@ -80,32 +93,32 @@ export function buildEngine(parts: EngineParts): Engine {
 
   const timing = ({ policy }: Loaded, patience?: DecideOptions): CallOptions =>
     timingOf('engine', store, clock, policy.failure.deadlineMs, patience)
-  const requestOf = async (facts: RequestFacts): Promise<{ at: Loaded; request: Request; cost: number | undefined }> => {
+  const opened = (): void => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
-    const cost = facts.cost === undefined ? undefined : microCost(facts.cost)
-    const claims = facts.claims ?? (await claimsOf(parts.claims, facts))
-    const at = loaded
-    return { at, request: readRequest(facts, claims, at.trust), cost }
   }
-  const ask = async (
+  const readFacts = (at: Loaded, facts: RequestFacts, claims: Claims | undefined): Read => {
+    const cost = facts.cost === undefined ? undefined : microCost(facts.cost)
+    return { request: readRequest(facts, claims, at.trust), cost }
+  }
+  const requestOf = async (facts: RequestFacts): Promise<Read & { at: Loaded }> => {
+    opened()
+    const claims = await claimsOf(parts.claims, facts)
+    const at = loaded
+    return { at, ...readFacts(at, facts, claims) }
+  }
+  const byFacts = (at: Loaded, { request, cost }: Read): Prepared => ({ request, ...chargingOf(at, request, cost, present) })
+  const byKey = (at: Loaded, { key, limit, cost }: KeyQuestion): Prepared => {
+    validKey('engine', key)
+    const charged = cost === undefined ? undefined : microCost(cost)
+    return { request: NOBODY, ...chargingOfKey(at, key, limit, charged, present) }
+  }
+  const ask = (
     verb: 'consume' | 'peek',
     at: Loaded,
-    charging: Charging,
-    request: Request,
-    callOptions?: DecideOptions,
-  ): Promise<EngineDecision> => {
-    const { charges } = charging
-    const enforced = enforcing(charges)
-    const shadows = charges.filter(({ rule }) => rule.mode === 'shadow')
-    const groups = [...(enforced.length === 0 ? [] : [groupOf(enforced)]), ...shadows.map((charge) => groupOf([charge]))]
-    const verdicts = groups.length === 0 ? [] : await askStore(store, verb, groups, timing(at, callOptions))
-    const [verdict, shadowVerdicts] = enforced.length === 0 ? [undefined, verdicts] : [verdicts[0], verdicts.slice(1)]
-    return engineDecision({ ...charging, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock)
-  }
-  const observed = async (route: string | undefined, run: () => Promise<EngineDecision>): Promise<EngineDecision> => {
-    const started = clock.monotonic()
-    const decision = await run()
-    const durationMs = clock.monotonic() - started
+    questions: readonly Prepared[],
+    patience: DecideOptions | undefined,
+  ): Promise<EngineDecision[]> => askRules(store, verb, questions, timing(at, patience), clock)
+  const tell = (decision: EngineDecision, route: string | undefined, durationMs: number): void =>
     notify(observers, {
       limiter: RULE_SET,
       store: store.name ?? 'store',
@@ -114,33 +127,62 @@ export function buildEngine(parts: EngineParts): Engine {
       results: resultsOf(decision),
       durationMs,
     })
-    return decision
+  const decided = async (
+    at: Loaded,
+    questions: readonly Prepared[],
+    routeAt: (index: number) => string | undefined,
+    patience: DecideOptions | undefined,
+  ): Promise<EngineDecision[]> => {
+    const started = clock.monotonic()
+    const decisions = await ask('consume', at, questions, patience)
+    const durationMs = clock.monotonic() - started
+    if (observers.length > 0) decisions.forEach((decision, index) => tell(decision, routeAt(index), durationMs))
+    return decisions
   }
   const close = async (): Promise<void> => {
     closed = true
   }
+  const keys = keyVerbs(
+    store,
+    () => ({ policy: loaded.policy, terms: termsOf(loaded, present) }),
+    () => {
+      opened()
+      return timing(loaded)
+    },
+  )
   return {
+    ...keys,
     get policy() {
       return loaded.policy
     },
     get headers() {
       return loaded.policy.headers
     },
-    async decide(facts, callOptions) {
-      const { at, request, cost } = await requestOf(facts)
-      return observed(facts.route, () => ask('consume', at, chargingOf(at, request, cost, present), request, callOptions))
+    async decide(facts, patience) {
+      const { at, ...read } = await requestOf(facts)
+      return only(await decided(at, [byFacts(at, read)], () => facts.route, patience))
     },
-    async decideKey({ key, limit, cost }, callOptions) {
-      if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
-      validKey('engine', key)
+    async decideKey(question, patience) {
+      opened()
       const at = loaded
-      const charged = cost === undefined ? undefined : microCost(cost)
-      const charging = chargingOfKey(at, key, limit, charged, present)
-      return observed(undefined, () => ask('consume', at, charging, NOBODY, callOptions))
+      return only(await decided(at, [byKey(at, question)], () => undefined, patience))
     },
-    async peek(facts, callOptions) {
-      const { at, request, cost } = await requestOf(facts)
-      return ask('peek', at, chargingOf(at, request, cost, present), request, callOptions)
+    async decideMany(questions, patience) {
+      opened()
+      const claims = await Promise.all(
+        questions.map(async (question) => ('key' in question ? undefined : claimsOf(parts.claims, question))),
+      )
+      const at = loaded
+      const prepared = questions.map((question, index) =>
+        named(index, () =>
+          'key' in question ? byKey(at, question) : byFacts(at, readFacts(at, question, claims[index] ?? question.claims)),
+        ),
+      )
+      return decided(at, prepared, (index) => routeOf(questions[index]), patience)
+    },
+    async peek(facts, patience) {
+      const { at, ...read } = await requestOf(facts)
+      return only(await ask('peek', at, [byFacts(at, read)], patience))
     },
     async explain(facts) {
       const { at, request, cost } = await requestOf(facts)
@@ -167,10 +209,29 @@ export function buildEngine(parts: EngineParts): Engine {
 }
 
 /** What cannot be verified is not believed, whatever went wrong. */
-async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts): Promise<Claims | undefined> {
+async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | KeyQuestion): Promise<Claims | undefined> {
+  if ('key' in facts) return undefined
+  if (facts.claims !== undefined) return facts.claims
   try {
     return await claims?.(facts)
   } catch {
     return undefined
+  }
+}
+
+function routeOf(question: RequestFacts | KeyQuestion | undefined): string | undefined {
+  return question === undefined || 'key' in question ? undefined : question.route
+}
+
+function only<T>(one: readonly T[]): T {
+  return one[0] as T
+}
+
+/** Says which of several questions is misused. */
+function named<T>(index: number, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw error instanceof LimiterError ? new LimiterError(error.code, `question ${index}: ${error.message}`, { cause: error }) : error
   }
 }

@@ -4,6 +4,7 @@ import type { StoreKind } from '../policy/bound.ts'
 import { overBudget } from '../policy/bound-budget.ts'
 import { type FindRules, indexRules } from '../policy/match.ts'
 import type { Policy } from '../policy/policy.ts'
+import { type FindByKey, indexByName } from './by-key.ts'
 import { indexOverrides, type OverrideIndex } from './overrides.ts'
 
 /** A keyed hash of a text: the same for the same text, and of no use without the key. */
@@ -13,6 +14,7 @@ export type Pseudonym = (text: string) => string
 export interface Loaded {
   readonly policy: Policy
   readonly find: FindRules
+  readonly findByKey: FindByKey
   readonly trust: TrustedProxies
   /** Those of the file. */
   readonly overrides: OverrideIndex
@@ -43,6 +45,7 @@ export function load(policy: Policy, { trustedProxies, pseudonym, storeKind }: S
   return {
     policy,
     find: indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
+    findByKey: indexByName(policy),
     trust: trustedProxies ?? policy.trustedProxies ?? trustProxies([]),
     overrides: indexOverrides(policy.overrides ?? []),
     pseudonym: policy.identifiers?.mode === 'hmac' ? validPseudonym(pseudonym) : undefined,

@@ -28,7 +28,10 @@ export function isMapped(words: Address): boolean {
 
 /** The one text of an address: dotted decimal, or IPv6 as in RFC 5952. */
 export function formatAddress(address: Address): string {
-  if (address.length === 2) return address.flatMap((word) => [word >> 8, word & 0xff]).join('.')
+  if (address.length === 2) {
+    const [high, low] = address as readonly [number, number]
+    return `${high >> 8}.${high & 0xff}.${low >> 8}.${low & 0xff}`
+  }
   const { start, length } = longestZeros(address)
   const hex = address.map((word) => word.toString(16))
   if (length < 2) return hex.join(':')

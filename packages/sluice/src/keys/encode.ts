@@ -21,11 +21,25 @@ export function encodeKey(key: string): string {
 
 /** A key of several values, injective: ("a", "b:c") and ("a:b", "c") differ, and an absent value differs from an empty one. */
 export function composeKey(parts: readonly (string | undefined)[]): string {
-  return parts.map((part) => (part === undefined ? '-' : `=${encodePart(part)}`)).join(':')
+  let key = ''
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index]
+    if (index > 0) key += ':'
+    key += part === undefined ? '-' : `=${encodePart(part)}`
+  }
+  return key
 }
 
+/** What most keys need: made once. */
+const ESCAPED_ASCII = Array.from({ length: 128 }, (_, unit) => escaped(unit))
+
 function escape(unit: string): string {
-  return `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const code = unit.charCodeAt(0)
+  return ESCAPED_ASCII[code] ?? escaped(code)
+}
+
+function escaped(unit: number): string {
+  return `%${unit.toString(16).padStart(4, '0')}`
 }
 
 /** What all states of one limit share: the names of limiter and limit, and the algorithm's tag. */

@@ -20,8 +20,12 @@ export interface NamedLimit {
 export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
   const { outcome, calls, source, degraded } = verdict
   const at = Math.floor((verdict.at >= 0 ? verdict.at : clock.now()) / MICROS_PER_MS)
-  const limits: LimitView[] = []
-  for (let index = 0; index < calls.length; index += 1) limits.push(viewOf(calls[index] as Verdict, named[index] as NamedLimit))
+  const [first] = calls
+  // Most limiters have one limit, and an array that is made whole need not grow.
+  const limits =
+    first !== undefined && calls.length === 1
+      ? [viewOf(first, named[0] as NamedLimit)]
+      : calls.map((call, index) => viewOf(call, named[index] as NamedLimit))
   if (outcome === 'undecided') return { outcome, allowed: verdict.allowed, limits, at, source, degraded: degradedBy(degraded) }
   const decision: Decision = outcome === 'allowed' ? { outcome, allowed: true, limits, at, source } : refusal(verdict, limits, named, at)
   return degraded === undefined ? decision : { ...decision, degraded: degradedBy(degraded) }
@@ -60,7 +64,8 @@ export function refusedBy(error: unknown): GroupVerdict {
   return { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }
 }
 
-function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView {
+/** One call's verdict as people are told it. */
+export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView {
   return {
     name,
     limit: limit.capacity,

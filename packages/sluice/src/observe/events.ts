@@ -20,18 +20,39 @@ export interface DecisionEvent {
   readonly durationMs: number
 }
 
+/** One call of a store, after it came back; what stands in for a store that fails is no part of it. */
+export interface StoreEvent {
+  readonly store: string
+  readonly operation: 'consume' | 'peek' | 'reset' | 'adjust' | 'block' | 'ready'
+  readonly durationMs: number
+  /** Kind of the StoreFailure, where it failed. */
+  readonly failure?: string
+}
+
 /** A subscriber. It is called synchronously and must be quick; what it throws is dropped: observing is never in the way. */
 export interface Observer {
-  decided(event: DecisionEvent): void
+  decided?(event: DecisionEvent): void
+  asked?(event: StoreEvent): void
 }
 
 /** Calls every observer, whatever another of them does. */
 export function notify(observers: readonly Observer[], event: DecisionEvent): void {
   for (const observer of observers) {
     try {
-      observer.decided(event)
+      observer.decided?.(event)
     } catch {
       // An observer's failure must not become the request's.
+    }
+  }
+}
+
+/** As `notify`, of a call of a store. */
+export function notifyAsked(observers: readonly Observer[], event: StoreEvent): void {
+  for (const observer of observers) {
+    try {
+      observer.asked?.(event)
+    } catch {
+      // As above.
     }
   }
 }

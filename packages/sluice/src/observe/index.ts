@@ -1,2 +1,2 @@
-export type { DecisionEvent, Observer, RuleResult } from './events.ts'
-export { type PrometheusMetrics, prometheusMetrics } from './metrics.ts'
+export type { DecisionEvent, Observer, RuleResult, StoreEvent } from './events.ts'
+export { type MetricsOptions, type PrometheusMetrics, prometheusMetrics, type ReadMetric } from './metrics.ts'

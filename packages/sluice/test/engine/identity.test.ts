@@ -45,7 +45,9 @@ describe('who is asking', () => {
 
   it('spreads retries by a hash that tells clients apart and names nobody', async () => {
     const { engine } = bench(PER_IP)
-    const [one, same, other] = [await engine.decide(facts()), await engine.decide(facts()), await engine.decide(facts({ ip: '192.0.2.2' }))]
+    const refused = async (ip: string) => engine.decide(facts({ ip, cost: 1_000_000 }))
+    const [one, same, other] = [await refused('192.0.2.1'), await refused('192.0.2.1'), await refused('192.0.2.2')]
+    expect(one.allowed).toBe(false)
     expect(one.identity).toMatch(/^[\da-f]{8}$/)
     expect(same.identity).toBe(one.identity)
     expect(other.identity).not.toBe(one.identity)

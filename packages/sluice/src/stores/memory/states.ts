@@ -56,16 +56,19 @@ export class NumberStates implements States {
 
   write(row: number, limit: AnyLimit, state: unknown, guess: number): number {
     const { segment, width } = this.#table
-    const before = segment.unitOf(row)
-    const unit = this.#units.of(limit, state, before === guess ? guess : before)
-    if (unit !== before) {
-      this.#units.retain(unit)
-      this.#units.release(before)
-      segment.setUnit(row, unit)
-    }
+    let unit = segment.unitOf(row)
+    if (!this.#units.fits(unit, limit, state)) unit = this.#move(row, unit, limit, state, guess)
     save(limit, state, segment.cells, row * width)
-    // A refund, or another plan, may bring the end nearer.
-    if (unit !== before) this.#table.touched(limit.algorithm.expiresAt(limit.plan, state))
+    return unit
+  }
+
+  /** Gives the row another unit; another plan may bring its end nearer. */
+  #move(row: number, before: number, limit: AnyLimit, state: unknown, guess: number): number {
+    const unit = this.#units.of(limit, state, guess)
+    this.#units.retain(unit)
+    this.#units.release(before)
+    this.#table.segment.setUnit(row, unit)
+    this.#table.touched(limit.algorithm.expiresAt(limit.plan, state))
     return unit
   }
 

@@ -34,6 +34,8 @@ export class Table {
   /** 2 ** bits entries; a segment stands in several until it is cut. */
   #directory: Place[]
   #bits = 1
+  /** 32 - bits. */
+  #shift = 31
   #hand = 0
   /** No row of any segment is spent before this instant; as a segment's, it may be too early. */
   #quietUntil: number = Number.POSITIVE_INFINITY
@@ -48,7 +50,7 @@ export class Table {
   }
 
   #placeOf(hi: number): Place {
-    return this.#directory[hi >>> (32 - this.#bits)] as Place
+    return this.#directory[hi >>> this.#shift] as Place
   }
 
   find(lo: number, hi: number): number {
@@ -143,6 +145,7 @@ export class Table {
     if (bits === this.#bits) {
       this.#directory = this.#directory.flatMap((place) => [place, place])
       this.#bits += 1
+      this.#shift -= 1
     }
     const isUpper = (digest: number): boolean => ((digest >>> (31 - bits)) & 1) === 1
     const upper = segment.countOf(isUpper)

@@ -18,10 +18,16 @@ export class Units implements Rows {
   readonly #units: (Unit | undefined)[] = [undefined]
   readonly #free: number[] = []
 
+  /** Whether a state counts in this unit. */
+  fits(id: number, { algorithm }: AnyLimit, state: unknown): boolean {
+    const unit = this.#units[id]
+    return unit !== undefined && unit.limit.algorithm === algorithm && unit.cells.sameUnit(unit.sample, state)
+  }
+
   /** Number of a state's unit, made if need be. @param guess where it was last time */
   of(limit: AnyLimit, state: unknown, guess: number): number {
-    if (this.#fits(this.#units[guess], limit, state)) return guess
-    const known = this.#units.findIndex((unit) => this.#fits(unit, limit, state))
+    if (this.fits(guess, limit, state)) return guess
+    const known = this.#units.findIndex((_, id) => this.fits(id, limit, state))
     if (known > 0) return known
     const cells = limit.algorithm.cells as Cells<unknown>
     const copy: unknown = limit.algorithm.codec.decodeState(limit.algorithm.codec.encodeState(state))
@@ -54,9 +60,5 @@ export class Units implements Rows {
     const { limit, cells, sample, scratch } = this.#units[id] as Unit
     cells.load(sample, row, at, scratch)
     return limit.algorithm.expiresAt(limit.plan, scratch)
-  }
-
-  #fits(unit: Unit | undefined, limit: AnyLimit, state: unknown): boolean {
-    return unit !== undefined && unit.limit.algorithm === limit.algorithm && unit.cells.sameUnit(unit.sample, state)
   }
 }

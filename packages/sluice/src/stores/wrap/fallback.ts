@@ -45,13 +45,12 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
         return Promise.all(groups.map((group) => stand(verb, group, callOptions, failure)))
       }
     }
-  const consumeSync = store.consumeSync?.bind(store)
   const sync: Pick<Store, 'consumeSync'> =
-    consumeSync === undefined
+    store.consumeSync === undefined
       ? {}
       : {
           consumeSync(group, callOptions) {
-            const verdict = consumeSync(group, callOptions)
+            const verdict = (store as Required<Store>).consumeSync(group, callOptions)
             // A synchronous store is itself the local one: where it cannot decide there is nothing nearer to ask.
             return verdict.outcome === 'undecided' ? undecided((group.onFailure ?? policy) === 'allow', reason(verdict)) : verdict
           },

@@ -1,2 +1,3 @@
 export { withDeadline } from './deadline.ts'
 export { type FallbackOptions, withFallback } from './fallback.ts'
+export { withObservers } from './observed.ts'

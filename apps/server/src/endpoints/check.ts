@@ -1,0 +1,37 @@
+import { LimiterError } from 'sluice'
+import { headersOf, problemOf } from 'sluice/http'
+import type { Engine } from 'sluice/policy'
+import { BadRequest, JSON_TYPE, send } from '../answer.ts'
+import { readJson } from '../body.ts'
+import { decisionJson } from '../decision-json.ts'
+import { readQuestion, readQuestions } from '../question.ts'
+import type { Asked } from '../routes.ts'
+
+/** Largest body of one question, and of many, in bytes. */
+const LARGEST_QUESTION = 65_536
+const LARGEST_LIST = 1_048_576
+
+/** `POST /v1/check`: one decision. With `?status=http` the status says it too, with the headers that a client would see. */
+export async function check(engine: Engine, { request, response, query }: Asked): Promise<void> {
+  const question = readQuestion(await readJson(request, LARGEST_QUESTION))
+  const decision = 'key' in question ? await engine.decideKey(question) : await engine.decide(question)
+  const told = `${decisionJson(decision)}\n`
+  if (query.get('status') !== 'http') return send(response, 200, JSON_TYPE, told)
+  const headers = headersOf(decision, decision.identity, engine.headers)
+  send(response, decision.allowed ? 200 : problemOf(decision).status, JSON_TYPE, told, headers)
+}
+
+/** `POST /v1/checks`: a list of questions, decided in order in one call of the store; the list of their decisions. */
+export async function checks(engine: Engine, { request, response }: Asked): Promise<void> {
+  const questions = readQuestions(await readJson(request, LARGEST_LIST))
+  const decisions = await engine.decideMany(questions).catch((error: unknown) => {
+    throw placed(error)
+  })
+  send(response, 200, JSON_TYPE, `[${decisions.map(decisionJson).join(',')}]\n`)
+}
+
+/** The engine names a wrong question by its place; programs read it more easily as a number. */
+function placed(error: unknown): unknown {
+  const place = error instanceof LimiterError ? /^question (\d+): /.exec(error.message)?.[1] : undefined
+  return place === undefined ? error : new BadRequest((error as LimiterError).message, { index: Number(place) })
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type HeaderList, headersOf, PROBLEM_TYPE, problemOf } from 'sluice/http'
+import { type Engine, type EngineDecision, isTrustedPeer, type RequestFacts } from 'sluice/policy'
+import { BadRequest, send } from '../answer.ts'
+import type { Asked } from '../routes.ts'
+
+/** What a proxy says of the request that it asks about, in one family of headers. */
+interface Told {
+  readonly method: string | undefined
+  readonly uri: string | undefined
+  readonly host: string | undefined
+}
+
+/**
+ * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy, by the X-Forwarded-* or X-Original-* of a trusted proxy. 200, or the
+ * status of the denial; `?denied=403` is for nginx, which knows no other.
+ */
+export async function auth(engine: Engine, { request, response, rest, query }: Asked): Promise<void> {
+  const trust = engine.policy.trustedProxies
+  const peer = request.socket.remoteAddress
+  // Without this every client behind the proxy would be one, and nobody would notice.
+  if (trust === undefined || !isTrustedPeer(peer, trust))
+    throw new BadRequest('Only a trusted proxy may ask here: name its address in trustedProxies of the policy.')
+  const [forwarded, original] = [toldBy(request, 'x-forwarded'), toldBy(request, 'x-original')]
+  const told = forwarded.uri === undefined ? original : forwarded
+  const other = told === forwarded ? original : forwarded
+  // A proxy sets one family and may pass the other on as the client sent it.
+  if (differ(told.uri, other.uri) || differ(told.method, other.method))
+    throw new BadRequest('X-Forwarded-* and X-Original-* tell two requests apart: have the proxy remove those that it does not set.')
+  const uri = told.uri ?? (rest === '' ? undefined : ownTarget(request, rest))
+  if (uri === undefined) throw new BadRequest('The proxy must send X-Forwarded-Uri or X-Original-URI.')
+  const decision = await engine.decide(factsOf(request, { ...told, uri }))
+  answer(response, engine, decision, query.get('denied') === '403' ? 403 : undefined)
+}
+
+/**
+ * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. The asker says what it asks about in X-Original-*; what it does not say
+ * is that of the call itself, whose path may also follow the endpoint's. Any method is taken: proxies ask with that of the request.
+ */
+export async function decide(engine: Engine, { request, response, path, rest }: Asked): Promise<void> {
+  const told = toldBy(request, 'x-original')
+  const uri = told.uri ?? ownTarget(request, rest === '' ? path : rest)
+  answer(response, engine, await engine.decide(factsOf(request, { ...told, uri })))
+}
+
+function toldBy({ headers }: IncomingMessage, family: 'x-forwarded' | 'x-original'): Told {
+  const [method, uri, host] = ['method', 'uri', 'host'].map((name) => {
+    const value = headers[`${family}-${name}`]
+    return typeof value === 'string' && value !== '' ? value : undefined
+  })
+  return { method, uri, host }
+}
+
+function differ(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other
+}
+
+/** The path behind the endpoint's, with the query of the call. */
+function ownTarget({ url = '/' }: IncomingMessage, path: string): string {
+  return path + (/\?[^#]*/.exec(url)?.[0] ?? '')
+}
+
+function factsOf(request: IncomingMessage, { method, uri, host }: Told & { readonly uri: string }): RequestFacts {
+  const ip = request.socket.remoteAddress
+  return {
+    method: method ?? request.method ?? 'GET',
+    path: uri,
+    headers: host === undefined ? request.headers : { ...request.headers, host },
+    ...(ip === undefined ? {} : { ip }),
+  }
+}
+
+function answer(response: ServerResponse, { headers: choice }: Engine, decision: EngineDecision, denied?: number): void {
+  const headers = headersOf(decision, decision.identity, choice)
+  if (decision.allowed) return send(response, 200, 'text/plain', '', headers)
+  const problem = problemOf(decision, decision.violated.length > 0 ? decision.violated : undefined)
+  const status = problem.status === 429 ? (denied ?? 429) : problem.status
+  const meant: HeaderList = status === problem.status ? [] : [['X-RateLimit-Status', String(problem.status)]]
+  send(response, status, PROBLEM_TYPE, `${JSON.stringify({ ...problem, status })}\n`, [...headers, ...meant])
+}

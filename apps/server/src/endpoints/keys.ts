@@ -1,0 +1,75 @@
+import { LimiterError, StoreFailure } from 'sluice'
+import type { Engine, KeyTarget } from 'sluice/policy'
+import { type Admission, guarded } from '../admin.ts'
+import { BadRequest, Refusal, sendJson } from '../answer.ts'
+import { readJson } from '../body.ts'
+import { type Asked, type Handler, handlerOf } from '../routes.ts'
+
+const LARGEST_BODY = 4_096
+const LONGEST_KEY = 4_096
+
+/**
+ * `/v1/keys/:key` (GET: where it stands, DELETE: forget it) and `/v1/keys/:key/block` (PUT a duration, DELETE to lift it), in the states of
+ * every rule that has a key, or with `?limit=` of one. The key is one segment of the path, percent-encoded.
+ */
+export function keyRoutes(engine: Engine, admission: Admission | undefined): Handler {
+  const key = guarded(admission, {
+    GET: async (asked) => {
+      const states = await orFailed(engine.inspectKey(targetOf(asked)))
+      sendJson(asked.response, 200, { states })
+    },
+    DELETE: async (asked) => {
+      await orFailed(engine.resetKey(targetOf(asked)))
+      sendJson(asked.response, 200, { reset: true })
+    },
+  })
+  const block = guarded(admission, {
+    PUT: async (asked) => {
+      const target = targetOf(asked)
+      await orFailed(engine.blockKey(target, await readDuration(asked)))
+      sendJson(asked.response, 200, { blocked: true })
+    },
+    DELETE: async (asked) => {
+      await orFailed(engine.blockKey(targetOf(asked), null))
+      sendJson(asked.response, 200, { blocked: false })
+    },
+  })
+  return (asked) => {
+    const [, , below, ...more] = asked.rest.split('/')
+    if (more.length > 0 || (below !== undefined && below !== 'block'))
+      throw new Refusal(404, 'Not Found', 'Below a key there is block, and nothing else; a slash in a key is written %2F.')
+    return handlerOf(below === undefined ? key : block, asked)()
+  }
+}
+
+function targetOf({ rest, query }: Asked): KeyTarget {
+  const written = rest.split('/')[1] as string
+  const limit = query.get('limit')
+  try {
+    const key = decodeURIComponent(written)
+    if (key.length <= LONGEST_KEY) return { key, ...(limit === null ? {} : { limit }) }
+  } catch {
+    // Said below.
+  }
+  throw new BadRequest(`The key in the path is not percent-encoded UTF-8 of at most ${LONGEST_KEY} characters.`)
+}
+
+/** `{ "duration": "10m" }`, or milliseconds as a number. */
+async function readDuration({ request }: Asked): Promise<string | number> {
+  const body = await readJson(request, LARGEST_BODY)
+  const fields = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {}
+  const { duration } = fields
+  if (Object.keys(fields).join() === 'duration' && (typeof duration === 'string' || typeof duration === 'number')) return duration
+  throw new BadRequest('The body must be an object with duration alone: a text such as 10m, or milliseconds as a number.')
+}
+
+/** A store that cannot answer now is no mistake of whoever asks; one that never can says so. */
+async function orFailed<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof StoreFailure) throw new Refusal(503, 'Service Unavailable', `The store did not do it: ${error.message}.`)
+    if (error instanceof LimiterError && error.code === 'NOT_SUPPORTED') throw new Refusal(501, 'Not Implemented', error.message)
+    throw error
+  }
+}

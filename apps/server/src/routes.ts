@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { normalizePath } from 'sluice/policy'
+import { Refusal } from './answer.ts'
+
+/** A request, with its target read once. */
+export interface Asked {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** In the one spelling that rules are matched by. */
+  readonly path: string
+  /** What follows the route's own path, with its slash; empty for the path itself. */
+  readonly rest: string
+  readonly query: URLSearchParams
+}
+
+export type Handler = (asked: Asked) => Promise<void> | void
+
+/** Handlers by method; HEAD is answered as GET. One handler alone answers every method. */
+export type Route = Handler | Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'DELETE', Handler>>>
+
+export interface Routes {
+  /** By path. */
+  readonly exact: ReadonlyMap<string, Route>
+  /** By the beginning of a path, before its next slash. */
+  readonly below: ReadonlyMap<string, Route>
+}
+
+const NO_QUERY = new URLSearchParams()
+
+/**
+ * Finds who answers, or the path where it is none of the service's own. A request is answered by the very spelling of its path that it
+ * is limited by: what reads two spellings can be evaded.
+ * @throws Refusal 405 with Allow for a method that the path does not have
+ */
+export function findHandler(
+  routes: Routes,
+  request: IncomingMessage,
+  response: ServerResponse,
+): (() => Promise<void> | void) | { readonly path: string } {
+  const { url = '/' } = request
+  // Most requests spell the path as it is, without a query.
+  const straight = routes.exact.get(url)
+  if (straight !== undefined) return handlerOf(straight, { request, response, path: url, rest: '', query: NO_QUERY })
+  const path = normalizePath(url)
+  const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1])
+  const exact = routes.exact.get(path)
+  if (exact !== undefined) return handlerOf(exact, { request, response, path, rest: '', query })
+  for (const [beginning, route] of routes.below)
+    if (path.startsWith(`${beginning}/`)) return handlerOf(route, { request, response, path, rest: path.slice(beginning.length), query })
+  return { path }
+}
+
+/** @throws Refusal 405 with Allow for a method that the route does not have */
+export function handlerOf(route: Route, asked: Asked): () => Promise<void> | void {
+  if (typeof route === 'function') return () => route(asked)
+  const method = asked.request.method === 'HEAD' ? 'GET' : asked.request.method
+  const handler = Object.hasOwn(route, method ?? '') ? route[method as keyof typeof route] : undefined
+  if (handler !== undefined) return () => handler(asked)
+  const allowed = Object.keys(route)
+    .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]))
+    .join(', ')
+  throw new Refusal(405, 'Method Not Allowed', `${asked.path} answers ${allowed}.`, {}, [['Allow', allowed]])
+}

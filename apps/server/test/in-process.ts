@@ -1,0 +1,61 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { memoryStore, type Store } from 'sluice'
+import { type PrometheusMetrics, prometheusMetrics } from 'sluice/observe'
+import { createEngine, type Engine, parsePolicy } from 'sluice/policy'
+import { withObservers } from 'sluice/wrap'
+import { onTestFinished } from 'vitest'
+import { admits } from '../src/admin.ts'
+import { watchConnections } from '../src/connections.ts'
+import { type HeldPolicy, holdPolicy } from '../src/held-policy.ts'
+import { createLive } from '../src/live.ts'
+import { serviceMetrics } from '../src/service-metrics.ts'
+import { createService } from '../src/service.ts'
+
+export const TOKEN = 'test-token-0123456789'
+export const ADMIN = { authorization: `Bearer ${TOKEN}` }
+
+export interface Local {
+  readonly url: string
+  readonly engine: Engine
+  readonly policy: HeldPolicy
+  readonly metrics: PrometheusMetrics
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+}
+
+export interface LocalOptions {
+  readonly store?: Store
+  /** URL of the store the policy may not leave; default the one it names. */
+  readonly storeUrl?: string
+  readonly token?: string | undefined
+}
+
+/** The service on a free port of this process, gone when the test is. */
+export async function local(text: string, options: LocalOptions = {}): Promise<Local> {
+  const first = parsePolicy(text, { filename: 'first.yaml' })
+  const opened = options.store ?? memoryStore()
+  const metrics = prometheusMetrics({ read: serviceMetrics(opened, () => policy) })
+  const store = withObservers(opened, [metrics])
+  const live = createLive(() => engine.policy)
+  const engine = createEngine({ policy: first, store, observers: [metrics, live] })
+  const policy = holdPolicy(first, options.storeUrl ?? first.store ?? 'memory:', (next) => engine.reload(next))
+  const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)
+  const server = createServer()
+  watchConnections(server, createService({ engine, store, policy, metrics, live, demo: false, admission }))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+    await engine.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    engine,
+    policy,
+    metrics,
+    post: (path, body, headers = {}) =>
+      fetch(`${url}${path}`, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  }
+}

@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type WatchedFile, watchFile } from '../src/watch-file.ts'
+
+interface Watching {
+  readonly folder: string
+  readonly file: string
+  readonly seen: string[]
+  readonly watched: WatchedFile
+}
+
+function watching(prepare: (folder: string) => string): Watching {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
+  const file = prepare(folder)
+  const seen: string[] = []
+  const watched = watchFile(file, 'first', { changed: (text) => seen.push(text), unreadable: () => seen.push('(gone)') })
+  onTestFinished(() => {
+    watched.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { folder, file, seen, watched }
+}
+
+const plain = (folder: string): string => {
+  writeFileSync(join(folder, 'p.yaml'), 'first')
+  return join(folder, 'p.yaml')
+}
+/** As Kubernetes mounts a ConfigMap: p.yaml -> ..data/p.yaml, ..data -> a folder of this version. */
+const mounted = (folder: string): string => {
+  mkdirSync(join(folder, '..v1'))
+  writeFileSync(join(folder, '..v1', 'p.yaml'), 'first')
+  symlinkSync('..v1', join(folder, '..data'))
+  symlinkSync(join('..data', 'p.yaml'), join(folder, 'p.yaml'))
+  return join(folder, 'p.yaml')
+}
+const elsewhere = (folder: string): string => {
+  mkdirSync(join(folder, 'a'))
+  mkdirSync(join(folder, 'b'))
+  writeFileSync(join(folder, 'b', 'real.yaml'), 'first')
+  symlinkSync(join('..', 'b', 'real.yaml'), join(folder, 'a', 'p.yaml'))
+  return join(folder, 'a', 'p.yaml')
+}
+
+describe('a watched file', () => {
+  it.each<[string, (folder: string) => string, (watching: Watching, text: string) => void]>([
+    ['written in place', plain, ({ file }, text) => writeFileSync(file, text)],
+    [
+      'replaced by a rename',
+      plain,
+      ({ folder, file }, text) => {
+        writeFileSync(join(folder, 'p.yaml~'), text)
+        renameSync(join(folder, 'p.yaml~'), file)
+      },
+    ],
+    [
+      'moved away and written anew',
+      plain,
+      ({ file }, text) => {
+        renameSync(file, `${file}.bak`)
+        writeFileSync(file, text)
+      },
+    ],
+    [
+      'mounted, and the link of its folder set to another',
+      mounted,
+      ({ folder }, text) => {
+        const version = `..v${text}`
+        mkdirSync(join(folder, version))
+        writeFileSync(join(folder, version, 'p.yaml'), text)
+        symlinkSync(version, join(folder, '..tmp'))
+        renameSync(join(folder, '..tmp'), join(folder, '..data'))
+      },
+    ],
+    ['written behind a link in another folder', elsewhere, ({ folder }, text) => writeFileSync(join(folder, 'b', 'real.yaml'), text)],
+  ])('is read again when it is %s, each time', async (_how, prepare, change) => {
+    const found = watching(prepare)
+    for (const text of ['second', 'third!', 'fourth']) {
+      change(found, text)
+      await expect.poll(() => found.seen.at(-1), { timeout: 5_000 }).toBe(text)
+    }
+    expect(found.seen).toEqual(['second', 'third!', 'fourth'])
+  })
+
+  it('is read again when it changed before it was watched', async () => {
+    const { seen } = watching((folder) => {
+      writeFileSync(join(folder, 'p.yaml'), 'already another')
+      return join(folder, 'p.yaml')
+    })
+    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['already another'])
+  })
+
+  it('is one change when it is written in several steps', async () => {
+    const { file, seen } = watching(plain)
+    for (let step = 0; step < 5; step += 1) writeFileSync(file, `step ${step}`)
+    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['step 4'])
+  })
+
+  it('is told once when it is gone, and again when it is back', async () => {
+    const { file, seen } = watching(plain)
+    unlinkSync(file)
+    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)'])
+    writeFileSync(file, 'first')
+    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)', 'first'])
+  })
+
+  it('is read on demand, changed or not', () => {
+    const { seen, watched } = watching(plain)
+    watched.read()
+    expect(seen).toEqual(['first'])
+  })
+})

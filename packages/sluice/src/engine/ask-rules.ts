@@ -1,0 +1,52 @@
+import type { Request } from '../identity/request.ts'
+import { askStore } from '../limiter/ask.ts'
+import type { CallGroup, CallOptions, GroupVerdict, Store } from '../stores/store.ts'
+import type { Time } from '../time/time.ts'
+import { type Charge, enforcing, groupOf } from './charges.ts'
+import type { Charging } from './charging.ts'
+import { type EngineDecision, engineDecision } from './engine-decision.ts'
+
+/** A question that was read: whose request, and what the rules charge it. */
+export interface Prepared extends Charging {
+  readonly request: Request
+}
+
+/**
+ * Answers for several questions, decided in order, each on its own, in one call of the store: the enforcing rules of a question are one
+ * group, and each of its rules in shadow is a group after it. Rejects only for defects.
+ */
+export async function askRules(
+  store: Store,
+  verb: 'consume' | 'peek',
+  questions: readonly Prepared[],
+  options: CallOptions,
+  clock: Time,
+): Promise<EngineDecision[]> {
+  const groups: CallGroup[] = []
+  const parts = questions.map(({ charges }): Part => {
+    const enforced = enforcing(charges)
+    const shadows = enforced.length === charges.length ? NONE : charges.filter(({ rule }) => rule.mode === 'shadow')
+    const first = groups.length
+    if (enforced.length > 0) groups.push(groupOf(enforced))
+    for (const charge of shadows) groups.push(groupOf([charge]))
+    return { enforced, shadows, first }
+  })
+  const verdicts = groups.length === 0 ? NO_VERDICTS : await askStore(store, verb, groups, options)
+  return questions.map(({ request, ...charging }, index) => {
+    const { enforced, shadows, first } = parts[index] as Part
+    const own = enforced.length === 0 ? 0 : 1
+    const verdict = own === 0 ? undefined : verdicts[first]
+    const shadowVerdicts = shadows.length === 0 ? NO_VERDICTS : verdicts.slice(first + own, first + own + shadows.length)
+    return engineDecision({ ...charging, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock)
+  })
+}
+
+/** What one question asks the store: the enforcing rules as one group, from `first` on, then each shadow. */
+interface Part {
+  readonly enforced: readonly Charge[]
+  readonly shadows: readonly Charge[]
+  readonly first: number
+}
+
+const NONE: readonly Charge[] = []
+const NO_VERDICTS: readonly GroupVerdict[] = []

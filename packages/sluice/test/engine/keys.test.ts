@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../src/policy.ts'
+import { parsePolicy } from '../../src/policy/parse.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { StoreFailure } from '../../src/stores/store.ts'
+import { manualClock } from '../../src/time/manual.ts'
+import { bench, facts } from './bench.ts'
+
+const RULES = `
+rules:
+  - { name: global, key: [], rate: 100/s, burst: 10 }
+  - name: per-key
+    key: ["header:x-key", "ip:address"]
+    tiers:
+      - { when: { header:x-plan: big }, rate: 10/s, burst: 100 }
+      - { rate: 1/s, burst: 3 }
+  - { name: seen, key: ["header:x-key"], rate: 1/s, burst: 5, mode: shadow }
+  - { name: quiet, key: ["header:x-key"], rate: 1/s, burst: 5, mode: 'off' }
+`
+const by = (key: string, more: Record<string, string> = {}) => {
+  const { ip: _, ...unknown } = facts({ headers: { 'x-key': key, ...more } })
+  return unknown
+}
+const blocks = memoryStore().block !== undefined
+
+describe('a key, for an operator', () => {
+  it('shows what is left in every rule and tier, and charges nothing', async () => {
+    const { engine, clock } = bench(RULES)
+    await engine.decide(by('a'))
+    await engine.decide(by('a'))
+    await engine.decide(by('b'))
+    const shown = await engine.inspectKey({ key: 'a' })
+    expect(await engine.inspectKey({ key: 'a' })).toEqual(shown)
+    expect(shown.map(({ name, tier, remaining, fresh, state }) => [name, tier, remaining, fresh, state])).toEqual([
+      ['per-key', 'header:x-plan=big', 100, true, 'policy:per-key%0023header%003ax-plan=big:tb:=a:-'],
+      ['per-key', '', 1, false, 'policy:per-key:tb:=a:-'],
+      ['seen', '', 3, false, 'policy:seen:tb:=a'],
+    ])
+    expect(shown[1]).toEqual({
+      name: 'per-key',
+      tier: '',
+      source: 'header:x-key',
+      algorithm: 'token-bucket',
+      state: 'policy:per-key:tb:=a:-',
+      limit: 3,
+      remaining: 1,
+      replenishAfterMs: 1_000,
+      resetAfterMs: 2_000,
+      windowMs: 3_000,
+      fresh: false,
+    })
+    clock.advance(2_000)
+    expect((await engine.inspectKey({ key: 'a', limit: 'per-key' })).every(({ fresh }) => fresh)).toBe(true)
+  })
+
+  it('is found under every source that may stand first', async () => {
+    const policy = parsePolicy(
+      'rate_limits:\n  global: { capacity: 9, refill_rate: 1 }\n  tenants:\n    default: { capacity: 5, refill_rate: 1 }\n',
+    )
+    const clock = manualClock()
+    const engine = createEngine({ policy, store: memoryStore({ clock }), clock })
+    await engine.decide(facts({ ip: '192.0.2.9' }))
+    const shown = await engine.inspectKey({ key: '192.0.2.9' })
+    expect(shown.map(({ source, remaining }) => [source, remaining])).toEqual([
+      ['jwt:sub', 5],
+      ['ip:address', 4],
+    ])
+    await engine.resetKey({ key: '192.0.2.9' })
+    expect((await engine.inspectKey({ key: '192.0.2.9' })).map(({ remaining }) => remaining)).toEqual([5, 5])
+  })
+
+  it('is forgotten in one rule, or in all, and no other key is', async () => {
+    const { engine } = bench(RULES)
+    for (const key of ['a', 'b']) for (let asked = 0; asked < 3; asked += 1) await engine.decide(by(key))
+    await engine.resetKey({ key: 'a', limit: 'seen' })
+    expect(await engine.peek(by('a'))).toMatchObject({ outcome: 'denied' })
+    await engine.resetKey({ key: 'a' })
+    expect(await engine.peek(by('a'))).toMatchObject({ outcome: 'allowed' })
+    expect(await engine.peek(by('b'))).toMatchObject({ outcome: 'denied' })
+  })
+
+  it.skipIf(!blocks)(
+    'is denied while it is blocked, in every tier, and forgetting it lifts nothing (where the memory store has blocks)',
+    async () => {
+      const { engine, clock } = bench(RULES)
+      await engine.blockKey({ key: 'a' }, '1h')
+      for (const headers of [{}, { 'x-plan': 'big' }])
+        expect(await engine.decide(by('a', headers))).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 3_600_000 })
+      expect(await engine.decide(by('b'))).toMatchObject({ outcome: 'allowed' })
+      await engine.resetKey({ key: 'a' })
+      expect((await engine.inspectKey({ key: 'a' })).map(({ blockedForMs }) => blockedForMs)).toEqual([3_600_000, 3_600_000, 3_600_000])
+      await engine.blockKey({ key: 'a' }, null)
+      expect(await engine.decide(by('a'))).toMatchObject({ outcome: 'allowed' })
+      await engine.blockKey({ key: 'a', limit: 'per-key' }, 1_000)
+      clock.advance(1_000)
+      expect(await engine.decide(by('a'))).toMatchObject({ outcome: 'allowed' })
+    },
+  )
+
+  it('is refused where it is none, and where a rule or a length is none', async () => {
+    const { engine } = bench(RULES)
+    const wrong: [() => Promise<unknown>, string, string][] = [
+      [() => engine.inspectKey({ key: '' }), 'INVALID_KEY', 'key is ""'],
+      [
+        () => engine.resetKey({ key: 'a', limit: 'nope' }),
+        'INVALID_OPTIONS',
+        'limit is "nope", expected a rule with a key: per-key, seen, quiet',
+      ],
+      [() => engine.inspectKey({ key: 'a', limit: 'global' }), 'INVALID_OPTIONS', 'limit is "global", expected a rule with a key'],
+      [() => engine.blockKey({ key: 'a' }, '1 fortnight'), 'INVALID_DURATION', '"1 fortnight" is not a duration'],
+      [() => engine.blockKey({ key: 'a' }, -1), 'INVALID_DURATION', '-1 is not a duration'],
+    ]
+    for (const [run, code, message] of wrong) await expect(run()).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+    const { engine: keyless } = bench('rules:\n  - { name: global, key: [], rate: 1/s, burst: 1 }')
+    expect(await keyless.inspectKey({ key: 'a' })).toEqual([])
+    await engine.close()
+    await expect(engine.inspectKey({ key: 'a' })).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+
+  it('says that a store cannot, instead of inventing what is left', async () => {
+    const failure = new StoreFailure('connection', 'no', 'gone')
+    const { block: _, ...rest } = memoryStore()
+    const gone: Store = { ...rest, peek: () => Promise.reject(failure), reset: () => Promise.reject(failure) }
+    const engine = createEngine({ policy: parsePolicy(`version: 1\nfailure: { policy: allow }\n${RULES}`), store: gone })
+    await expect(engine.inspectKey({ key: 'a' })).rejects.toBe(failure)
+    await expect(engine.resetKey({ key: 'a' })).rejects.toBe(failure)
+    await expect(engine.blockKey({ key: 'a' }, '1s')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' })
+  })
+})
