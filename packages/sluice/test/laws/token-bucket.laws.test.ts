@@ -6,11 +6,11 @@ import { applyGroup } from './driver.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { parseDuration } from '../../src/time/duration.ts'
-import { costOf, type Given, jump, limitOf, LIMITS, limits, SEED, share, START } from './arbitraries.ts'
-import { Oracle } from './oracle.ts'
+import { costOf, type Given, jump, limitOf, BUCKETS, limits, SEED, share, START } from './arbitraries.ts'
+import { BucketOracle } from './oracles/token-bucket.ts'
 
-function oracleOf({ tokens, per, burst }: Given): Oracle {
-  return new Oracle({
+function oracleOf({ tokens, per, burst }: Given): BucketOracle {
+  return new BucketOracle({
     micro: BigInt(toMicroTokens(tokens) as number),
     per: BigInt(parseDuration(per)),
     burst: BigInt(toMicroTokens(burst) as number),
@@ -31,7 +31,7 @@ function runner(limit: AnyLimit) {
 }
 
 describe('token bucket against exact rationals', () => {
-  for (const given of LIMITS) {
+  for (const given of BUCKETS) {
     it(`decides ${given.tokens} per ${given.per}, burst ${given.burst} like the oracle, expired states dropped or not`, () => {
       const steps = fc.array(fc.record({ jump, share, cleanUp: fc.boolean() }), { minLength: 1, maxLength: 120 })
       fc.assert(
