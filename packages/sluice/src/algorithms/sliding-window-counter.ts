@@ -175,7 +175,7 @@ function rolled(window: Micros, state: CounterState | undefined, now: Micros): O
 /** What the previous window still counts for. Before the current one's start (a clock that stepped back) it counts in full. */
 function share({ window, quantum, quanta }: CounterPlan, end: Micros, previous: MicroTokens, now: Micros): MicroTokens {
   if (previous === 0) return 0
-  const elapsed = now + window - end
+  const elapsed = window - (end - now)
   return weighted(previous, elapsed <= 0 ? quanta : quanta - Math.floor(elapsed / quantum), quanta)
 }
 
