@@ -18,6 +18,13 @@ export function weighted(previous: MicroTokens, left: number, quanta: number): M
   return whole * MICRO + Math.ceil(rest / quanta)
 }
 
+/** Parts of a window whose plan is not known: at most a million, the last one cut off. Rounded up, they carry every limit. */
+export function roughly(window: Micros): { readonly quantum: Micros; readonly quanta: number } {
+  let quantum = 1
+  while (window / quantum > MICRO) quantum *= 10
+  return { quantum, quanta: Math.floor(window / quantum) }
+}
+
 /** The finest power of ten of microseconds that divides the window and carries the limit, or why there is none. */
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)

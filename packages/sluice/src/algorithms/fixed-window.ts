@@ -204,7 +204,7 @@ function shiftOf(window: Micros, phase: number): Micros {
 
 /** What may be taken in all, so long after the start of a window. */
 function budget(plan: FixedWindowPlan, elapsed: Micros): MicroTokens {
-  if (elapsed >= plan.ramp) return plan.limit
+  if (plan.ramp === 0 || elapsed >= plan.ramp) return plan.limit
   return Math.min(plan.limit, Math.max(MICRO, Math.floor((Math.max(0, elapsed) * plan.n) / plan.m)))
 }
 

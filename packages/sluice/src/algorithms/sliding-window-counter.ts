@@ -3,7 +3,7 @@ import { refuseUnknown } from '../errors/options.ts'
 import { type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
-import { quantumOf, weighted } from './counter-weight.ts'
+import { quantumOf, roughly, weighted } from './counter-weight.ts'
 import { fromMicroTokens, MICRO } from './decimal.ts'
 import { alignedEnd, readWindow, stepOf, type WindowOptions } from './window.ts'
 
@@ -15,7 +15,10 @@ export interface CounterPlan {
   readonly quanta: number
 }
 
-/** What was charged in the window that ends at `end`, and in the one before it; `window` is the length of both. */
+/**
+ * What was charged in the window that ends at `end`, and in the one before it; `window` is the length of both: the plan's, or
+ * that of a longer one which runs on to its end.
+ */
 export interface CounterState {
   end: Micros
   current: MicroTokens
@@ -55,8 +58,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   adopt,
   adjust,
   view(plan: CounterPlan, state: CounterState | undefined, now: Micros): View {
-    const { end, current, previous } = rolled(plan.window, state, now)
-    return look(plan, end, current, previous, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    const { end, current, previous, window } = rolled(plan, state, now)
+    return look(plan, window, end, current, previous, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt: (_plan: CounterPlan, state: CounterState): Micros => state.end + (state.current > 0 ? state.window : 0),
   envelope({ limit, window }: CounterPlan) {
@@ -95,23 +98,24 @@ function decide(
   _phase: number,
   into: Step<CounterState> = slidingWindowCounterKernel.step(),
 ): Step<CounterState> {
-  const { limit, window } = plan
+  const { limit } = plan
   // As `rolled`, without an object: this is the way of every request.
-  let end = state === undefined ? 0 : state.end
+  let { window } = plan
+  let end = 0
   let current = 0
   let previous = 0
-  if (state !== undefined && now < end) ({ current, previous } = state)
-  else if (state !== undefined && now < end + window) {
+  if (state !== undefined && now < state.end) ({ end, current, previous, window } = state)
+  else if (state !== undefined && now < state.end + window) {
     previous = state.current
-    end += window
+    end = state.end + window
   } else end = alignedEnd(window, now)
   if (cost > limit) {
     into.outcome = 'impossible'
     into.retryAfter = 0
     into.state = state
-  } else if (cost > limit - current - share(plan, end, previous, now)) {
+  } else if (cost > limit - current - share(plan, window, end, previous, now)) {
     into.outcome = 'denied'
-    into.retryAfter = fitsAt(plan, end, current, previous, cost) - now
+    into.retryAfter = fitsAt(plan, window, end, current, previous, cost) - now
     into.state = state
   } else {
     current += cost
@@ -124,22 +128,20 @@ function decide(
     into.retryAfter = 0
     into.state = next
   }
-  look(plan, end, current, previous, now, into)
+  look(plan, window, end, current, previous, now, into)
   return into
 }
 
 /**
- * What is counted now, rounded up, goes on as charged in one window of the new length. That one ends so late that at no instant
- * less is counted than the old windows would have (law 7).
+ * A longer window than the plan's runs on to its end. Otherwise the current window keeps its start and what was charged in it and
+ * before it, and is as long as the plan's from there (law 7).
  */
 function adopt(plan: CounterPlan, state: CounterState, now: Micros): CounterState | undefined {
-  const { window } = state
-  if (window === plan.window) return state
-  const { end, current, previous } = rolled(window, state, now)
-  const counted = current + weightedRoughly(previous, window, end - Math.max(now, end - window))
-  if (counted === 0) return undefined
-  const least = current > 0 ? end + Math.max(0, window - plan.window) : end - plan.window
-  return { end: Math.max(alignedEnd(plan.window, now), least), current: counted, previous: 0, window: plan.window }
+  const { window } = plan
+  if (state.window === window || (state.window > window && now < state.end)) return state
+  const { end, current, previous } = rolled(state, state, now)
+  const next = { end: end - state.window + window, current, previous, window }
+  return now >= next.end || current + previous === 0 ? undefined : next
 }
 
 /** Penalties count up to twice the limit; a refund is for the window that the receipt is of, this one or the one before it. */
@@ -151,10 +153,9 @@ function adjust(
   _phase: number,
   receipt?: Micros,
 ): CounterState | undefined {
-  const { end, current, previous } = rolled(plan.window, state, now)
-  const { window } = plan
+  const { end, current, previous, window } = rolled(plan, state, now)
   if (amount < 0) {
-    const room = 2 * plan.limit - current - share(plan, end, previous, now)
+    const room = 2 * plan.limit - current - share(plan, window, end, previous, now)
     return room <= 0 ? state : { end, current: current + Math.min(room, -amount), previous, window }
   }
   const start = end - window
@@ -167,36 +168,27 @@ function adjust(
 }
 
 /** The windows as they stand at this instant: each end makes the current one the previous for one window's length. */
-function rolled(window: Micros, state: CounterState | undefined, now: Micros): Omit<CounterState, 'window'> {
-  if (state === undefined || now >= state.end + window) return { end: alignedEnd(window, now), current: 0, previous: 0 }
-  return now < state.end ? state : { end: state.end + window, current: 0, previous: state.current }
+function rolled({ window }: { readonly window: Micros }, state: CounterState | undefined, now: Micros): CounterState {
+  if (state !== undefined && now < state.end) return state
+  if (state === undefined || now >= state.end + window) return { end: alignedEnd(window, now), current: 0, previous: 0, window }
+  return { end: state.end + window, current: 0, previous: state.current, window }
 }
 
 /** What the previous window still counts for. Before the current one's start (a clock that stepped back) it counts in full. */
-function share({ window, quantum, quanta }: CounterPlan, end: Micros, previous: MicroTokens, now: Micros): MicroTokens {
+function share(plan: CounterPlan, window: Micros, end: Micros, previous: MicroTokens, now: Micros): MicroTokens {
   if (previous === 0) return 0
-  const elapsed = now + window - end
-  return weighted(previous, elapsed <= 0 ? quanta : quanta - Math.floor(elapsed / quantum), quanta)
-}
-
-/**
- * `weighted` for a window whose plan is not known any more: in parts of at most a millionth of it, rounded up.
- * @param left how much of the current window is to come
- */
-function weightedRoughly(previous: MicroTokens, window: Micros, left: Micros): MicroTokens {
-  if (previous === 0) return 0
-  let quantum = 1
-  while (window / quantum > MICRO) quantum *= 10
-  const quanta = Math.floor(window / quantum)
-  return weighted(previous, Math.min(quanta, Math.ceil(left / quantum)), quanta)
+  const { quantum, quanta } = window === plan.window ? plan : roughly(window)
+  return weighted(previous, Math.min(quanta, Math.ceil((end - now) / quantum)), quanta)
 }
 
 /** First instant at which a cost fits that does not fit now: in this window, or after its end, when it has become the previous one. */
-function fitsAt(plan: CounterPlan, end: Micros, current: MicroTokens, previous: MicroTokens, cost: MicroTokens): Micros {
-  const { limit, window, quantum, quanta } = plan
+function fitsAt(plan: CounterPlan, window: Micros, end: Micros, current: MicroTokens, previous: MicroTokens, cost: MicroTokens): Micros {
+  const { limit } = plan
+  const { quantum, quanta } = window === plan.window ? plan : roughly(window)
   const now = mostLeft(previous, limit - current - cost, quanta)
-  if (now >= 1) return end - window + (quanta - now) * quantum
-  return end + (quanta - mostLeft(current, limit - cost, quanta)) * quantum
+  if (now >= 1) return end - now * quantum
+  const then = mostLeft(current, limit - cost, plan.quanta)
+  return end + plan.window - then * plan.quantum
 }
 
 /** The most quanta to come at which so much of the previous window fits; -1 where none: an estimate in doubles, made exact by comparing. */
@@ -209,12 +201,20 @@ function mostLeft(previous: MicroTokens, room: MicroTokens, quanta: number): num
   return left
 }
 
-function look<V extends View>(plan: CounterPlan, end: Micros, current: MicroTokens, previous: MicroTokens, now: Micros, into: V): V {
-  const { limit, window } = plan
-  const remaining = Math.floor(Math.max(0, limit - current - share(plan, end, previous, now)) / MICRO)
+function look<V extends View>(
+  plan: CounterPlan,
+  window: Micros,
+  end: Micros,
+  current: MicroTokens,
+  previous: MicroTokens,
+  now: Micros,
+  into: V,
+): V {
+  const { limit } = plan
+  const remaining = Math.floor(Math.max(0, limit - current - share(plan, window, end, previous, now)) / MICRO)
   const more = (remaining + 1) * MICRO
   into.remaining = remaining
-  into.resetAfter = current > 0 ? end + window - now : previous > 0 ? end - now : 0
-  into.replenishAfter = more > limit ? into.resetAfter : fitsAt(plan, end, current, previous, more) - now
+  into.resetAfter = current > 0 ? end + plan.window - now : previous > 0 ? end - now : 0
+  into.replenishAfter = more > limit ? into.resetAfter : fitsAt(plan, window, end, current, previous, more) - now
   return into
 }

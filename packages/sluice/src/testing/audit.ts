@@ -1,5 +1,5 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
-import { MICRO, toMicroTokens } from '../algorithms/decimal.ts'
+import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Micros } from '../time/micros.ts'
 
 /** One call as it was seen: when the store decided it, what it cost and whether it passed. */
@@ -26,6 +26,7 @@ export interface Audit {
  * Finds the largest over-grant over every interval of a trace (law 5), in exact whole numbers. The order of the entries does
  * not matter. Linear after sorting: for an interval that ends at one admission, the best start is the one seen so far that
  * leaves the least unused.
+ * @throws LimiterError INVALID_COST where an admitted cost is none
  */
 export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {
   const { n, m, burst } = limit.algorithm.envelope(limit.plan)
@@ -38,7 +39,7 @@ export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {
     // Everything is multiplied by m, so that the rate stays whole.
     const here = rate * BigInt(at) - sum * per
     if (sum === 0n || here > start.value) start = { value: here, at, before: sum }
-    sum += BigInt(toMicroTokens(cost) ?? Number.NaN)
+    sum += BigInt(microCost(cost))
     const value = sum * per - rate * BigInt(at) + start.value - BigInt(burst) * per
     if (value > worst.value) worst = { value, from: start.at, to: at, taken: sum - start.before }
   }

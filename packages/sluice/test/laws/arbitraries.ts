@@ -7,7 +7,7 @@ export const SEED = 20_261_121
 export const START = 1_763_692_800_123_456
 
 /** Rates whose interval is whole, is not, is a day, is a microsecond; bursts of one, of many, with decimals. */
-export const LIMITS = [
+export const BUCKETS = [
   { tokens: '10', per: '1s', burst: '10' },
   { tokens: '3', per: '1s', burst: '1' },
   { tokens: '7', per: '1s', burst: '13' },
@@ -24,9 +24,9 @@ export const LIMITS = [
 ]
 
 /** A limit as text, for the kernel and the oracle alike. */
-export type Given = (typeof LIMITS)[number]
+export type Given = (typeof BUCKETS)[number]
 
-export const limits = fc.constantFrom(...LIMITS)
+export const limits = fc.constantFrom(...BUCKETS)
 /** Jumps forward by nothing, a microsecond, up to a second, a day, years; and backwards. */
 export const jump = fc.oneof(
   { weight: 6, arbitrary: fc.nat(2_000_000) },

@@ -18,8 +18,8 @@ export function plays(limit: AnyLimit, table: string, phase = 0): void {
     const now = MIDNIGHT + read(time)
     const result = applyGroup([state], [{ slot: 0, limit, cost: Number(cost), phase }], now)
     const [call] = result.calls
-    const seen = [result.outcome, call?.remaining, call?.retryAfter, call?.resetAfter]
-    expect(seen, line).toEqual([outcome, Number(remaining), read(retryAfter ?? ''), read(resetAfter ?? '')])
+    const seen = { line, answer: [result.outcome, call?.remaining, call?.retryAfter, call?.resetAfter] }
+    expect(seen).toEqual({ line, answer: [outcome, Number(remaining), read(retryAfter ?? ''), read(resetAfter ?? '')] })
     state = result.writes[0]?.state ?? state
   }
 }

@@ -1,29 +1,23 @@
+import { ceilDiv, type Oracle, type OracleAnswer } from './oracle.ts'
+
 /**
  * A token bucket in exact rational arithmetic, written independently of the kernel: the level is a fraction of BigInts that
  * flows in and is taken out, nothing is rounded, and no state ever expires. Micro-tokens and microseconds.
  */
-export interface OracleLimit {
+export interface BucketFacts {
   /** Micro-tokens every `per` microseconds. */
   readonly micro: bigint
   readonly per: bigint
   readonly burst: bigint
 }
 
-export interface OracleAnswer {
-  readonly outcome: 'allowed' | 'denied' | 'impossible'
-  readonly remaining: number
-  readonly retryAfter: number
-  readonly replenishAfter: number
-  readonly resetAfter: number
-}
-
-export class Oracle {
+export class BucketOracle implements Oracle {
   /** Level in micro-tokens times `per`: whole, since time is. */
   private scaled: bigint
   private seen: bigint | undefined
-  private readonly limit: OracleLimit
+  private readonly limit: BucketFacts
 
-  constructor(limit: OracleLimit) {
+  constructor(limit: BucketFacts) {
     this.limit = limit
     this.scaled = limit.burst * limit.per
   }
@@ -59,8 +53,4 @@ export class Oracle {
     const replenishAfter = next > burst ? resetAfter : Number(ceilDiv(next * per - level, micro)) + behind
     return { outcome, remaining: Number(remaining), retryAfter, replenishAfter, resetAfter }
   }
-}
-
-function ceilDiv(a: bigint, b: bigint): bigint {
-  return (a + b - 1n) / b
 }
