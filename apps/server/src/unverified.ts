@@ -5,13 +5,15 @@ export function tokenWarnings({ rules }: Policy): string[] {
   return rules.filter(({ mode }) => mode !== 'off').flatMap((rule) => warningOf(rule) ?? [])
 }
 
-function warningOf({ name, key, tiers }: Rule): string | undefined {
+function warningOf({ name, match, key, tiers }: Rule): string | undefined {
+  const asked = match.when.filter(({ source }) => isClaim(source.text))
   const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
   // Where another source stands in for the claim, the key is still one.
   const parts = key.filter((sources) => sources.every(({ text }) => isClaim(text)))
-  const claims = new Set([...conditions.map(({ source }) => source.text), ...parts.flat().map(({ text }) => text)])
+  const claims = new Set([...[...asked, ...conditions].map(({ source }) => source.text), ...parts.flat().map(({ text }) => text)])
   if (claims.size === 0) return undefined
   const effects = [
+    ...(asked.length === 0 ? [] : ['it never applies']),
     ...(conditions.length === 0 ? [] : ['its tiers with such a condition are never used']),
     ...(parts.length === 0
       ? []

@@ -92,6 +92,23 @@ describe('check', () => {
   })
 })
 
+describe("rules of Fairvisor's Token Bucket", () => {
+  it('are printed with the reading that was taken, and what of it no token proves', async () => {
+    const algorithm_config = { rps: 10, burst: 20 }
+    const enterprise = { name: 'enterprise', limit_keys: ['header:x-api-key'], algorithm_config, match: { 'jwt:plan': 'enterprise' } }
+    const free = { name: 'free', limit_keys: ['header:x-api-key'], algorithm_config }
+    const file = policyFile(JSON.stringify({ rules: [enterprise, free] }))
+    const ran = await run(['check', file])
+    expect([ran.code, ran.stderr]).toEqual([0, ''])
+    expect(ran.stdout).toContain('  enterprise: enforce, cost 1, on store failure allow\n    match: jwt:plan is enterprise\n')
+    expect(ran.stdout).toContain('  free: enforce, cost 1, on store failure allow\n    match: match of enterprise is false\n')
+    expect(ran.stdout).toContain('read as their else; with "match": {} it would apply to every request')
+    expect(ran.stdout).toContain(
+      'warning: rule enterprise reads jwt:plan, but this service verifies no tokens yet: the value counts as absent, so it never applies',
+    )
+  })
+})
+
 describe('a policy that reads tokens', () => {
   const rule = (key: string, tiers: string): string =>
     policyFile(

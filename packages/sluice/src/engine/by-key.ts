@@ -7,6 +7,7 @@ import { holds, type Rule } from '../policy/rule.ts'
 export const NOBODY: Request = {
   method: '',
   path: '*',
+  exactPath: '*',
   query: '',
   host: undefined,
   headers: {},

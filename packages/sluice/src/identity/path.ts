@@ -14,6 +14,12 @@ export function normalizePath(target: string): string {
   return `/${kept.join('/')}`
 }
 
+/** As `normalizePath`, and a slash at the end stays: for policies that tell `/a` from `/a/`. */
+export function normalizePathExactly(target: string): string {
+  const path = normalizePath(target)
+  return path !== '/' && /[/\\](?:\.|%2e){0,2}$/i.test(target.replace(/[?#].*$/s, '')) ? `${path}/` : path
+}
+
 /** The query of a request target, without its question mark; empty where there is none. */
 export function queryOf(target: string): string {
   const start = target.indexOf('?')

@@ -1,7 +1,7 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { groupAddress } from './address.ts'
 import { clientAddress, headerText, type Headers, isTrustedPeer } from './client-address.ts'
-import { normalizePath, queryOf } from './path.ts'
+import { normalizePathExactly, queryOf } from './path.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
 /** Claims of a token that was verified, here or by whoever hands them in; unverified ones do not belong here. */
@@ -27,6 +27,8 @@ export interface Request {
   readonly method: string
   /** Normalised and in lower case: routers differ on case, so rules do not tell cases apart. */
   readonly path: string
+  /** As `path`, with its case and a slash at its end, for policies that tell these apart. */
+  readonly exactPath: string
   readonly query: string
   readonly host: string | undefined
   readonly headers: Headers
@@ -44,10 +46,12 @@ export function readRequest(facts: RequestFacts, claims: Claims | undefined, tru
   if (typeof method !== 'string' || typeof path !== 'string' || typeof headers !== 'object' || headers === null) {
     throw new LimiterError('INVALID_OPTIONS', 'the facts of a request need method, path and headers')
   }
+  const exactPath = normalizePathExactly(path)
   const address = clientAddress(ip, headers, trust)
   return {
     method: method.toUpperCase(),
-    path: normalizePath(path).toLowerCase(),
+    path: (exactPath.length > 1 && exactPath.endsWith('/') ? exactPath.slice(0, -1) : exactPath).toLowerCase(),
+    exactPath,
     query: queryOf(path),
     host: hostOf(headers),
     headers,

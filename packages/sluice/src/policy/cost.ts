@@ -36,7 +36,7 @@ export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost
 }
 
 /** A decimal without sign, exponent, blanks or other bases; one too long to be exact is the dearest. */
-function readCost(text: string): number | undefined {
+export function readCost(text: string): number | undefined {
   if (!/^\d+(?:\.\d{1,6})?$/.test(text)) return undefined
   const micro = toMicroTokens(text)
   return micro === undefined ? DEAREST : fromMicroTokens(micro)

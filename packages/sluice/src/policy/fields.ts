@@ -30,6 +30,8 @@ export interface Known {
   readonly names: readonly string[]
   /** Part of the format, refused in this version. */
   readonly later?: readonly string[]
+  /** Other names are warned of instead of refused. */
+  readonly lenient?: boolean
 }
 
 /** Opens a map whose names are known; every other name is refused, with the nearest known one. */
@@ -39,7 +41,7 @@ export function openFields(node: PolicyNode, path: string, known: Known, issues:
   for (const [name, { at }] of map.fields) {
     if (known.names.includes(name)) continue
     if (known.later?.includes(name) === true) issues.notYet(at, join(path, name))
-    else refuseName(at, join(path, name), name, known.names, issues)
+    else refuseName(at, join(path, name), name, known, issues)
   }
   return fieldsOf(map, path, issues)
 }
@@ -134,10 +136,11 @@ export function readTexts(node: PolicyNode, path: string, allowed: string, accep
   })
 }
 
-function refuseName(at: number, path: string, name: string, names: readonly string[], issues: Issues): void {
+function refuseName(at: number, path: string, name: string, { names, lenient = false }: Known, issues: Issues): void {
   const near = nearest(name, names)
   const hint = near === undefined ? '' : `did you mean ${near}? `
   const allowed = names.join(', ')
+  if (lenient) return issues.warn(at, `${path} is unknown and has no effect: ${hint}known are ${allowed}`)
   issues.add(at, path, `${path} is unknown: ${hint}allowed are ${allowed}`, { value: JSON.stringify(name.slice(0, 60)), allowed })
 }
 

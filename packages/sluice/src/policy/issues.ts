@@ -47,7 +47,8 @@ export function createIssues(file: string, position: Position): Issues {
     },
     warn(at, message) {
       const { line, column } = position(at)
-      warnings.push(`${file}:${line}:${column}: ${message}`)
+      if (warnings.length < MOST_ISSUES) warnings.push(`${file}:${line}:${column}: ${cut(message)}`)
+      else if (warnings.length === MOST_ISSUES) warnings.push(`${file}: there are more warnings`)
     },
     warnings,
     settle() {

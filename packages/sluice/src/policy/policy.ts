@@ -10,8 +10,8 @@ import type { StoreUrl } from './store-url.ts'
 
 /** A policy that was read, checked and compiled; frozen, and the same whichever dialect it was written in. */
 export interface Policy {
-  /** `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. */
-  readonly dialect: 'native' | 'rate-limits'
+  /** `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. `bundle`: rules with `limit_keys`. */
+  readonly dialect: 'native' | 'rate-limits' | 'bundle'
   /** In the order of the file; names are unique. */
   readonly rules: readonly Rule[]
   /** Requests that no rule limits. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { normalizePath, queryOf } from '../../src/identity/path.ts'
+import { normalizePath, normalizePathExactly, queryOf } from '../../src/identity/path.ts'
 
 describe('one path, many spellings', () => {
   it.each([
@@ -80,5 +80,40 @@ describe('one path, many spellings', () => {
     expect(queryOf('/a?x=1#f?z')).toBe('x=1')
     expect(queryOf('/a#f?z')).toBe('')
     expect(queryOf('/a')).toBe('')
+  })
+})
+
+describe('a path with the slash at its end', () => {
+  it.each([
+    ['/a', '/a'],
+    ['/a/', '/a/'],
+    ['/A//?q=/', '/A/'],
+    ['/a?q/', '/a'],
+    ['/a#/', '/a'],
+    ['/a\\\\', '/a/'],
+    ['/a/.', '/a/'],
+    ['/a/%2E', '/a/'],
+    ['/a/b/..', '/a/'],
+    ['/a/b/.%2e', '/a/'],
+    ['/a/...', '/a/...'],
+    ['/a%2f', '/a%2F'],
+    ['/a/..', '/'],
+    ['//', '/'],
+    ['http://x/', '/'],
+    ['*', '*'],
+  ])('%s is %s', (target, path) => {
+    expect(normalizePathExactly(target)).toBe(path)
+  })
+
+  it('is the other one but for that slash', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constantFrom('/', '.', '..', '%2e', '\\\\', '?', 'a', 'B'), fc.string())), (pieces) => {
+        const target = pieces.join('')
+        const [exact, plain] = [normalizePathExactly(target), normalizePath(target)]
+        expect([plain, plain === '/' ? '/' : `${plain}/`]).toContain(exact)
+        expect(normalizePathExactly(exact)).toBe(exact)
+      }),
+      { seed: 11, numRuns: 500 },
+    )
   })
 })

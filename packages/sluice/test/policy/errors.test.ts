@@ -241,14 +241,4 @@ describe('shapes of elsewhere', () => {
     const flat = readFileSync(new URL('../fixtures/seed-000-flat.yaml', import.meta.url), 'utf8')
     expect(fail(flat, { filename: 'flat.yaml' }).message).toBe('flat.yaml:8:1: duplicate key capacity at line 8: is the indentation lost?')
   })
-
-  it.each([
-    '{ "bundle_version": 1, "policies": [] }',
-    '{ "rules": [{ "name": "a", "limit_keys": ["ip:address"], "algorithm": "token_bucket", "algorithm_config": { "rps": 5, "burst": 10 } }] }',
-    '{ "name": "a", "limit_keys": [], "algorithm": "token_bucket", "algorithm_config": {} }',
-    '{ "algorithm": "token_bucket", "algorithm_config": {} }',
-  ])('%s is refused in one line', (text) => {
-    const message = 'policy.json:1:1: bundles and rules with limit_keys are not yet supported: expected version and rules, or rate_limits'
-    expect(fail(text, { format: 'json' }).message).toBe(message)
-  })
 })

@@ -1,0 +1,42 @@
+import { valuesOf } from '../identity/source.ts'
+import { canonicalHeader, headerValues } from './bundle-descriptor.ts'
+import { readPositive } from './bundle-number.ts'
+import { DEAREST, fixedCost, readCost } from './cost.ts'
+import type { Fields } from './fields.ts'
+import type { Issues } from './issues.ts'
+import type { Cost } from './rule.ts'
+
+const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
+
+/**
+ * What a request costs: `fixed_cost`, or what the client says in a header or parameter. `default_cost` stands where it says
+ * nothing, no decimal of at most six places, or nothing above 0. Of several values the dearest counts.
+ */
+export function readBundleCost(config: Fields, issues: Issues): Cost | undefined {
+  const from = config.text('cost_source', SOURCE_FORM, (text) => text === 'fixed' || /^(?:header|query):[A-Za-z0-9_-]{1,128}$/.test(text))
+  const [fixed, fallback] = [readPositive(config, 'fixed_cost', issues), Number(readPositive(config, 'default_cost', issues) ?? 1)]
+  const max = Number(readPositive(config, 'max_cost', issues) ?? DEAREST)
+  // A client that may say 0.0001 pays nothing: below 1 only where the author went there.
+  const min = Number(readPositive(config, 'min_cost', issues) ?? Math.min(1, fallback, max))
+  if (config.node('cost_source') !== undefined && from === undefined) return undefined
+  if (from === undefined || from === 'fixed') return fixedCost(Number(fixed ?? 1))
+  if (min > max || fallback < min || fallback > max) {
+    issues.add(config.at, config.path, `${config.path}: expected min_cost ${min} <= default_cost ${fallback} <= max_cost ${max}`)
+    return undefined
+  }
+  const [kind, name = ''] = from.split(':')
+  const values = kind === 'header' ? headerValues.bind(undefined, canonicalHeader(name)) : valuesOf.bind(undefined, 'query', name)
+  const one = (text: string): number => {
+    const cost = readCost(text)
+    return cost === undefined || cost === 0 ? fallback : Math.min(max, Math.max(min, cost))
+  }
+  return {
+    text: kind === 'header' ? `header:${canonicalHeader(name)}` : from,
+    unknown: fallback,
+    most: max,
+    of(request) {
+      const found = values(request)
+      return found.length === 0 ? fallback : Math.max(...found.map(one))
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import type { Request } from '../identity/request.ts'
+import { parseSource, type Source, valuesOf } from '../identity/source.ts'
+import type { PolicyNode } from './node.ts'
+import type { Issues } from './issues.ts'
+
+const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/
+/** In the format, and refused where no source reads them. */
+const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bot', 'ua:bot_category']
+
+export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`
+
+/**
+ * The source that a descriptor key names: of repeated headers and parameters the first value counts, an empty text counts as
+ * missing, and in names of headers `-` and `_` are one (Fairvisor's Token Bucket). Reported and undefined where there is none.
+ */
+export function readDescriptor(node: PolicyNode, path: string, issues: Issues): Source | undefined {
+  const text = node.kind === 'scalar' && node.type === 'text' ? node.text : ''
+  const [, kind, name = ''] = NAMED.exec(text) ?? []
+  if (kind === 'header') return first(`header:${canonicalHeader(name)}`, (request) => headerValues(canonicalHeader(name), request))
+  if (kind === 'query') return first(text, (request) => valuesOf('query', name, request))
+  const source = kind === 'jwt' || FIXED.includes(text) ? parseSource(text) : undefined
+  if (source !== undefined) return { ...source, read: (request) => presence(source.read(request)) }
+  if (FIXED.includes(text))
+    issues.add(node.at, path, `${path} ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, {
+      value: text,
+      allowed: DESCRIPTOR_FORM,
+    })
+  else issues.wrong(node, path, DESCRIPTOR_FORM)
+  return undefined
+}
+
+export function canonicalHeader(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-')
+}
+
+/** All values of a header; the spelling with `-` comes before others, since a proxy in front sets that one. */
+export function headerValues(canonical: string, request: Request): readonly string[] {
+  const { headers } = request
+  const name = Object.hasOwn(headers, canonical) ? canonical : Object.keys(headers).find((key) => canonicalHeader(key) === canonical)
+  return name === undefined ? [] : valuesOf('header', name, request)
+}
+
+function first(text: string, values: (request: Request) => readonly string[]): Source {
+  return { text, read: (request) => presence(values(request)[0]) }
+}
+
+function presence(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}

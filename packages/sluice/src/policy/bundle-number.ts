@@ -1,0 +1,69 @@
+import { toMicroTokens } from '../algorithms/decimal.ts'
+import type { Rate } from '../algorithms/rate.ts'
+import type { PolicyNode } from './node.ts'
+import { DECIMAL_FORM, type Fields } from './fields.ts'
+import type { Issues } from './issues.ts'
+
+/** The exact decimal above 0 that a field holds, as its text; undefined where it is missing, or wrong and then reported. */
+export function readPositive(fields: Fields, name: string, issues: Issues): string | undefined {
+  const node = fields.node(name)
+  const text = node === undefined ? undefined : decimalOf(node)
+  if (node !== undefined && text === undefined) issues.wrong(node, fields.pathOf(name), DECIMAL_FORM)
+  return text
+}
+
+const RATE_FORM = `${DECIMAL_FORM}, or a whole number divided by one of at most 86400`
+
+export interface PerSecond {
+  readonly rate: Rate
+  /** The same rate, rounded: to compare by. */
+  readonly value: number
+}
+
+/**
+ * A rate in tokens per second. Where a program has divided, as in 0.3333333333333333 or 0.016666666666666666, the quotient is
+ * found again and exact: 1 in 3 s, 1 in 60 s.
+ */
+export function readPerSecond(fields: Fields, name: string, issues: Issues): PerSecond | undefined {
+  const node = fields.node(name)
+  if (node === undefined) return undefined
+  const text = decimalOf(node)
+  if (text !== undefined) return { rate: { tokens: text, per: '1s' }, value: Number(text) }
+  const value = numberOf(node)
+  const seconds = value === undefined ? undefined : divisorOf(value)
+  if (value === undefined || seconds === undefined) {
+    issues.wrong(node, fields.pathOf(name), RATE_FORM)
+    return undefined
+  }
+  return { rate: { tokens: Math.round(value * seconds), per: `${seconds}s` }, value }
+}
+
+const LONGEST_PERIOD = 86_400
+
+/** The denominators of a continued fraction: what was divided by one of them is found at the latest there. */
+function divisorOf(value: number): number | undefined {
+  let [before, seconds, rest] = [0, 1, value]
+  while (seconds <= LONGEST_PERIOD) {
+    const tokens = Math.round(value * seconds)
+    if (tokens > 0 && tokens / seconds === value) return seconds
+    rest = 1 / (rest - Math.floor(rest))
+    const next: number = Math.floor(rest) * seconds + before
+    before = seconds
+    seconds = next
+  }
+  return undefined
+}
+
+function decimalOf(node: PolicyNode): string | undefined {
+  const value = numberOf(node)
+  if (value === undefined) return undefined
+  const text = node.kind === 'scalar' && toMicroTokens(node.text) !== undefined ? node.text : String(value)
+  return (toMicroTokens(text) ?? 0) > 0 ? text : undefined
+}
+
+/** A number above 0 as JSON writes them, exponent and all. */
+function numberOf(node: PolicyNode): number | undefined {
+  if (node.kind !== 'scalar' || node.type !== 'number' || !/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(node.text)) return undefined
+  const value = Number(node.text)
+  return value > 0 && Number.isFinite(value) ? value : undefined
+}

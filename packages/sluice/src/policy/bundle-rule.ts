@@ -1,0 +1,95 @@
+import type { Source } from '../identity/source.ts'
+import { DESCRIPTOR_FORM, readDescriptor } from './bundle-descriptor.ts'
+import { type BundleLimit, readTokenBucket } from './bundle-limit.ts'
+import { readName } from './bundle-name.ts'
+import type { PolicyNode } from './node.ts'
+import { type Fields, openFields, openMap } from './fields.ts'
+import { type Issues, join } from './issues.ts'
+import { conditionOf } from './condition.ts'
+import type { Condition } from './rule.ts'
+
+/** A rule as it was written; which requests it applies to depends on its siblings. */
+export interface BundleRule extends BundleLimit {
+  readonly at: number
+  readonly path: string
+  readonly name: string
+  readonly keys: readonly Source[]
+  /** The same text for rules that count the same things in the same way. */
+  readonly counting: string
+  /** Undefined where the rule has no `match` at all. */
+  readonly match: readonly Condition[] | undefined
+}
+
+export interface RuleOptions {
+  readonly lenient: boolean
+  /** Stands in for a missing name. */
+  readonly name?: string
+  /** A rule that stands alone may leave out its `limit_keys`. */
+  readonly alone?: boolean
+}
+
+const NAMES = ['name', 'limit_keys', 'algorithm', 'algorithm_config', 'match']
+const LATER = ['cost_based', 'token_bucket_llm']
+const KEYS_FORM = `a list of ${DESCRIPTOR_FORM}; [] is one bucket for everybody`
+
+/** Reads one rule; undefined where it is wrong, which is then reported. */
+export function readBundleRule(node: PolicyNode, path: string, options: RuleOptions, issues: Issues): BundleRule | undefined {
+  const fields = openFields(node, path, { names: NAMES, lenient: options.lenient }, issues)
+  if (fields === undefined) return undefined
+  const nameNode = fields.node('name')
+  if (nameNode === undefined && options.name === undefined) fields.require('name', 'a name')
+  const name = nameNode === undefined ? options.name : readName(nameNode, fields.pathOf('name'), issues)
+  const keys = readKeys(fields, options.alone === true, issues)
+  const match = readConditions(fields, issues)
+  const limit = readAlgorithm(fields, options.lenient, issues)
+  if (name === undefined || keys === undefined || limit === undefined) return undefined
+  const texts = keys.map(({ text }) => text).sort()
+  return { at: fields.at, path, name, keys, counting: [limit.limit.algorithm.tag, ...texts].join(' '), match, ...limit }
+}
+
+function readKeys(fields: Fields, alone: boolean, issues: Issues): Source[] | undefined {
+  const node = fields.node('limit_keys')
+  const path = fields.pathOf('limit_keys')
+  if (node === undefined && alone) {
+    issues.warn(fields.at, `${path} is missing: all requests share one bucket`)
+    return []
+  }
+  if (node === undefined) fields.require('limit_keys', KEYS_FORM)
+  else if (node.kind !== 'list') issues.wrong(node, path, KEYS_FORM)
+  if (node?.kind !== 'list') return undefined
+  return node.items.flatMap((item, index) => readDescriptor(item, `${path}[${index}]`, issues) ?? [])
+}
+
+function readConditions(fields: Fields, issues: Issues): Condition[] | undefined {
+  const node = fields.node('match')
+  if (node === undefined) return undefined
+  return [...(openMap(node, fields.pathOf('match'), issues)?.fields ?? [])].flatMap(([name, { at, value }]) => {
+    const path = join(fields.pathOf('match'), name)
+    const source = readDescriptor({ kind: 'scalar', at, text: name, type: 'text' }, path, issues)
+    if (value.kind !== 'scalar' || value.type === 'null') {
+      issues.wrong(value, path, 'the text, number or truth value that must be there')
+      return []
+    }
+    const text = value.type === 'number' ? String(Number(value.text)) : value.text
+    const condition = source === undefined || text === '' ? undefined : conditionOf(source, [text])
+    if (source === undefined || condition !== undefined) return condition ?? []
+    issues.warn(value.at, `${path} never holds: ${source.text} is never ${JSON.stringify(text.slice(0, 60))}`)
+    return { source, value: text }
+  })
+}
+
+function readAlgorithm(fields: Fields, lenient: boolean, issues: Issues): BundleLimit | undefined {
+  const node = fields.node('algorithm')
+  const algorithm = node?.kind === 'scalar' ? node.text : ''
+  if (node !== undefined && algorithm !== 'token_bucket') {
+    const path = fields.pathOf('algorithm')
+    const more = { value: JSON.stringify(algorithm), allowed: 'token_bucket' }
+    if (LATER.includes(algorithm)) issues.add(node.at, path, `${path} ${algorithm} is not yet supported: expected token_bucket`, more)
+    else issues.wrong(node, path, 'token_bucket')
+    return undefined
+  }
+  const config = fields.node('algorithm_config')
+  if (config !== undefined) return readTokenBucket(config, fields.pathOf('algorithm_config'), lenient, issues)
+  fields.require('algorithm_config', 'a map with tokens_per_second and burst')
+  return undefined
+}

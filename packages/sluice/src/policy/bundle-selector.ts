@@ -1,0 +1,120 @@
+import { normalizePath, normalizePathExactly } from '../identity/path.ts'
+import type { Request } from '../identity/request.ts'
+import type { PolicyNode } from './node.ts'
+import { type Fields, openFields } from './fields.ts'
+import { compileGlob, type Glob, pathSegments } from './glob.ts'
+import type { Issues } from './issues.ts'
+import type { Condition, Match } from './rule.ts'
+
+const NAMES = ['pathExact', 'pathPrefix', 'methods', 'hosts']
+
+export interface SelectorOptions {
+  readonly lenient: boolean
+  /** What the format overlooks: a warning, or an issue where the author asked for it. */
+  readonly overlook: (at: number, path: string, message: string) => void
+}
+
+/**
+ * The `selector` of a policy. Paths are compared by segments and with their case: `/v1` as a prefix matches what is below it, not
+ * itself, and `/v1` exactly does not match `/v1/`. Queries, empty and dot segments and needless encoding make no difference.
+ */
+export function readSelector(node: PolicyNode, path: string, options: SelectorOptions, issues: Issues): Match {
+  const fields = openFields(node, path, { names: NAMES, lenient: options.lenient }, issues)
+  if (fields === undefined) return { when: [] }
+  const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name, options, issues) ?? [])
+  if (anchors.length === 0) issues.warn(fields.at, `${path} has no path: its rules never match; a pathPrefix of / matches every path`)
+  // An index of rules knows one pattern for each, so two anchors are looked at every time.
+  const glob = anchors.length === 1 ? anchors[0]?.glob : undefined
+  const methods = readMethods(fields, issues)
+  const hosts = readHosts(fields, issues)
+  return {
+    ...(glob === undefined ? {} : { path: glob }),
+    ...(methods === undefined ? {} : { methods }),
+    ...(hosts === undefined ? {} : { hosts }),
+    when: anchors.some(({ everything }) => everything) ? [] : [pathIs(anchors)],
+  }
+}
+
+interface Anchor {
+  readonly text: string
+  readonly everything: boolean
+  /** Finds it in an index; it may match more. */
+  readonly glob: Glob | undefined
+  matches(path: string): boolean
+}
+
+function readAnchor(fields: Fields, name: string, { overlook }: SelectorOptions, issues: Issues): Anchor | undefined {
+  const node = fields.node(name)
+  if (node === undefined) return undefined
+  const at = fields.pathOf(name)
+  if (node.kind !== 'scalar' || node.type !== 'text' || !node.text.startsWith('/')) {
+    overlook(node.at, at, `${at} does not begin with / and is ignored: expected a path such as /v1`)
+    return undefined
+  }
+  if (/[?#]/.test(node.text)) {
+    issues.wrong(node, at, 'a path such as /v1, without query and fragment')
+    return undefined
+  }
+  const segments = pathSegments(normalizePath(node.text).toLowerCase())
+  if (name === 'pathExact') {
+    const exact = normalizePathExactly(node.text)
+    return { text: `exactly ${exact}`, everything: false, glob: compileGlob(exact, segments), matches: (path) => path === exact }
+  }
+  const plain = normalizePath(node.text)
+  const prefix = plain === '/' ? '/' : `${plain}/`
+  const everything = prefix === '/'
+  return {
+    text: `below ${prefix}`,
+    everything,
+    glob: everything ? undefined : compileGlob(`${prefix}*/**`, [...segments, '*', '**']),
+    matches: (path) => path.length > prefix.length && path.startsWith(prefix),
+  }
+}
+
+function pathIs(anchors: readonly Anchor[]): Condition {
+  const value = anchors.length === 0 ? 'one that the selector names' : anchors.map(({ text }) => text).join(' or ')
+  const source = {
+    text: 'path',
+    read: ({ exactPath }: Request) => (anchors.some((anchor) => anchor.matches(exactPath)) ? value : undefined),
+  }
+  return { source, value }
+}
+
+function readMethods(fields: Fields, issues: Issues): ReadonlySet<string> | undefined {
+  const node = fields.node('methods')
+  if (node === undefined) return undefined
+  if (node.kind !== 'list') {
+    issues.wrong(node, fields.pathOf('methods'), 'a list of methods such as GET')
+    return undefined
+  }
+  if (node.items.length === 0) issues.warn(node.at, `${fields.pathOf('methods')} is empty: its rules never match`)
+  const methods = node.items.flatMap((item, index) => {
+    const path = `${fields.pathOf('methods')}[${index}]`
+    if (item.kind !== 'scalar' || item.type !== 'text' || item.text === '') {
+      issues.wrong(item, path, 'a method such as GET')
+      return []
+    }
+    if (item.text !== item.text.toUpperCase()) issues.warn(item.at, `${path} ${item.text} never matches: methods are upper case`)
+    return [item.text]
+  })
+  return new Set(methods)
+}
+
+const HOSTS_FORM = 'a non-empty array of hostnames'
+const HOST_FORM = 'a hostname such as api.example.com, without scheme, path or wildcard'
+
+function readHosts(fields: Fields, issues: Issues): Glob[] | undefined {
+  const node = fields.node('hosts')
+  if (node === undefined) return undefined
+  if (node.kind !== 'list' || node.items.length === 0) {
+    issues.wrong(node, fields.pathOf('hosts'), HOSTS_FORM)
+    return undefined
+  }
+  return node.items.flatMap((item, index) => {
+    const text =
+      item.kind === 'scalar' && item.type === 'text' ? item.text.trim().toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '') : ''
+    const glob = text.length <= 253 && /^[\w-]+(?:\.[\w-]+)*$/.test(text) ? compileGlob(text, text.split('.')) : undefined
+    if (glob === undefined) issues.wrong(item, `${fields.pathOf('hosts')}[${index}]`, HOST_FORM)
+    return glob === undefined ? [] : [glob]
+  })
+}

@@ -1,0 +1,85 @@
+import { noneOf, siblingsOf } from './bundle-else.ts'
+import { scopedName } from './bundle-name.ts'
+import { type BundleRule, readBundleRule } from './bundle-rule.ts'
+import { refuseSection } from './bundle-section.ts'
+import { readSelector, type SelectorOptions } from './bundle-selector.ts'
+import type { PolicyNode } from './node.ts'
+import { type Fields, openFields } from './fields.ts'
+import type { Issues } from './issues.ts'
+import type { Condition, Match, Mode, Rule } from './rule.ts'
+
+export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_limit', 'loop_detection', 'circuit_breaker']
+
+/**
+ * The rules of one policy, in their order, and last its `fallback_limit`, which applies where the conditions of none of them hold.
+ * @param id undefined for rules that stand alone
+ */
+export function readSpec(fields: Fields, id: string | undefined, options: SelectorOptions, issues: Issues): Rule[] {
+  refuseSection(fields, 'loop_detection', issues)
+  refuseSection(fields, 'circuit_breaker', issues)
+  const mode = fields.choice('mode', ['enforce', 'shadow']) ?? 'enforce'
+  const selector = fields.node('selector')
+  if (selector === undefined && id !== undefined) fields.require('selector', 'a map with pathExact or pathPrefix')
+  const match = selector === undefined ? { when: [] } : readSelector(selector, fields.pathOf('selector'), options, issues)
+  const rules = readRules(fields, options, issues)
+  const fallback = readFallback(fields, rules, options, issues)
+  refuseTwins(fallback === undefined ? rules : [...rules, fallback], issues)
+  const compile = compiler(id, mode, match)
+  return [
+    ...rules.map((rule) => {
+      const siblings = siblingsOf(rule, rules, issues)
+      return compile(rule, [...(rule.match ?? []), ...(siblings.length === 0 ? [] : [noneOf(siblings)])])
+    }),
+    ...(fallback === undefined ? [] : [compile(fallback, rules.length === 0 ? [] : [noneOf(rules)])]),
+  ]
+}
+
+/** One rule that stands alone. */
+export function compileAlone(rule: BundleRule): Rule {
+  return compiler(undefined, 'enforce', { when: [] })(rule, rule.match ?? [])
+}
+
+function compiler(id: string | undefined, mode: Mode, match: Match): (rule: BundleRule, when: readonly Condition[]) => Rule {
+  return ({ name, keys, limit, cost }, when) => ({
+    name: scopedName(id, name),
+    mode,
+    match: { ...match, when: [...match.when, ...when] },
+    key: keys.map((source) => [source]),
+    tiers: [{ label: '', when: [], limit }],
+    cost,
+    onStoreFailure: 'allow',
+  })
+}
+
+function readRules(fields: Fields, { lenient }: SelectorOptions, issues: Issues): BundleRule[] {
+  const node = fields.node('rules')
+  if (node === undefined) fields.require('rules', 'a list of rules')
+  else if (node.kind !== 'list') issues.wrong(node, fields.pathOf('rules'), 'a list of rules')
+  if (node?.kind !== 'list') return []
+  return node.items.flatMap((item, index) => readBundleRule(item, `${fields.pathOf('rules')}[${index}]`, { lenient }, issues) ?? [])
+}
+
+function readFallback(fields: Fields, rules: readonly BundleRule[], options: SelectorOptions, issues: Issues): BundleRule | undefined {
+  const node: PolicyNode | undefined = fields.node('fallback_limit')
+  const path = fields.pathOf('fallback_limit')
+  const fallback = node === undefined ? undefined : readBundleRule(node, path, { lenient: options.lenient, name: 'fallback_limit' }, issues)
+  if (fallback?.match !== undefined)
+    options.overlook(fallback.at, `${path}.match`, `${path}.match is ignored: a fallback is for what no rule matches`)
+  if (fallback !== undefined && rules.some(({ match = [] }) => match.length === 0))
+    issues.warn(fallback.at, `${path} is never used: a rule without match leaves nothing over`)
+  return fallback
+}
+
+function refuseTwins(rules: readonly BundleRule[], issues: Issues): void {
+  const paths = new Map<string, string>()
+  for (const { at, path, name } of rules) {
+    const earlier = paths.get(name)
+    if (earlier === undefined) paths.set(name, path)
+    else issues.add(at, `${path}.name`, `${path}.name is ${JSON.stringify(name)}: expected a name of its own, ${earlier} has it`)
+  }
+}
+
+/** @see readSpec */
+export function openSpec(node: PolicyNode, path: string, lenient: boolean, issues: Issues): Fields | undefined {
+  return openFields(node, path, { names: SPEC, lenient }, issues)
+}

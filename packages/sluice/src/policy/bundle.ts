@@ -1,0 +1,106 @@
+import type { Micros } from '../time/micros.ts'
+import { readName } from './bundle-name.ts'
+import { readBundleRule } from './bundle-rule.ts'
+import { refuseSection } from './bundle-section.ts'
+import type { SelectorOptions } from './bundle-selector.ts'
+import { compileAlone, openSpec, readSpec, SPEC } from './bundle-spec.ts'
+import { checkTimes } from './bundle-time.ts'
+import type { MapNode, PolicyNode } from './node.ts'
+import { type Fields, openFields } from './fields.ts'
+import { type HeaderChoice, headerChoice } from './header-choice.ts'
+import type { Issues } from './issues.ts'
+import type { PolicyBody } from './policy.ts'
+import type { Rule } from './rule.ts'
+import { BESIDE, readBeside } from './surroundings.ts'
+
+export interface BundleOptions {
+  /** Refuses what the format overlooks: unknown fields, ids that are there twice, anchors without a slash. */
+  readonly strict: boolean
+  readonly now: Micros
+}
+
+const SECTIONS = ['kill_switches', 'global_shadow', 'kill_switch_override']
+const ROOT = ['bundle_version', 'issued_at', 'expires_at', 'policies', 'defaults', ...SECTIONS, ...BESIDE]
+
+const HEADERS: HeaderChoice = headerChoice({
+  refusal: {
+    field: 'X-Fairvisor-Reason',
+    reasons: { quota: 'token_bucket_exceeded', capacity: 'token_bucket_exceeded', overflow: 'token_bucket_exceeded' },
+    remaining: 0,
+  },
+})
+
+/** Reads rules of Fairvisor's Token Bucket: a whole bundle, `{ "rules": [...] }`, or one rule. */
+export function readBundle(root: MapNode, { strict, now }: BundleOptions, issues: Issues): PolicyBody | undefined {
+  const options: SelectorOptions = {
+    lenient: !strict,
+    overlook: (at, path, message) => (strict ? issues.add(at, path, message) : issues.warn(at, message)),
+  }
+  const names =
+    root.fields.has('policies') || root.fields.has('bundle_version') ? ROOT : root.fields.has('rules') ? [...SPEC, ...BESIDE] : []
+  if (names.length === 0) {
+    const rule = readBundleRule(root, '', { lenient: !strict, name: 'default', alone: true }, issues)
+    return bodyOf(rule === undefined ? [] : [compileAlone(rule)])
+  }
+  const fields = openFields(root, '', { names, lenient: !strict }, issues)
+  if (fields === undefined) return undefined
+  const rules = names === ROOT ? readWhole(fields, options, now, issues) : readSpec(fields, undefined, options, issues)
+  if (rules.length === 0) issues.warn(fields.at, 'the bundle has no rules, so nothing is limited')
+  return { ...bodyOf(rules), ...readBeside(fields, rules, issues) }
+}
+
+/** A store that fails stops no traffic in this dialect. */
+function bodyOf(rules: readonly Rule[]): PolicyBody {
+  return { rules, failure: { deadlineMs: 50, policy: 'allow' }, headers: HEADERS }
+}
+
+function readWhole(bundle: Fields, options: SelectorOptions, now: Micros, issues: Issues): Rule[] {
+  for (const name of SECTIONS) refuseSection(bundle, name, issues)
+  const version = bundle.node('bundle_version')
+  if (version === undefined) bundle.require('bundle_version', 'a number above 0')
+  else if (version.kind !== 'scalar' || version.type !== 'number' || !(Number(version.text) > 0))
+    issues.wrong(version, 'bundle_version', 'a number above 0')
+  checkTimes(bundle, now, issues)
+  const defaults = bundle.node('defaults')
+  if (defaults !== undefined) issues.warn(defaults.at, 'defaults has no effect: nothing reads it')
+  return readPolicies(bundle, options, issues)
+}
+
+/** Policies apply in the order of their ids, whatever the order of the file. */
+function readPolicies(bundle: Fields, options: SelectorOptions, issues: Issues): Rule[] {
+  const node = bundle.node('policies')
+  if (node === undefined) bundle.require('policies', 'a list of policies')
+  else if (node.kind !== 'list') issues.wrong(node, 'policies', 'a list of policies')
+  const policies = new Map<string, readonly Rule[]>()
+  for (const [index, item] of (node?.kind === 'list' ? node.items : []).entries()) {
+    const path = `policies[${index}]`
+    const read = readPolicy(item, path, options, issues)
+    if (read === undefined) continue
+    if (policies.has(read.id))
+      options.overlook(
+        item.at,
+        `${path}.id`,
+        `${path}.id is ${JSON.stringify(read.id)}, and an earlier policy has it: the last one is used`,
+      )
+    policies.set(read.id, read.rules)
+  }
+  return [...policies].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, rules]) => rules)
+}
+
+function readPolicy(
+  node: PolicyNode,
+  path: string,
+  options: SelectorOptions,
+  issues: Issues,
+): { readonly id: string; readonly rules: readonly Rule[] } | undefined {
+  const fields = openFields(node, path, { names: ['id', 'spec'], lenient: options.lenient }, issues)
+  if (fields === undefined) return undefined
+  fields.require('id', 'a text')
+  fields.require('spec', 'a map with selector and rules')
+  const [idNode, specNode] = [fields.node('id'), fields.node('spec')]
+  const id = idNode === undefined ? undefined : readName(idNode, fields.pathOf('id'), issues)
+  const spec = specNode === undefined ? undefined : openSpec(specNode, fields.pathOf('spec'), options.lenient, issues)
+  // The rules of a policy without an id are read all the same, for what is wrong with them.
+  const rules = spec === undefined ? [] : readSpec(spec, id ?? '', options, issues)
+  return id === undefined ? undefined : { id, rules }
+}
