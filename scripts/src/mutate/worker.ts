@@ -24,7 +24,6 @@ const EXCLUDE = [
   '**/faults/**',
   '**/conformance/{redis,postgres,pglite}.test.ts',
   '**/stores/{redis,postgres}/**',
-  '**/flood.test.ts',
 ]
 
 let changed: { readonly file: string; readonly text: string } | undefined

@@ -1,0 +1,3 @@
+import { mutatedPolicies } from './mutated-policies.ts'
+
+mutatedPolicies(10_000)
