@@ -92,7 +92,7 @@ export interface Envelope {
 /** The same plan and state as whole numbers: arguments of a program, columns of a table, fields of a value. */
 export interface Codec<P, S> {
   encodePlan(plan: P): readonly number[]
-  /** In the algorithm's documented order; see docs/algorithms.md. */
+  /** In the algorithm's documented order; see docs/algorithms. */
   encodeState(state: S): readonly number[]
   decodeState(numbers: readonly number[]): S
 }

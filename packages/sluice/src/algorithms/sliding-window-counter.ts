@@ -59,7 +59,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   adjust,
   view(plan: CounterPlan, state: CounterState | undefined, now: Micros): View {
     const { end, current, previous, window } = rolled(plan, state, now)
-    return look(plan, window, end, current, previous, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    const counted = share(plan, window, end, previous, now)
+    return look(plan, window, end, current, previous, counted, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt: (_plan: CounterPlan, state: CounterState): Micros => state.end + (state.current > 0 ? state.window : 0),
   envelope({ limit, window }: CounterPlan) {
@@ -109,11 +110,12 @@ function decide(
     previous = state.current
     end = state.end + window
   } else end = alignedEnd(window, now)
+  const counted = share(plan, window, end, previous, now)
   if (cost > limit) {
     into.outcome = 'impossible'
     into.retryAfter = 0
     into.state = state
-  } else if (cost > limit - current - share(plan, window, end, previous, now)) {
+  } else if (cost > limit - current - counted) {
     into.outcome = 'denied'
     into.retryAfter = fitsAt(plan, window, end, current, previous, cost) - now
     into.state = state
@@ -128,7 +130,7 @@ function decide(
     into.retryAfter = 0
     into.state = next
   }
-  look(plan, window, end, current, previous, now, into)
+  look(plan, window, end, current, previous, counted, now, into)
   return into
 }
 
@@ -207,11 +209,12 @@ function look<V extends View>(
   end: Micros,
   current: MicroTokens,
   previous: MicroTokens,
+  counted: MicroTokens,
   now: Micros,
   into: V,
 ): V {
   const { limit } = plan
-  const remaining = Math.floor(Math.max(0, limit - current - share(plan, window, end, previous, now)) / MICRO)
+  const remaining = Math.floor(Math.max(0, limit - current - counted) / MICRO)
   const more = (remaining + 1) * MICRO
   into.remaining = remaining
   into.resetAfter = current > 0 ? end + plan.window - now : previous > 0 ? end - now : 0

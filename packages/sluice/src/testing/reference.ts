@@ -1,14 +1,24 @@
 import { applyGroup } from '../algorithms/group.ts'
+import type { MicroTokens } from '../algorithms/algorithm.ts'
 import { stateName } from '../keys/encode.ts'
-import type { CallGroup, GroupVerdict, StateId } from '../stores/store.ts'
+import type { AdjustOptions, Call, CallGroup, GroupVerdict, StateId } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
+
+export interface ReferenceState {
+  readonly id: StateId
+  readonly state: unknown
+  /** The codec's. */
+  readonly numbers: readonly number[]
+}
 
 /** The reference driver over a plain map, in which nothing ever expires: what every store must equal. */
 export class Reference {
   readonly states: Map<string, ReferenceState>
+  readonly #blocks: Map<string, Micros>
 
-  constructor(states: ReadonlyMap<string, ReferenceState> = new Map()) {
-    this.states = new Map(states)
+  constructor(from?: Reference) {
+    this.states = new Map(from?.states)
+    this.#blocks = new Map(from === undefined ? [] : from.#blocks)
   }
 
   decide({ calls }: CallGroup, now: Micros): Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'calls'> {
@@ -18,19 +28,39 @@ export class Reference {
       names.map((name) => this.states.get(name)?.state),
       asked,
       now,
+      names.map((name) => this.#blocks.get(name) ?? 0),
     )
-    for (const { slot, limit, state } of result.writes) {
+    for (const { slot, state } of result.writes) {
       const call = calls[asked.findIndex((one) => one.slot === slot)]
-      if (call !== undefined)
-        this.states.set(names[slot] as string, { id: call.id, state, numbers: limit.algorithm.codec.encodeState(state) })
+      if (call !== undefined) this.#write(call, state)
     }
     return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls }
   }
-}
 
-export interface ReferenceState {
-  readonly id: StateId
-  readonly state: unknown
-  /** The codec's. */
-  readonly numbers: readonly number[]
+  adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options: Required<Pick<AdjustOptions, 'now'>> & AdjustOptions): void {
+    const { now, receipt } = options
+    calls.forEach((call, index) => {
+      const { algorithm, plan } = call.limit
+      const stored = this.states.get(stateName(call.id))?.state
+      const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, call.phase)
+      this.#write(call, algorithm.adjust(plan, state, now, amounts[index] as number, call.phase, receipt))
+    })
+  }
+
+  /** @param until nothing passes before it; 0 lifts the block */
+  block(id: StateId, until: Micros): void {
+    this.#blocks.set(stateName(id), until)
+  }
+
+  reset(id: StateId): void {
+    this.states.delete(stateName(id))
+  }
+
+  /** What a kernel gives is written as numbers and read again: it may refer to what it was given. */
+  #write({ id, limit }: Call, state: unknown): void {
+    const { codec } = limit.algorithm
+    if (state === undefined) return this.reset(id)
+    const numbers = codec.encodeState(state)
+    this.states.set(stateName(id), { id, state: codec.decodeState(numbers), numbers })
+  }
 }

@@ -1,8 +1,9 @@
-import type { AnyLimit } from '../algorithms/algorithm.ts'
+import type { AlgorithmTag, AnyLimit } from '../algorithms/algorithm.ts'
 import { MICRO } from '../algorithms/decimal.ts'
-import { tokenBucket } from '../algorithms/token-bucket.ts'
+import { phaseOf } from '../limiter/phase.ts'
 import type { Call, CallGroup } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
+import { LIMITS } from './limits.ts'
 import { seeded } from './random.ts'
 
 /** One call to `consume`: groups decided at one time. */
@@ -11,35 +12,30 @@ export interface TraceStep {
   readonly groups: readonly CallGroup[]
 }
 
-/** Rates whole and odd, slow and fast, with decimals; bursts of a part of a token to a million. */
-export const LIMITS: readonly AnyLimit[] = [
-  tokenBucket({ rate: '10/s', burst: 10 }),
-  tokenBucket({ rate: '10/s', burst: 100 }),
-  tokenBucket({ rate: '3/s', burst: 1 }),
-  tokenBucket({ rate: '7/s', burst: 13 }),
-  tokenBucket({ rate: '333/s', burst: 333 }),
-  tokenBucket({ rate: '100/min', burst: 20 }),
-  tokenBucket({ rate: '5000/h', burst: 5000 }),
-  tokenBucket({ rate: '1/day', burst: 3 }),
-  tokenBucket({ rate: '1000000/s', burst: 1_000_000 }),
-  tokenBucket({ rate: '1234567/d', burst: 1_234_567 }),
-  tokenBucket({ rate: '0.333333/7s', burst: '2.5' }),
-  tokenBucket({ rate: '333.333333/s', burst: 10_000 }),
-]
+export interface TraceOptions {
+  /** The algorithms whose limits are asked; default all. */
+  readonly algorithms?: readonly AlgorithmTag[]
+  /** Time of the first step. */
+  readonly start?: Micros
+}
 
 /**
- * Random traces from a seed: few keys, groups of one to four limits, the same state twice, costs of a part of a token to more
- * than the capacity, limits that change under a key, ties, idle days, and time that runs backwards.
+ * Random traces from a seed: few keys, groups of one to four limits of several algorithms, the same state twice, costs of a part
+ * of a token to more than the capacity, limits that change under a key, ties, idle days, and time that runs backwards.
  */
-export function* traces(seed: number, calls: number, start: Micros = 1_763_692_800_123_456): Generator<TraceStep> {
+export function* traces(seed: number, calls: number, options: TraceOptions = {}): Generator<TraceStep> {
+  const { algorithms, start = 1_763_692_800_123_456 } = options
+  const limits = LIMITS.filter(({ algorithm }) => algorithms === undefined || algorithms.includes(algorithm.tag))
   const random = seeded(seed)
   const pick = (count: number): number => Math.floor(random() * count)
+  const scopes = new Map(limits.map(({ algorithm }) => [algorithm.tag, { text: `trace:${seed}:${algorithm.tag}:` }]))
   let now = start
   let made = 0
-  const scope = { text: `trace:${seed}:` }
   const call = (): Call => {
-    const limit = LIMITS[pick(LIMITS.length)] as AnyLimit
-    return { id: { scope, key: `k${pick(12)}` }, limit, cost: costOf(limit, random), phase: 0 }
+    const limit = limits[pick(limits.length)] as AnyLimit
+    const key = `k${pick(12)}`
+    const scope = scopes.get(limit.algorithm.tag) as { text: string }
+    return { id: { scope, key }, limit, cost: costOf(limit, random), phase: phaseOf(limit, key) }
   }
   while (made < calls) {
     now += jump(random)
@@ -56,7 +52,10 @@ export function* traces(seed: number, calls: number, start: Micros = 1_763_692_8
 
 /** Calls of one state in one group carry one limit: the first's. */
 function consistent(calls: readonly Call[]): Call[] {
-  return calls.map((call) => ({ ...call, limit: (calls.find((other) => other.id.key === call.id.key) as Call).limit }))
+  return calls.map((call) => {
+    const { limit, phase } = calls.find(({ id }) => id.scope === call.id.scope && id.key === call.id.key) as Call
+    return { ...call, limit, phase }
+  })
 }
 
 function costOf({ capacity }: AnyLimit, random: () => number): number {

@@ -12,6 +12,7 @@ storeSuite('pglite', {
     await store.migrate()
     return store
   },
+  algorithms: ['tb'],
   readState: (id) => readRow(pglite(database), id),
   close: () => database.close(),
 })

@@ -12,6 +12,7 @@ describe.skipIf(url === undefined)('Redis', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   storeSuite('redis', {
     open: async () => redisStore({ client: ioredis(client), prefix }),
+    algorithms: ['tb'],
     readState: async (id) => decodeBucket(await client.getBuffer(prefix + stateName(id))),
     close: async () => {
       await client.quit()

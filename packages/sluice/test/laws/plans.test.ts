@@ -71,6 +71,34 @@ describe('fixedWindow refuses by name', () => {
   })
 })
 
+describe('the plan of a fixed window', () => {
+  const numbers = (options: object): readonly number[] => {
+    const { plan } = fixedWindow({ limit: 30, window: '1m', ...options })
+    return fixedWindowKernel.codec.encodePlan(plan)
+  }
+
+  it('is six numbers for a program', () => {
+    expect(numbers({})).toEqual([30 * S, 60 * S, 0, 0, 0, 1])
+    expect(numbers({ align: 'first' })).toEqual([30 * S, 60 * S, 1, 0, 0, 1])
+    expect(numbers({ align: 'key', ramp: '20s' })).toEqual([30 * S, 60 * S, 2, 20 * S, 3, 2])
+  })
+
+  it('depends on the phase of a key only where it is spread by key', () => {
+    for (const align of ['clock', 'first', 'key'] as const) {
+      expect(fixedWindow({ limit: 1, window: '1m', align }).phased).toBe(align === 'key')
+    }
+    expect(slidingWindowCounter({ limit: 1, window: '1m' }).phased).toBe(false)
+    expect(slidingWindowLog({ limit: 1, window: '1m' }).phased).toBe(false)
+  })
+
+  it('says for how long a limit is, in milliseconds rounded up', () => {
+    for (const make of [fixedWindow, slidingWindowCounter, slidingWindowLog]) {
+      expect(make({ limit: 1, window: '1m' }).windowMs).toBe(60_000)
+      expect(make({ limit: '2.5', window: '1001us' })).toMatchObject({ windowMs: 2, capacity: 2.5 })
+    }
+  })
+})
+
 describe('the quantum of a sliding window counter', () => {
   it.each([
     [10, '10s', 1],

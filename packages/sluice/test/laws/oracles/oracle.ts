@@ -20,7 +20,7 @@ export function ceilDiv(a: bigint, b: bigint): bigint {
 }
 
 /** The first number from `low` on, and at most `high`, of which something is true, given that it stays true. */
-export function firstWhere(low: bigint, high: bigint, holds: (number: bigint) => boolean): bigint {
+function firstWhere(low: bigint, high: bigint, holds: (number: bigint) => boolean): bigint {
   let [from, to] = [low, high]
   while (from < to) {
     const middle = (from + to) / 2n

@@ -6,7 +6,7 @@ export interface CounterFacts {
 }
 
 /** The finest of 1, 10, 100 .. us that divides the window and leaves at most 2^31 parts, limit times parts below 2^52. */
-export function quantumOf({ limit, window }: CounterFacts): bigint {
+function quantumOf({ limit, window }: CounterFacts): bigint {
   const fits = Array.from({ length: 16 }, (_, power) => 10n ** BigInt(power)).filter(
     (quantum) => window % quantum === 0n && window / quantum <= 2n ** 31n && ceilDiv(limit, TOKEN) * (window / quantum) < 2n ** 52n,
   )

@@ -1,0 +1,58 @@
+import type { AlgorithmTag, AnyLimit } from '../algorithms/algorithm.ts'
+import { fixedWindow } from '../algorithms/fixed-window.ts'
+import { slidingWindowCounter } from '../algorithms/sliding-window-counter.ts'
+import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
+import { tokenBucket } from '../algorithms/token-bucket.ts'
+
+/**
+ * Limits of every algorithm to try a store on: rates whole and odd, slow and fast, with decimals; bursts of a part of a token to a
+ * million; windows by the clock, by the first charge and by key, with and without a ramp.
+ */
+export const LIMITS: readonly AnyLimit[] = [
+  tokenBucket({ rate: '10/s', burst: 10 }),
+  tokenBucket({ rate: '10/s', burst: 100 }),
+  tokenBucket({ rate: '3/s', burst: 1 }),
+  tokenBucket({ rate: '7/s', burst: 13 }),
+  tokenBucket({ rate: '333/s', burst: 333 }),
+  tokenBucket({ rate: '100/min', burst: 20 }),
+  tokenBucket({ rate: '5000/h', burst: 5000 }),
+  tokenBucket({ rate: '1/day', burst: 3 }),
+  tokenBucket({ rate: '1000000/s', burst: 1_000_000 }),
+  tokenBucket({ rate: '1234567/d', burst: 1_234_567 }),
+  tokenBucket({ rate: '0.333333/7s', burst: '2.5' }),
+  tokenBucket({ rate: '333.333333/s', burst: 10_000 }),
+  fixedWindow({ limit: 10, window: '1s' }),
+  fixedWindow({ limit: 7, window: '7s', align: 'first' }),
+  fixedWindow({ limit: 100, window: '1m', align: 'key' }),
+  fixedWindow({ limit: 20, window: '30s', ramp: '10s' }),
+  fixedWindow({ limit: '2.5', window: '333ms', align: 'key', ramp: '77777us' }),
+  fixedWindow({ limit: 5000, window: '1h' }),
+  fixedWindow({ limit: 1, window: '1d', align: 'first' }),
+  slidingWindowCounter({ limit: 10, window: '1s' }),
+  slidingWindowCounter({ limit: 7, window: '7s' }),
+  slidingWindowCounter({ limit: 100, window: '1m' }),
+  slidingWindowCounter({ limit: '2.5', window: '333ms' }),
+  slidingWindowCounter({ limit: 1_000_000, window: '1h' }),
+  slidingWindowCounter({ limit: 1, window: '1d' }),
+  slidingWindowLog({ limit: 10, window: '1s' }),
+  slidingWindowLog({ limit: 7, window: '7s' }),
+  slidingWindowLog({ limit: 50, window: '1m' }),
+  slidingWindowLog({ limit: '2.5', window: '333ms' }),
+  slidingWindowLog({ limit: 1, window: '1d' }),
+]
+
+/** One limit per algorithm that holds ten tokens and is as fresh as new within two seconds. */
+export const TENS: Readonly<Record<AlgorithmTag, AnyLimit>> = {
+  tb: tokenBucket({ rate: '10/s', burst: 10 }),
+  fw: fixedWindow({ limit: 10, window: '1s' }),
+  sc: slidingWindowCounter({ limit: 10, window: '1s' }),
+  sl: slidingWindowLog({ limit: 10, window: '1s' }),
+}
+
+/** Three tokens, some in another window: for changes and for neighbours. */
+export const THREES: Readonly<Record<AlgorithmTag, AnyLimit>> = {
+  tb: tokenBucket({ rate: '1/s', burst: 3 }),
+  fw: fixedWindow({ limit: 3, window: '1s' }),
+  sc: slidingWindowCounter({ limit: 3, window: '2s' }),
+  sl: slidingWindowLog({ limit: 3, window: '2s' }),
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
+import type { CallGroup } from '../../stores/store.ts'
+import { TENS } from '../limits.ts'
+import { answerOf, type Bench, START } from './bench.ts'
+
+/** Groups, blocks, resets and keys: what does not depend on how a limit counts. */
+export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+  const limits = tags.map((tag) => TENS[tag])
+  const [ten = TENS.tb] = limits
+  const { ask, call, fresh } = bench
+
+  describe('groups and keys', () => {
+    it('answers nothing for no group', async () => {
+      expect(await bench.store.consume([])).toEqual([])
+      expect(await bench.store.peek([])).toEqual([])
+    })
+
+    it('law 1: charges a group over every algorithm as a whole', async () => {
+      const key = fresh()
+      const all = (cost: number) => limits.map((limit) => call(key, limit, cost))
+      expect((await ask(all(6), START)).outcome).toBe('allowed')
+      for (const index of limits.keys()) {
+        // Each in turn is the one that does not fit.
+        const calls = limits.map((other, place) => call(place === index ? key : `${key}:${index}`, other, 5))
+        expect((await ask(calls, START)).outcome).toBe('denied')
+      }
+      expect((await ask(all(4), START)).outcome).toBe('allowed')
+      expect((await ask([...all(1), call(fresh(), ten, 11)], START)).outcome).toBe('impossible')
+    })
+
+    it('decides groups of one call in order, each on its own', async () => {
+      const key = fresh()
+      const groups: CallGroup[] = Array.from({ length: 12 }, () => ({ calls: [call(key, ten)] }))
+      const verdicts = await bench.store.consume(groups, { now: START })
+      expect(verdicts.map((verdict) => verdict.allowed)).toEqual([...Array<boolean>(10).fill(true), false, false])
+    })
+
+    it('forgets what is reset, and nothing else', async () => {
+      const [key, other] = [fresh(), fresh()]
+      await ask([...limits.map((limit) => call(key, limit, 10)), call(other, ten, 10)], START)
+      await bench.reset(limits.map((limit) => call(key, limit).id))
+      expect(
+        (
+          await ask(
+            limits.map((limit) => call(key, limit, 10)),
+            START,
+          )
+        ).outcome,
+      ).toBe('allowed')
+      expect((await ask([call(other, ten)], START)).outcome).toBe('denied')
+    })
+
+    it('keeps keys apart that look alike', async () => {
+      const key = fresh()
+      await ask([call(`${key}:a`, ten, 10)], START)
+      for (const other of [`${key}:A`, `${key}:a:`, key, `${key}:%0061`])
+        expect((await ask([call(other, ten, 10)], START)).outcome).toBe('allowed')
+    })
+
+    it('admits exactly the limit to 300 callers at once', async () => {
+      for (const limit of limits) {
+        const key = fresh()
+        const verdicts = await Promise.all(
+          Array.from({ length: 300 }, () => bench.store.consume([{ calls: [call(key, limit)] }], { now: START })),
+        )
+        expect(verdicts.flat().filter((verdict) => verdict.allowed)).toHaveLength(10)
+      }
+    })
+
+    it('blocks a key until it says, whatever is reset, and lifts it', async (context) => {
+      context.skip(bench.store.block === undefined, 'the store has no block')
+      const key = fresh()
+      const { id } = call(key, ten)
+      await bench.block([id], 5_000_000, START)
+      const blocked = await ask([call(key, ten)], START)
+      expect(blocked).toMatchObject({ outcome: 'denied', calls: [{ blocked: true, retryAfter: 5_000_000, remaining: 10 }] })
+      await bench.reset([id])
+      expect((await ask([call(key, ten)], START + 4_999_999)).outcome).toBe('denied')
+      expect((await bench.look([{ calls: [call(key, ten)] }], START + 1))[0]?.outcome).toBe('denied')
+      expect((await ask([call(key, ten)], START + 5_000_000)).outcome).toBe('allowed')
+      await bench.block([id], 60_000_000, START + 5_000_000)
+      expect((await ask([call(fresh(), ten), call(key, ten)], START + 5_000_000)).outcome).toBe('denied')
+      await bench.block([id], null, START + 6_000_000)
+      expect((await ask([call(key, ten)], START + 6_000_000)).outcome).toBe('allowed')
+      await bench.block([call(fresh(), ten).id], null, START)
+    })
+
+    it('does not mix up what it answered: verdicts last', async () => {
+      const key = fresh()
+      const [first] = await bench.store.consume([{ calls: [call(key, ten, 4)] }], { now: START })
+      const [second] = await bench.store.consume([{ calls: [call(key, ten, 4)] }], { now: START })
+      if (first === undefined || second === undefined) throw new Error('no verdict')
+      expect([answerOf(first), answerOf(second)]).toMatchObject([{ calls: [{ remaining: 6 }] }, { calls: [{ remaining: 2 }] }])
+    })
+  })
+}

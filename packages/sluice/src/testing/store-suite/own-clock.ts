@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import { fixedWindow } from '../../algorithms/fixed-window.ts'
+import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
+import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
+import { tokenBucket } from '../../algorithms/token-bucket.ts'
+import { type GroupVerdict, StoreFailure } from '../../stores/store.ts'
+import { systemTime } from '../../time/system.ts'
+import { audit, type TraceEntry } from '../audit.ts'
+import type { Bench } from './bench.ts'
+
+const QUICK: Readonly<Record<AlgorithmTag, AnyLimit>> = {
+  tb: tokenBucket({ rate: '200/s', burst: 10 }),
+  fw: fixedWindow({ limit: 10, window: '50ms' }),
+  sc: slidingWindowCounter({ limit: 10, window: '50ms' }),
+  sl: slidingWindowLog({ limit: 10, window: '50ms' }),
+}
+
+/** What is asked at the store's own time: the envelope, deadlines, signals. */
+export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
+  describe('on its own clock', () => {
+    it('is ready', () => bench.store.ready())
+
+    it.each(tags)('law 5: with %s no interval of store time admits more than its envelope', async (tag) => {
+      const [key, limit] = [bench.fresh(), QUICK[tag]]
+      const seen: TraceEntry[] = []
+      const until = systemTime.monotonic() + 300
+      const caller = async (): Promise<void> => {
+        while (systemTime.monotonic() < until) {
+          const [verdict] = await bench.store.consume([{ calls: [bench.call(key, limit)] }])
+          seen.push({ at: (verdict as GroupVerdict).at, cost: 1, allowed: (verdict as GroupVerdict).allowed })
+        }
+      }
+      await Promise.all(Array.from({ length: 8 }, caller))
+      expect(audit(seen, limit).overGrant).toBe(0)
+      expect(seen.filter((entry) => entry.allowed).length).toBeGreaterThan(20)
+    })
+
+    it('rejects with a StoreFailure, unexecuted, once the deadline has passed or the caller has left', async (context) => {
+      const { store } = bench
+      context.skip(store.capabilities.clock === 'caller', 'a store in this process answers at once: there is nothing to wait for')
+      const calls = tags.slice(0, 1).map((tag) => bench.call(bench.fresh(), QUICK[tag]))
+      const late = store.consume([{ calls }], { deadline: systemTime.monotonic() - 1 })
+      await expect(late).rejects.toSatisfy((error) => error instanceof StoreFailure && error.kind === 'timeout' && error.executed === 'no')
+      const left = store.consume([{ calls }], { signal: AbortSignal.abort() })
+      await expect(left).rejects.toSatisfy((error) => error instanceof StoreFailure && error.kind === 'aborted' && error.executed === 'no')
+      expect((await store.consume([{ calls }], { deadline: systemTime.monotonic() + 5_000 }))[0]?.outcome).toBe('allowed')
+    })
+  })
+}
