@@ -1,17 +1,7 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { CommandFailure, EXIT } from './failure.ts'
 
 /** Addresses that only this machine reaches. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|(?:0{0,4}:){2,7}0{0,3}1)$/i
-
-/** @throws CommandFailure exit 3 for an unknown or malformed argument */
-export function parse<Config extends ParseArgsConfig>(config: Config): ReturnType<typeof parseArgs<Config>> {
-  try {
-    return parseArgs(config)
-  } catch (error) {
-    throw new CommandFailure(EXIT.usage, (error as Error).message.split('\n')[0] as string, { cause: error })
-  }
-}
 
 /**
  * The address to listen on: `--listen HOST:PORT`, else PORT on the loopback address, else 127.0.0.1:8080.

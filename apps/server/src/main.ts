@@ -1,70 +1,59 @@
 #!/usr/bin/env node
-import { listenOf, parse } from './arguments.ts'
-import { check } from './commands/check.ts'
-import { serve } from './commands/serve.ts'
+import { readFileSync } from 'node:fs'
+import { LimiterError } from 'sluice'
+import { checkVerb } from './commands/check.ts'
+import { explainVerb } from './commands/explain.ts'
+import { inspectVerb } from './commands/inspect.ts'
+import { blockVerb, resetVerb, unblockVerb } from './commands/key-changes.ts'
+import { serveVerb } from './commands/serve-verb.ts'
+import { verifyVerb } from './commands/verify.ts'
 import { CommandFailure, EXIT } from './failure.ts'
+import { readGiven, suggestion } from './given.ts'
+import { helpOf, overview } from './help.ts'
+import type { Verb } from './verb.ts'
+import { WorkerFailure } from './workers/supervise.ts'
 
-const USAGE = `usage: sluice serve [POLICY] [--listen HOST:PORT] [--store URL] [--demo] [--admin-token-file FILE]
-       sluice check POLICY [--json]
-
-serve   the decision service: decisions, forward-auth, administration, health, metrics, and a page at / (docs/service.md)
-        --listen   default 127.0.0.1:8080, or PORT from the environment
-        --store    memory: (default), redis://..., postgres://..., pglite:DIR
-        --demo     a small backend behind the policy, by default that of Rate Limiting at Scale
-        --admin-token-file   who bears this token may change the policy and keys; needed where others reach the address
-check   validates a policy and says what it means
-
-exit codes: 0 ok, 1 failed, 2 a server could not be reached, 3 usage
-`
+const VERBS: readonly Verb[] = [serveVerb, checkVerb, explainVerb, inspectVerb, resetVerb, blockVerb, unblockVerb, verifyVerb]
 
 async function main(args: readonly string[]): Promise<void> {
-  const [verb, ...rest] = args
-  switch (verb) {
-    case 'serve': {
-      const { values, positionals } = parse({
-        args: rest,
-        allowPositionals: true,
-        options: {
-          listen: { type: 'string' },
-          store: { type: 'string' },
-          demo: { type: 'boolean', default: false },
-          'admin-token-file': { type: 'string' },
-        },
-      })
-      const [policy, extra] = positionals
-      if (extra !== undefined) throw new CommandFailure(EXIT.usage, `serve takes one policy, not also ${extra}`)
-      const tokenFile = values['admin-token-file']
-      return serve({
-        listen: listenOf(values.listen, process.env['PORT'], tokenFile !== undefined),
-        demo: values.demo,
-        ...(tokenFile === undefined ? {} : { adminTokenFile: tokenFile }),
-        ...(policy === undefined ? {} : { policy }),
-        ...(values.store === undefined ? {} : { store: values.store }),
-      })
-    }
-    case 'check': {
-      const { values, positionals } = parse({ args: rest, allowPositionals: true, options: { json: { type: 'boolean', default: false } } })
-      const [policy, extra] = positionals
-      if (policy === undefined || extra !== undefined) throw new CommandFailure(EXIT.usage, 'check takes exactly one policy file')
-      return check(policy, values.json)
-    }
-    case 'help':
-    case '--help':
-    case '-h':
-      process.stdout.write(USAGE)
-      return
-    default:
-      throw new CommandFailure(EXIT.usage, `${verb === undefined ? 'no command given' : `unknown command ${verb}`}\n${USAGE}`)
+  const [first, ...rest] = args
+  const verb = VERBS.find(({ name }) => name === (first === 'help' ? rest[0] : first))
+  const help = first === 'help' || isHelp(first) || (verb !== undefined && rest.some(isHelp))
+  if (verb !== undefined && !help) return verb.run(readGiven(verb, rest))
+  if (first === '--version' || first === '-v') return void process.stdout.write(`${version()}\n`)
+  const unknown = first === 'help' ? rest[0] : isHelp(first) ? undefined : first
+  if (verb === undefined && unknown !== undefined) {
+    const names = VERBS.map(({ name }) => name)
+    throw new CommandFailure(EXIT.usage, `unknown command ${unknown}${suggestion(unknown, names, '')}; "sluice --help" lists them`)
   }
+  if (!help) throw new CommandFailure(EXIT.usage, 'no command given; "sluice --help" lists them')
+  process.stdout.write(verb === undefined ? overview(VERBS) : helpOf(verb))
 }
+
+function isHelp(word: string | undefined): boolean {
+  return word === '--help' || word === '-h'
+}
+
+function version(): string {
+  const { version: text } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  return `sluice ${text}`
+}
+
+// Whoever reads only the first lines has read what they wanted.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))
 
 main(process.argv.slice(2)).then(
   () => process.exit(EXIT.ok),
   (error: unknown) => {
-    const known = error instanceof CommandFailure
-    process.stderr.write(
-      `sluice: ${known ? error.message.trimEnd() : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    )
-    process.exit(known ? error.exitCode : EXIT.failed)
+    // A worker that failed has said why itself.
+    if (error instanceof WorkerFailure) process.exit(error.exitCode)
+    process.stderr.write(`sluice: ${lineOf(error)}\n`)
+    process.exit(error instanceof CommandFailure ? error.exitCode : EXIT.failed)
   },
 )
+
+/** What people did wrong is said in a line; what went wrong here is said with all that is known of it. */
+function lineOf(error: unknown): string {
+  if (error instanceof CommandFailure || error instanceof LimiterError) return error.message.trimEnd()
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -53,6 +53,7 @@ export function createService(parts: ServiceParts): (request: IncomingMessage, r
 }
 
 function routesOf({ engine, store, policy, metrics, live, demo, admission, draining = () => false }: ServiceParts): Routes {
+  const kind = store.capabilities.clock === 'caller' ? 'process' : 'shared'
   return {
     exact: new Map([
       ['/v1/check', { POST: (asked: Asked) => check(engine, asked) }],
@@ -61,7 +62,10 @@ function routesOf({ engine, store, policy, metrics, live, demo, admission, drain
       ['/v1/decision', (asked: Asked) => decide(engine, asked)],
       ['/v1/overview', { GET: ({ response }: Asked) => sendJson(response, 200, overviewOf(policy.current, demo ? DEMO_ENDPOINTS : [])) }],
       ['/v1/events', { GET: (asked: Asked) => events(live, asked) }],
-      ['/v1/policy', guarded(admission, { GET: (asked) => showPolicy(policy, asked), PUT: (asked) => putPolicy(policy, asked) })],
+      [
+        '/v1/policy',
+        guarded(admission, { GET: (asked) => showPolicy(policy, kind, asked), PUT: (asked) => putPolicy(policy, kind, asked) }),
+      ],
       ['/livez', { GET: alive }],
       ['/readyz', { GET: (asked: Asked) => ready(engine, store, draining, asked) }],
       ['/metrics', { GET: ({ response }: Asked) => send(response, 200, metrics.contentType, metrics.text()) }],

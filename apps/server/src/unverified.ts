@@ -1,7 +1,8 @@
 import type { Policy, Rule } from 'sluice/policy'
 
-/** What a policy asks of tokens, which this service does not verify yet: one line per rule that nothing stands in for them. */
-export function tokenWarnings({ rules }: Policy): string[] {
+/** What a policy asks of tokens that it says no way to verify: one line per rule that nothing stands in for them. */
+export function tokenWarnings({ rules, jwt }: Policy): string[] {
+  if (jwt !== undefined) return []
   return rules.filter(({ mode }) => mode !== 'off').flatMap((rule) => warningOf(rule) ?? [])
 }
 
@@ -19,7 +20,7 @@ function warningOf({ name, match, key, tiers }: Rule): string | undefined {
       ? []
       : [`requests that differ in nothing else${parts.length < key.length ? ' of the key' : ''} share one bucket`]),
   ]
-  return `rule ${name} reads ${[...claims].join(', ')}, but this service verifies no tokens yet: the value counts as absent, so ${effects.join(', and ')}`
+  return `rule ${name} reads ${[...claims].join(', ')}, but no jwt section says how tokens are verified: the value counts as absent, so ${effects.join(', and ')}`
 }
 
 function isClaim(source: string): boolean {

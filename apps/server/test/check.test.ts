@@ -33,12 +33,13 @@ describe('check', () => {
     const file = policyFile(NATIVE)
     const ran = await run(['check', file])
     expect(ran.stdout.split('\n').slice(1)).toEqual([
+      '  store memory:, identifiers plain, tokens not verified',
       '  per-key: enforce, cost header:x-weight, on store failure local',
       '    match: method GET or POST, path /api/**, host *.example.com',
       '    key: header:x-api-key, ip:address',
       '    tier header:x-plan=big: token-bucket of 2000, window 20 s',
       '    tier any: token-bucket of 20, window 2 s',
-      '    bound: over-grant 0 while the store decides, n processes times the limit while it does not',
+      '    bound: over-grant 0 while the store decides, 0 while it does not: nothing stands in for a store in this process',
       '  open: enforce, cost 2, on store failure allow',
       '    match: every request',
       '    key: one bucket for everybody',
@@ -72,7 +73,11 @@ describe('check', () => {
       ],
       cost: 'header:x-weight',
       onStoreFailure: 'local',
-      bound: 'over-grant 0 while the store decides, n processes times the limit while it does not',
+      bound: {
+        running: 0,
+        storeDown: 0,
+        text: '0 while the store decides, 0 while it does not: nothing stands in for a store in this process',
+      },
     })
   })
 
@@ -104,8 +109,72 @@ describe("rules of Fairvisor's Token Bucket", () => {
     expect(ran.stdout).toContain('  free: enforce, cost 1, on store failure allow\n    match: match of enterprise is false\n')
     expect(ran.stdout).toContain('read as their else; with "match": {} it would apply to every request')
     expect(ran.stdout).toContain(
-      'warning: rule enterprise reads jwt:plan, but this service verifies no tokens yet: the value counts as absent, so it never applies',
+      'warning: rule enterprise reads jwt:plan, but no jwt section says how tokens are verified: the value counts as absent, so it never applies',
     )
+  })
+})
+
+describe('check of what surrounds rules', () => {
+  const SURROUNDED = `
+version: 1
+identifiers: { mode: hmac, secretFile: ./not-here }
+jwt: { verified: upstream }
+failure: { policy: local, processes: 4, outage: 10s }
+exempt: [{ path: /healthz }]
+rules:
+  - { name: a, key: ["jwt:sub"], rate: 1/s, burst: 5, sample: 2 }
+  - { name: b, key: ["header:x"], rate: 1/s, burst: 5, maxOvergrant: 100, exempt: [{ ip: 10.0.0.0/8 }] }
+`
+  const policy = (): string => policyFile(SURROUNDED)
+
+  it('computes bounds for the store that is asked for', async () => {
+    const [alone, shared] = await Promise.all([
+      run(['check', policy()]),
+      run(['check', policy(), '--store', 'redis://u:secret@127.0.0.1:1']),
+    ])
+    expect([alone.code, shared.code]).toEqual([0, 0])
+    expect(alone.stdout).toContain('  store memory:, identifiers hmac, tokens verified upstream\n  exempt: path /healthz\n')
+    expect(shared.stdout).toContain('  store redis://u:***@127.0.0.1:1, identifiers hmac')
+    expect(alone.stdout).toContain(
+      'bound: over-grant 0 while the store decides, 0 while it does not: nothing stands in for a store in this process; at most 100 is allowed\n',
+    )
+    // Four processes, each with a burst of 5 and 10 s of 1/s, less the 5 that the store's full bucket loses.
+    expect(shared.stdout).toContain(
+      'bound: over-grant 0 while the store decides, 55 while it does not, for at most 4 processes and 10000 ms; at most 100 is allowed\n',
+    )
+    expect(shared.stdout).toContain('  a: enforce, cost 1, one request in 2 counted 2 times, on store failure local\n')
+    expect(shared.stdout).toContain('    exempt: its address\n')
+    const told = JSON.parse((await run(['check', policy(), '--json', '--store', 'redis://127.0.0.1:1'])).stdout) as {
+      rules: { bound: object }[]
+    }
+    expect(told.rules.map(({ bound }) => bound)).toMatchObject([
+      { running: 'unbounded', storeDown: 'unbounded' },
+      { running: 0, storeDown: 55, budget: 100 },
+    ])
+  })
+
+  it('warns of a secret that is not where it is checked', async () => {
+    const ran = await run(['check', policy()])
+    expect(ran.stdout).toMatch(/^warning: identifiers\.secretFile \.\/not-here cannot be read: ENOENT.*; serve would not start here$/m)
+    expect(ran.stdout).not.toContain('no jwt section')
+  })
+
+  it('refuses a store that is none', async () => {
+    expect(await run(['check', policy(), '--store', 'mysql://u:secret@h'])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'sluice: check: --store mysql://u:***@h is not the URL of a store\n',
+    })
+  })
+
+  it('tells a program every mistake in its parts', async () => {
+    const path = policyFile('version: 1\nrules:\n  - { name: a, key: [], rate: 0/s, burst: 0 }\n')
+    const ran = await run(['check', path, '--json'])
+    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(`sluice: ${path}:3:`)])
+    const { valid, issues } = JSON.parse(ran.stdout) as { valid: boolean; issues: { file: string; line: number; path: string }[] }
+    expect([valid, issues.length]).toEqual([false, ran.stderr.trimEnd().split('\n').length])
+    for (const issue of issues)
+      expect(issue).toMatchObject({ file: path, line: 3, column: expect.any(Number), path: expect.stringMatching(/^rules\[0\]/) })
   })
 })
 
@@ -115,7 +184,7 @@ describe('a policy that reads tokens', () => {
       `version: 1\nrules:\n  - name: a\n    key: ${key}\n    rate: 1/s\n    burst: 1\n    tiers: [${tiers}{ rate: 1/s, burst: 1 }]\n`,
     )
   const plan = '{ when: { jwt:plan: x }, rate: 9/s, burst: 9 }, '
-  const absent = 'but this service verifies no tokens yet: the value counts as absent, so '
+  const absent = 'but no jwt section says how tokens are verified: the value counts as absent, so '
 
   it.each([
     ['[jwt:sub]', '', `rule a reads jwt:sub, ${absent}requests that differ in nothing else share one bucket`],

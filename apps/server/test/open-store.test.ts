@@ -13,7 +13,7 @@ const SHORT_MS = 400
 const engines = inject('engines')
 
 async function refusalOf(url: string, startMs: number): Promise<CommandFailure> {
-  const opened = await openStore(url, startMs).catch((error: unknown) => error)
+  const opened = await openStore(url, { startMs }).catch((error: unknown) => error)
   if (opened instanceof CommandFailure) return opened
   throw new Error('it was opened, or broke', { cause: opened })
 }

@@ -38,7 +38,7 @@ describe('checkFences', () => {
       ),
       fence('yaml file=policy.yaml', 'version: 1', 'rules:', '  - { name: all, rate: 1/s, burst: 1, key: [] }'),
       fence('sh', 'sluice check policy.yaml | grep all'),
-      fence('console exit=3', '$ sluice nonsense', '...nonsense', '...'),
+      fence('console exit=3', '$ sluice nonsense', '...nonsense...'),
       fence('ts no-run: it would wait for ever', 'await new Promise(() => {})'),
       fence('json', '{ "a": 1 }'),
       fence('nginx', 'location / {}'),

@@ -1,69 +1,97 @@
-import type { OnStoreFailure, Policy, Rule } from 'sluice/policy'
+import { LimiterError } from 'sluice'
+import { parseStoreUrl, type Policy, PolicyError, type StoreKind } from 'sluice/policy'
+import { CommandFailure, EXIT } from '../failure.ts'
+import { createIdentities } from '../identities.ts'
+import { print } from '../print.ts'
 import { readPolicy } from '../read-policy.ts'
+import { type RuleFacts, ruleFacts } from '../rule-facts.ts'
+import { withoutPassword } from '../store-name.ts'
 import { tokenWarnings } from '../unverified.ts'
+import { type Given, JSON_FLAG, type Verb } from '../verb.ts'
 
-/** `sluice check POLICY`: says what the policy means, rule by rule, with the bound of each and what is probably not meant. */
-export function check(file: string, json: boolean): void {
-  const policy = readPolicy(file)
-  const facts = { rules: policy.rules.map(factsOf), warnings: [...policy.warnings, ...tokenWarnings(policy)] }
-  const { dialect, hash, failure } = policy
-  process.stdout.write(json ? `${JSON.stringify({ dialect, hash, failure, ...facts }, undefined, 2)}\n` : text(file, policy, facts))
+export const checkVerb: Verb = {
+  name: 'check',
+  words: ['POLICY'],
+  does: 'validates a policy and says what it means, rule by rule: requests, keys, limits, costs, bounds, and what is probably not meant',
+  flags: { store: { value: 'URL', does: "the store that bounds are computed for, default the policy's, else memory:" }, json: JSON_FLAG },
+  examples: ['check policy.yaml', 'check policy.yaml --store redis://127.0.0.1:6379 --json'],
+  run(given) {
+    const file = given.words[0] as string
+    const facts = factsOf(file, readTelling(given, file), given.text('store'))
+    print(given, facts, () => textOf(file, facts))
+  },
 }
 
-interface Facts {
-  readonly rules: readonly RuleFacts[]
-  readonly warnings: readonly string[]
+type Facts = ReturnType<typeof factsOf>
+
+/** As `readPolicy`; with --json a program gets every mistake in its parts as well. */
+function readTelling(given: Given, file: string): Policy {
+  try {
+    return readPolicy(file)
+  } catch (error) {
+    if (given.switch('json') && error instanceof CommandFailure && error.cause instanceof PolicyError)
+      print(given, { valid: false, issues: error.cause.issues }, () => [])
+    throw error
+  }
 }
 
-type RuleFacts = ReturnType<typeof factsOf>
-
-/** How much more than its limit a rule may admit while its store does not answer. */
-const STAND_IN: Readonly<Record<OnStoreFailure, string>> = {
-  deny: '0 while it does not',
-  local: 'n processes times the limit while it does not',
-  allow: 'unbounded while it does not',
-}
-
-function factsOf({ name, mode, match, key, tiers, cost, onStoreFailure }: Rule) {
-  const { path, methods, hosts, when } = match
+function factsOf(file: string, policy: Policy, store: string | undefined) {
+  const { dialect, hash, failure, identifiers, jwt, exempt = [], overrides = [] } = policy
+  const url = store === undefined ? policy.storeUrl : parseStoreUrl(store)
+  if (store !== undefined && url === undefined)
+    throw new CommandFailure(EXIT.usage, `check: --store ${withoutPassword(store)} is not the URL of a store`)
+  const kind: StoreKind = url === undefined || url.scheme === 'memory' ? 'process' : 'shared'
   return {
-    name,
-    mode,
-    match: {
-      ...(methods === undefined ? {} : { methods: [...methods] }),
-      ...(path === undefined ? {} : { path: path.text }),
-      ...(hosts === undefined ? {} : { hosts: hosts.map((host) => host.text) }),
-      ...(when.length === 0 ? {} : { when: when.map(({ source, value }) => ({ source: source.text, value })) }),
-    },
-    key: key.map((sources) => sources.map((source) => source.text).join(' or ')),
-    tiers: tiers.map(({ label, limit, windowMs }) => ({
-      label: label === '' ? 'any' : label,
-      algorithm: limit.algorithm.name,
-      capacity: limit.capacity,
-      windowMs: windowMs ?? limit.windowMs,
-    })),
-    cost: cost.text,
-    onStoreFailure,
-    bound: mode === 'enforce' ? `over-grant 0 while the store decides, ${STAND_IN[onStoreFailure]}` : `none: ${mode} stops nobody`,
+    valid: true,
+    dialect,
+    hash,
+    store: withoutPassword(url?.url ?? 'memory:'),
+    failure,
+    identifiers: identifiers?.mode ?? 'plain',
+    tokens: jwt === undefined ? 'not verified' : jwt.by === 'upstream' ? 'verified upstream' : `verified by ${jwt.by}`,
+    exempt: exempt.map(({ text }) => text),
+    overrides: overrides.length,
+    rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
+    warnings: [...policy.warnings, ...tokenWarnings(policy), ...fileWarnings(file, policy)],
   }
 }
 
-/** What a rule means, as `check --json` tells it. */
-export function ruleFacts(rule: Rule): object {
-  return factsOf(rule)
+/** A policy may be checked where its secrets are not, and rightly so. */
+function fileWarnings(file: string, policy: Policy): string[] {
+  try {
+    createIdentities(file, policy, () => {})
+    return []
+  } catch (error) {
+    if (error instanceof LimiterError) return [`${error.message}; serve would not start here`]
+    throw error
+  }
 }
 
-function text(file: string, { dialect, failure, hash }: Policy, { rules, warnings }: Facts): string {
-  const lines = [`${file}: valid, dialect ${dialect}, ${rules.length} rules, deadline ${failure.deadlineMs} ms, hash ${hash}`]
-  for (const { name, mode, match, key, tiers, cost, onStoreFailure, bound } of rules) {
-    lines.push(`  ${name}: ${mode}, cost ${cost}, on store failure ${onStoreFailure}`)
-    lines.push(`    match: ${matchText(match)}`)
-    lines.push(`    key: ${key.length === 0 ? 'one bucket for everybody' : key.join(', ')}`)
-    for (const { label, algorithm, capacity, windowMs } of tiers)
-      lines.push(`    tier ${label}: ${algorithm} of ${capacity}, window ${windowMs / 1_000} s`)
-    lines.push(`    bound: ${bound}`)
-  }
-  return `${[...lines, ...warnings.map((warning) => `warning: ${warning}`)].join('\n')}\n`
+function textOf(file: string, facts: Facts): string[] {
+  const { dialect, hash, store, failure, identifiers, tokens, exempt, overrides, rules, warnings } = facts
+  return [
+    `${file}: valid, dialect ${dialect}, ${rules.length} rules, deadline ${failure.deadlineMs} ms, hash ${hash}`,
+    `  store ${store}, identifiers ${identifiers}, tokens ${tokens}`,
+    ...exempt.map((text) => `  exempt: ${text}`),
+    ...(overrides === 0 ? [] : [`  overrides: ${overrides} keys have limits of their own`]),
+    ...rules.flatMap(ruleText),
+    ...warnings.map((warning) => `warning: ${warning}`),
+  ]
+}
+
+function ruleText({ name, mode, match, exempt = [], key, tiers, cost, sample, onStoreFailure, bound }: RuleFacts): string[] {
+  const counted = sample === undefined ? '' : `, one request in ${sample} counted ${sample} times`
+  const budget = bound?.budget === undefined ? '' : `; at most ${bound.budget} is allowed`
+  return [
+    `  ${name}: ${mode}, cost ${cost}${counted}, on store failure ${onStoreFailure}`,
+    `    match: ${matchText(match)}`,
+    ...exempt.map((text) => `    exempt: ${text}`),
+    `    key: ${key.length === 0 ? 'one bucket for everybody' : key.join(', ')}`,
+    ...tiers.map(
+      ({ label, algorithm, capacity, windowMs }) => `    tier ${label}: ${algorithm} of ${capacity}, window ${windowMs / 1_000} s`,
+    ),
+    `    bound: ${bound === undefined ? `none: ${mode} stops nobody` : `over-grant ${bound.text}${budget}`}`,
+  ]
 }
 
 function matchText({ methods, path, hosts, when = [] }: RuleFacts['match']): string {

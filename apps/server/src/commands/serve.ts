@@ -7,13 +7,20 @@ import { admits, readAdminToken } from '../admin.ts'
 import { watchConnections } from '../connections.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { type HeldPolicy, holdPolicy, inOneLine } from '../held-policy.ts'
+import { createIdentities } from '../identities.ts'
 import { createLive } from '../live.ts'
 import { openStore } from '../open-store.ts'
 import { readPolicyText } from '../read-policy.ts'
+import { readinessOf } from '../readiness.ts'
 import { serviceMetrics } from '../service-metrics.ts'
 import { createService } from '../service.ts'
+import { tokenCounts } from '../tokens/counts.ts'
 import { tokenWarnings } from '../unverified.ts'
 import { type WatchedFile, watchFile } from '../watch-file.ts'
+import type { RelayedPolicy } from '../workers/messages.ts'
+import { relayPolicy } from '../workers/relay-policy.ts'
+import { answerTogether } from '../workers/together.ts'
+import { type WorkerGroup, workerGroup } from '../workers/worker-group.ts'
 
 export interface ServeOptions {
   readonly policy?: string
@@ -36,21 +43,30 @@ const KEEP_ALIVE_MS = 125_000
 
 /** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets answers under way finish. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const file = options.policy ?? (options.demo ? DEMO_POLICY : undefined)
-  if (file === undefined) throw new CommandFailure(EXIT.usage, 'serve: give a policy file, or --demo for the one that comes along')
+  const file = policyOf(options)
   const admission = options.adminTokenFile === undefined ? undefined : admits(readAdminToken(options.adminTokenFile))
   const { policy: first, text } = readPolicyText(file)
   let readAgain = (): void => {}
   process.on('SIGHUP', () => readAgain())
   const chosen = options.store ?? first.store ?? 'memory:'
   const { store: opened, name, keeps, close } = await openStore(chosen)
-  const metrics = prometheusMetrics({ read: serviceMetrics(opened, () => policy) })
+  const tokens = tokenCounts()
+  const identities = createIdentities(file, first, tokens.count)
+  const decisions = prometheusMetrics({ read: serviceMetrics(opened, () => policy) })
+  const metrics = { ...decisions, text: () => decisions.text() + tokens.text() }
   const store = withObservers(opened, [metrics])
   const live = createLive(() => engine.policy)
-  const engine = createEngine({ policy: first, store, observers: [metrics, live] })
-  const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, (next) => engine.reload(next))
+  const { claims, pseudonym } = identities
+  const engine = createEngine({ policy: first, store, observers: [metrics, live], claims, pseudonym })
+  const take = (next: Policy): void => identities.change(next, () => engine.reload(next))
+  const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
+  const group = workerGroup()
+  const given = await group?.begin()
+  if (given !== undefined) takeOver(policy, given)
   let draining = false
-  const service = createService({ engine, store, policy, metrics, live, demo: options.demo, admission, draining: () => draining })
+  const held = group === undefined ? policy : relayPolicy(policy, group)
+  const alone = createService({ engine, store, policy: held, metrics, live, demo: options.demo, admission, draining: () => draining })
+  const service = group === undefined ? alone : answerTogether(group, metrics.contentType, alone)
   const patience = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: LOOK_FOR_LATE_MS }
   const server = createServer({ ...patience, keepAliveTimeout: KEEP_ALIVE_MS })
   const connections = watchConnections(server, service)
@@ -63,11 +79,15 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
-  warn(first)
-  process.stdout.write(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
-  process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
-  const watched = reloading(policy, file, text)
+  if (group?.speaks !== false) {
+    warn(first)
+    process.stdout.write(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
+    process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
+  }
+  const watched = reloading(policy, file, text, group)
   readAgain = watched.read
+  const ready = async (): Promise<string> => JSON.stringify(await readinessOf(engine, store, draining))
+  group?.join({ metrics: () => metrics.text(), ready }, (candidate) => takeOver(policy, candidate))
   await stopped()
   draining = true
   watched.close()
@@ -79,12 +99,18 @@ export async function serve(options: ServeOptions): Promise<void> {
 }
 
 /** Takes in the policy's file whenever it changes, and at SIGHUP; a bad one is told in one line and changes nothing. */
-function reloading(policy: HeldPolicy, file: string, text: string): WatchedFile {
-  const refused = (error: unknown): void => void process.stderr.write(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
-  const watched = watchFile(file, text, {
+function reloading(policy: HeldPolicy, file: string, text: string, group: WorkerGroup | undefined): WatchedFile {
+  const says = group?.speaks !== false
+  const refused = (error: unknown): void => {
+    if (says) process.stderr.write(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
+  }
+  return watchFile(file, text, {
     changed(next) {
       try {
         const taken = policy.replace({ text: next, filename: file })
+        // Every worker watches the file, so nobody needs to be told; but what was put before counts no more.
+        group?.relay(undefined)
+        if (!says) return
         warn(taken)
         process.stdout.write(`sluice: policy ${file} was read again: ${taken.rules.length} rules, hash ${taken.hash}\n`)
       } catch (error) {
@@ -93,11 +119,26 @@ function reloading(policy: HeldPolicy, file: string, text: string): WatchedFile 
     },
     unreadable: (error) => refused(new Error(`${file} cannot be read: ${error.message}`)),
   })
-  return watched
+}
+
+/** A policy that another worker took in: where this one cannot, it says so and goes on with what it has. */
+function takeOver(policy: HeldPolicy, candidate: RelayedPolicy): void {
+  try {
+    policy.replace(candidate)
+  } catch (error) {
+    process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
+  }
 }
 
 function warn(policy: Policy): void {
   for (const warning of [...policy.warnings, ...tokenWarnings(policy)]) process.stderr.write(`sluice: warning: ${warning}\n`)
+}
+
+/** @throws CommandFailure exit 3 where no policy is given */
+export function policyOf({ policy, demo }: Pick<ServeOptions, 'policy' | 'demo'>): string {
+  const file = policy ?? (demo ? DEMO_POLICY : undefined)
+  if (file !== undefined) return file
+  throw new CommandFailure(EXIT.usage, 'serve: give a policy file, or --demo for the one that comes along')
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

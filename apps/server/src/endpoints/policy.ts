@@ -1,30 +1,31 @@
-import { type Policy, PolicyError } from 'sluice/policy'
+import { type Policy, PolicyError, type StoreKind } from 'sluice/policy'
 import { BadRequest, sendJson } from '../answer.ts'
 import { readText } from '../body.ts'
-import { ruleFacts } from '../commands/check.ts'
 import type { HeldPolicy } from '../held-policy.ts'
 import type { Asked } from '../routes.ts'
+import { ruleFacts } from '../rule-facts.ts'
 
 /** Largest text of a policy, in bytes; the reader of policies has its own bound in characters. */
 const LARGEST_POLICY = 1_048_576
 
 /** `GET /v1/policy`: what the policy at work means. Its text is not told: it may hold a password. */
-export function showPolicy({ current }: HeldPolicy, { response }: Asked): void {
-  sendJson(response, 200, told(current))
+export function showPolicy({ current }: HeldPolicy, kind: StoreKind, { response }: Asked): void {
+  sendJson(response, 200, told(current, kind))
 }
 
 /** `PUT /v1/policy`: the body, YAML or JSON, becomes the policy; where it is none, the last good one stays and all mistakes are told. */
-export async function putPolicy(held: HeldPolicy, { request, response }: Asked): Promise<void> {
+export async function putPolicy(held: HeldPolicy, kind: StoreKind, { request, response }: Asked): Promise<void> {
   const text = await readText(request, LARGEST_POLICY)
   const format = /^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '') ? 'json' : 'yaml'
   try {
-    sendJson(response, 200, told(held.replace({ text, filename: `policy.${format}`, format })))
+    sendJson(response, 200, told(held.replace({ text, filename: `policy.${format}`, format }), kind))
   } catch (error) {
     if (error instanceof PolicyError) throw new BadRequest(error.message, { issues: error.issues })
     throw error
   }
 }
 
-function told({ dialect, hash, failure, rules, warnings }: Policy): unknown {
-  return { dialect, hash, failure, rules: rules.map(ruleFacts), warnings }
+function told(policy: Policy, kind: StoreKind): unknown {
+  const { dialect, hash, failure, rules, warnings } = policy
+  return { dialect, hash, failure, rules: rules.map((rule) => ruleFacts(policy, rule, kind)), warnings }
 }

@@ -1,0 +1,56 @@
+import cluster from 'node:cluster'
+import { listenOf } from '../arguments.ts'
+import { CommandFailure, EXIT } from '../failure.ts'
+import { wholeNumber } from '../given.ts'
+import { readPolicy } from '../read-policy.ts'
+import { withoutPassword } from '../store-name.ts'
+import type { Verb } from '../verb.ts'
+import { supervise } from '../workers/supervise.ts'
+import { policyOf, serve } from './serve.ts'
+
+export const serveVerb: Verb = {
+  name: 'serve',
+  words: ['[POLICY]'],
+  does: 'the decision service: questions over HTTP, metrics, and a page at /; SIGTERM lets answers under way finish',
+  flags: {
+    listen: { value: 'HOST:PORT', does: 'default 127.0.0.1:8080, or PORT from the environment' },
+    store: { value: 'URL', does: "memory:, redis://..., postgres://..., pglite:DIR; default the policy's, else memory:" },
+    workers: { value: 'N', does: 'processes that share the port and the store, default 1; more need a store that they share' },
+    'admin-token-file': {
+      value: 'FILE',
+      does: 'who bears this token may change the policy and keys; needed where others reach the address',
+    },
+    demo: { does: 'a small backend behind the policy, by default that of Rate Limiting at Scale' },
+  },
+  examples: ['serve --demo', 'serve policy.yaml --store redis://127.0.0.1:6379 --workers 2'],
+  async run(given) {
+    const [policy] = given.words
+    const store = given.text('store')
+    const adminTokenFile = given.text('admin-token-file')
+    const workers = wholeNumber(given, 'workers', 1, 1, 256)
+    const options = {
+      listen: listenOf(given.text('listen'), process.env['PORT'], adminTokenFile !== undefined),
+      demo: given.switch('demo'),
+      ...(policy === undefined ? {} : { policy }),
+      ...(store === undefined ? {} : { store }),
+      ...(adminTokenFile === undefined ? {} : { adminTokenFile }),
+    }
+    if (workers === 1 || cluster.isWorker) return serve(options)
+    refuseUnshared(workers, store ?? readPolicy(policyOf(options)).store ?? 'memory:')
+    return supervise(workers)
+  },
+}
+
+/** Stores whose states are in one process. */
+const UNSHARED = /^(?:memory|pglite):/
+
+/**
+ * A limit that each of several processes has for itself is several times the limit.
+ * @throws CommandFailure exit 3
+ */
+function refuseUnshared(workers: number, store: string): void {
+  if (!UNSHARED.test(store)) return
+  const shared = 'redis://, rediss:// or postgres://'
+  const why = `each of them would have limits of its own with the store ${withoutPassword(store)}, ${workers} times as much together`
+  throw new CommandFailure(EXIT.usage, `serve: --workers ${workers}: ${why}; use a store that they share (${shared}), or one worker`)
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { type AnyLimit, LimiterError, tokenBucket } from 'sluice'
+import { CommandFailure, EXIT } from '../failure.ts'
+import { wholeNumber } from '../given.ts'
+import { openStore } from '../open-store.ts'
+import { print } from '../print.ts'
+import { type Findings, findingsOf } from '../verify/findings.ts'
+import { hammer, STATE, type Task } from '../verify/hammer.ts'
+import { inProcesses } from '../verify/processes.ts'
+import { JSON_FLAG, type Verb } from '../verb.ts'
+
+/** Stores that live in one process: there the callers of one process compete. */
+const IN_PROCESS = /^(?:memory|pglite):/
+
+export const verifyVerb: Verb = {
+  name: 'verify',
+  words: [],
+  does: 'the over-grant test of Benchmarking Token Bucket Rate Limiters against your own store: many callers, one key; leaves nothing behind',
+  flags: {
+    store: { value: 'URL', does: 'memory:, redis://..., postgres://..., pglite:DIR; needed' },
+    processes: { value: 'N', does: 'default 4; stores that live in one process are asked from one' },
+    callers: { value: 'N', does: 'callers in each process, default 16' },
+    seconds: { value: 'N', does: 'default 3' },
+    rate: { value: 'RATE', does: 'default 10/s' },
+    burst: { value: 'N', does: 'default 10' },
+    json: JSON_FLAG,
+  },
+  examples: ['verify --store memory: --seconds 1', 'verify --store redis://127.0.0.1:6379 --processes 4 --callers 16'],
+  async run(given) {
+    const url = given.text('store')
+    if (url === undefined) throw new CommandFailure(EXIT.usage, 'verify: --store is missing: which store is to be tested?')
+    const rate = given.text('rate') ?? '10/s'
+    const burst = wholeNumber(given, 'burst', 10, 1, 1e9)
+    const limit = limitOf(rate, burst)
+    const asked = wholeNumber(given, 'processes', 4, 1, 64)
+    const processes = IN_PROCESS.test(url) ? 1 : asked
+    const callers = wholeNumber(given, 'callers', 16, 1, 1_024)
+    const ms = wholeNumber(given, 'seconds', 3, 1, 3_600) * 1_000
+    const task: Task = { url, space: `sluice_verify_${randomBytes(8).toString('hex')}`, rate, burst, callers, ms }
+    const { name, findings } = await tested(task, limit, processes)
+    const ok = findings.worstOverGrant === 0 && findings.errors === 0
+    const answer = { store: name, rate, burst, processes, callers, ...findings, ok }
+    print(given, answer, () => textOf(answer))
+    if (findings.worstOverGrant > 0) throw new CommandFailure(EXIT.failed, `verify: ${name} admitted more than the limit allows`)
+    if (findings.errors > 0) throw new CommandFailure(EXIT.failed, `verify: ${name} left ${findings.errors} calls without an answer`)
+  },
+}
+
+/** Runs the test in a space of its own, which is gone afterwards whatever happened. */
+async function tested(task: Task, limit: AnyLimit, processes: number): Promise<{ name: string; findings: Findings }> {
+  const { store, name, discard, close } = await openStore(task.url, { space: task.space })
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => reject(new CommandFailure(EXIT.failed, `verify: stopped by ${signal}`)))
+  })
+  try {
+    const asking = IN_PROCESS.test(task.url)
+      ? hammer(store, limit, task.callers, task.ms).then((tally) => [tally])
+      : inProcesses(processes, task)
+    asking.catch(() => {})
+    return { name, findings: await findingsOf(await Promise.race([asking, interrupted]), limit) }
+  } finally {
+    await store.reset([STATE])
+    await discard()
+    await close()
+  }
+}
+
+function limitOf(rate: string, burst: number): AnyLimit {
+  try {
+    return tokenBucket({ rate, burst })
+  } catch (error) {
+    if (error instanceof LimiterError) throw new CommandFailure(EXIT.usage, `verify: ${error.message}`, { cause: error })
+    throw error
+  }
+}
+
+function textOf(answer: Findings & Omit<Task, 'url' | 'space' | 'ms'> & { readonly store: string; readonly processes: number }): string[] {
+  const { store, rate, burst, processes, callers, seconds, total, allowed, errors, errorKinds } = answer
+  const kinds = Object.entries(errorKinds).map(([kind, count]) => `${count} ${kind}`)
+  return [
+    `${store}: one token bucket of ${rate}, burst ${burst}, asked by ${processes} x ${callers} callers for ${seconds.toFixed(3)} s of the store's time`,
+    `  total            ${total}`,
+    `  allowed          ${allowed}`,
+    `  theoretical max  ${answer.theoreticalMax}`,
+    `  over-grant       ${answer.overGrantPercent.toFixed(2)} %`,
+    `  worst interval   ${answer.worstOverGrant} above burst + rate * t`,
+    `  errors           ${errors}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`,
+  ]
+}

@@ -1,0 +1,54 @@
+import type { Claims, Policy, Pseudonym, RequestFacts } from 'sluice/policy'
+import { pseudonymOf } from './pseudonym.ts'
+import { readSecret } from './secret-file.ts'
+import { readTokenKeys } from './tokens/keys.ts'
+import { createVerifier, type TokenResult } from './tokens/verifier.ts'
+
+/** Who asks, as a policy wants it known: by tokens that are verified, and in keys under names that tell nothing. */
+export interface Identities {
+  claims(facts: RequestFacts): Promise<Claims | undefined>
+  readonly pseudonym: Pseudonym
+  /**
+   * Reads the files of another policy and lets it be taken in; where either fails, everything stays as it was.
+   * @throws LimiterError INVALID_POLICY for a file that is no use, and whatever `take` throws
+   */
+  change(policy: Policy, take: () => void): void
+}
+
+interface Read {
+  readonly claims?: (facts: RequestFacts) => Promise<Claims | undefined>
+  readonly pseudonym?: Pseudonym
+}
+
+/**
+ * @param file the policy's own, from whose folder the others are found
+ * @param count hears of every token
+ * @throws LimiterError INVALID_POLICY for a file that cannot be read or used
+ */
+export function createIdentities(file: string, first: Policy, count: (result: TokenResult) => void): Identities {
+  let current = read(file, first, count)
+  return {
+    claims: async (facts) => current.claims?.(facts),
+    // Only a policy that has a secret asks for pseudonyms.
+    pseudonym: (text) => current.pseudonym?.(text) ?? '',
+    change(policy, take) {
+      const before = current
+      current = read(file, policy, count)
+      try {
+        take()
+      } catch (error) {
+        current = before
+        throw error
+      }
+    },
+  }
+}
+
+function read(file: string, { jwt, identifiers }: Policy, count: (result: TokenResult) => void): Read {
+  const verifier = jwt === undefined ? undefined : createVerifier({ keys: readTokenKeys(file, jwt), choice: jwt, now: Date.now, count })
+  const secret = identifiers?.mode === 'hmac' ? readSecret(file, identifiers.secretFile, 'identifiers.secretFile') : undefined
+  return {
+    ...(verifier === undefined ? {} : { claims: verifier.claims }),
+    ...(secret === undefined ? {} : { pseudonym: pseudonymOf(secret) }),
+  }
+}

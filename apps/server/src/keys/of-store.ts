@@ -1,0 +1,41 @@
+import { LimiterError, StoreFailure } from 'sluice'
+import { createEngine } from 'sluice/policy'
+import { CommandFailure, EXIT } from '../failure.ts'
+import { createIdentities } from '../identities.ts'
+import { openStore } from '../open-store.ts'
+import { readPolicy } from '../read-policy.ts'
+import type { KeyHolder } from './key-holder.ts'
+
+/** Milliseconds that a store may take: a person waits longer than a request. */
+const PATIENCE_MS = 5_000
+
+/** The states of a store, as a policy names them. */
+export async function storeHolder(url: string, policyFile: string): Promise<KeyHolder> {
+  const { failure, ...rest } = readPolicy(policyFile)
+  const policy = { ...rest, failure: { ...failure, deadlineMs: PATIENCE_MS } }
+  const { pseudonym } = createIdentities(policyFile, policy, () => {})
+  const { store, name, close } = await openStore(url)
+  const engine = createEngine({ policy, store, pseudonym })
+  const told = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      if (error instanceof StoreFailure) throw new CommandFailure(EXIT.unreachable, `store ${name}: ${error.message}`, { cause: error })
+      if (error instanceof LimiterError) {
+        const exit = error.code === 'NOT_SUPPORTED' ? EXIT.failed : EXIT.usage
+        throw new CommandFailure(exit, error.message, { cause: error })
+      }
+      throw error
+    }
+  }
+  return {
+    name,
+    inspect: (target) => told(engine.inspectKey(target)),
+    reset: (target) => told(engine.resetKey(target)),
+    block: (target, duration) => told(engine.blockKey(target, duration)),
+    async close() {
+      await engine.close()
+      await close()
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
+import type { Claims, JwtChoice, RequestFacts } from 'sluice/policy'
+import type { TokenKeys } from './keys.ts'
+import { digestOf, verifiedTokens } from './verified.ts'
+
+/** What became of a token; everything but `accepted` and `cached` counts as a request without claims. */
+export type TokenResult = 'accepted' | 'cached' | 'malformed' | 'signature' | 'algorithm' | 'key' | 'expired' | 'early' | 'claim'
+
+export interface TokenVerifier {
+  /** Claims of the bearer token of a request, where it has one that can be believed. */
+  claims(facts: Pick<RequestFacts, 'headers'>): Promise<Claims | undefined>
+}
+
+export interface VerifierParts {
+  readonly keys: TokenKeys | undefined
+  readonly choice: JwtChoice
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Hears of every token. */
+  readonly count: (result: TokenResult) => void
+  /** Verified tokens that are remembered; default 10,000. */
+  readonly remembered?: number
+}
+
+/** Longer ones are not looked at: hashing them would be work for nothing. */
+const LONGEST_TOKEN = 16_384
+const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i
+
+/** Verifies bearer tokens. A token in use is verified once: its claims are remembered until it ends. */
+export function createVerifier({ keys, choice, now, count, remembered = 10_000 }: VerifierParts): TokenVerifier {
+  const known = verifiedTokens(remembered)
+  const leewayMs = choice.by === 'upstream' ? 0 : choice.leewayMs
+  const options = optionsOf(choice)
+  const read = async (token: string): Promise<JWTPayload> => {
+    if (keys === undefined) return decodeJwt(token)
+    return payloadOf(token, keys, { ...options, currentDate: new Date(now()) })
+  }
+  return {
+    async claims({ headers }) {
+      const header = Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined
+      const text = typeof header === 'string' ? header : header?.length === 1 ? header[0] : header?.join(', ')
+      // Other schemes are somebody else's.
+      if (text === undefined || !/^bearer(?: |$)/i.test(text)) return undefined
+      const token = text.length > LONGEST_TOKEN ? undefined : BEARER.exec(text.trim())?.[1]
+      if (token === undefined) {
+        count('malformed')
+        return undefined
+      }
+      const digest = digestOf(token)
+      const before = known.get(digest, now())
+      if (before !== undefined) {
+        count('cached')
+        return before
+      }
+      try {
+        const claims = await read(token)
+        count('accepted')
+        known.add(digest, claims, claims.exp === undefined ? Number.POSITIVE_INFINITY : claims.exp * 1_000 + leewayMs)
+        return claims
+      } catch (error) {
+        count(resultOf(error))
+        return undefined
+      }
+    },
+  }
+}
+
+function optionsOf(choice: JwtChoice): JWTVerifyOptions {
+  if (choice.by === 'upstream') return {}
+  const { algorithms, issuer, audience, leewayMs } = choice
+  return {
+    algorithms: [...algorithms],
+    clockTolerance: leewayMs / 1_000,
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(audience === undefined ? {} : { audience: [...audience] }),
+  }
+}
+
+/** Where several keys could have signed a token that names none, each is tried. */
+async function payloadOf(token: string, key: TokenKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await (typeof key === 'function' ? jwtVerify(token, key, options) : jwtVerify(token, key, options))).payload
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    for await (const candidate of error) {
+      try {
+        return (await jwtVerify(token, candidate, options)).payload
+      } catch (failure) {
+        if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed()
+  }
+}
+
+function resultOf(error: unknown): TokenResult {
+  if (error instanceof errors.JWTExpired) return 'expired'
+  if (error instanceof errors.JWTClaimValidationFailed) return error.claim === 'nbf' ? 'early' : 'claim'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature'
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm'
+  return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported ? 'key' : 'malformed'
+}

@@ -1,0 +1,62 @@
+import { type AnyLimit, type StateId, type Store, StoreFailure } from 'sluice'
+
+/** What one process asks: that many callers at once, one key, as fast as they can. */
+export interface Task {
+  readonly url: string
+  /** Keeps the keys apart from all others of the store. */
+  readonly space: string
+  readonly rate: string
+  readonly burst: number
+  readonly callers: number
+  readonly ms: number
+}
+
+/** What one process saw. */
+export interface Tally {
+  readonly total: number
+  /** Store time of every admission, in microseconds since 1970. */
+  readonly allowed: readonly number[]
+  /** Store time of the first and the last answer; NaN where there was none. */
+  readonly first: number
+  readonly last: number
+  /** How many calls the store did not answer, by kind of failure. */
+  readonly errors: Readonly<Record<string, number>>
+}
+
+/** Milliseconds after which an answer counts as missing. */
+const PATIENCE_MS = 5_000
+
+/** The one state that is asked for. */
+export const STATE: StateId = { scope: { text: 'verify:limit:tb:' }, key: 'one' }
+
+/** One token in the unit of stores. */
+const COST = 1e6
+
+/** Asks one key from several callers for a while, and writes down what the store answered by its own clock. */
+export async function hammer(store: Store, limit: AnyLimit, callers: number, ms: number): Promise<Tally> {
+  const groups = [{ calls: [{ id: STATE, limit, cost: COST, phase: 0 }] }]
+  const allowed: number[] = []
+  const errors: Record<string, number> = {}
+  let [total, first, last] = [0, Number.NaN, Number.NaN]
+  const until = performance.now() + ms
+  const caller = async (): Promise<void> => {
+    while (performance.now() < until) {
+      total += 1
+      try {
+        const [verdict] = await store.consume(groups, { deadline: performance.now() + PATIENCE_MS })
+        if (verdict === undefined || verdict.outcome === 'undecided') throw verdict?.degraded ?? new Error('no verdict')
+        const { at } = verdict
+        if (!(at > first)) first = at
+        if (!(at <= last)) last = at
+        if (verdict.allowed) allowed.push(at)
+      } catch (error) {
+        const kind = error instanceof StoreFailure ? error.kind : 'other'
+        errors[kind] = (errors[kind] ?? 0) + 1
+        // A store that refuses at once would otherwise be asked without end.
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+  return { total, allowed, first, last, errors }
+}

@@ -1,0 +1,36 @@
+/** What workers can be asked about each other. */
+export type Question = 'metrics' | 'ready'
+
+/** From the primary to a worker. */
+export type ToWorker =
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
+  | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
+  | { readonly kind: 'begin'; readonly policy: RelayedPolicy | undefined }
+  | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
+
+/** From a worker to the primary. */
+export type ToPrimary =
+  | { readonly kind: 'gather'; readonly id: number; readonly question: Question }
+  | { readonly kind: 'told'; readonly id: number; readonly answer: string }
+  | { readonly kind: 'policy'; readonly policy: RelayedPolicy | undefined }
+  | { readonly kind: 'beginning' }
+  | { readonly kind: 'serving' }
+
+/** What all workers answered, and how many there should be; what ended workers had counted stands among the answers. */
+export interface Gathered {
+  readonly answers: readonly string[]
+  readonly workers: number
+}
+
+/** A policy that one worker was given and all must have. */
+export interface RelayedPolicy {
+  readonly text: string
+  /** Stands in messages. */
+  readonly filename: string
+  readonly format?: 'yaml' | 'json'
+}
+
+/** Whether a message is one of ours: the channel is shared with the runtime's own. */
+export function isMessage(message: unknown): message is { readonly kind: string } {
+  return typeof message === 'object' && message !== null && 'kind' in message && typeof message.kind === 'string'
+}

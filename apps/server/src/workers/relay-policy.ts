@@ -1,0 +1,22 @@
+import type { HeldPolicy } from '../held-policy.ts'
+import type { WorkerGroup } from './worker-group.ts'
+
+/** A held policy that hands what it is given to all other workers: who administers reaches one, and means all. */
+export function relayPolicy(held: HeldPolicy, group: WorkerGroup): HeldPolicy {
+  return {
+    get current() {
+      return held.current
+    },
+    get rejected() {
+      return held.rejected
+    },
+    get loaded() {
+      return held.loaded
+    },
+    replace(candidate) {
+      const policy = held.replace(candidate)
+      group.relay(candidate)
+      return policy
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import cluster, { type Worker } from 'node:cluster'
+import { CommandFailure, EXIT } from '../failure.ts'
+import { createGathering } from './gathering.ts'
+import { isMessage, type RelayedPolicy, type ToPrimary } from './messages.ts'
+
+/** Milliseconds before a worker that ended is replaced: doubled each time that one ends soon after it began. */
+const SHORTEST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+const STEADY_MS = 10_000
+/** A worker drains for four seconds and closes its store in half of one. */
+const LAST_MS = 6_000
+
+/**
+ * Runs that many processes of this very command on one port until SIGTERM or SIGINT, which all get, as SIGHUP. A worker that ends is
+ * replaced; one that ends before it has ever served, as the first, ends the command with its exit code.
+ */
+export async function supervise(count: number): Promise<void> {
+  let [stopping, restarts, quickly] = [false, 0, 0]
+  let relayed: RelayedPolicy | undefined
+  const serving = new Set<Worker>()
+  const began = new WeakMap<Worker, RelayedPolicy | undefined>()
+  const pauses = new Set<NodeJS.Timeout>()
+  const gathering = createGathering(() => restarts)
+  const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+  const forward = (signal: NodeJS.Signals): void => {
+    for (const worker of workers()) worker.process.kill(signal)
+  }
+  const hear = (worker: Worker, message: ToPrimary): void => {
+    switch (message.kind) {
+      case 'beginning':
+        began.set(worker, relayed)
+        worker.send({ kind: 'begin', policy: relayed })
+        return
+      case 'serving':
+        serving.add(worker)
+        // One that was put while this worker began.
+        if (relayed !== undefined && began.get(worker) !== relayed) worker.send({ kind: 'policy', policy: relayed })
+        return
+      case 'gather':
+        return gathering.gather(worker, message.id, message.question, [...serving], count)
+      case 'told':
+        return gathering.told(worker, message.id, message.answer)
+      case 'policy':
+        relayed = message.policy
+        if (relayed !== undefined) for (const other of serving) if (other !== worker) other.send({ kind: 'policy', policy: relayed })
+    }
+  }
+  const begin = (): Worker => {
+    const started = performance.now()
+    const worker = cluster.fork()
+    worker.on('message', (message: unknown) => (isMessage(message) ? hear(worker, message as ToPrimary) : undefined))
+    worker.once('exit', (code, signal) => {
+      const served = serving.delete(worker)
+      gathering.ended(worker)
+      if (stopping || (!served && worker.id === 1)) return
+      quickly = performance.now() - started < STEADY_MS ? quickly + 1 : 1
+      const pause = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** (quickly - 1))
+      const how = signal === null || signal === '' ? `with ${code}` : `by ${signal}`
+      process.stderr.write(`sluice: worker ${worker.process.pid} ended ${how}; another begins in ${pause / 1_000} s\n`)
+      const timer = setTimeout(() => {
+        pauses.delete(timer)
+        restarts += 1
+        begin()
+      }, pause)
+      pauses.add(timer)
+    })
+    return worker
+  }
+  process.on('SIGHUP', () => forward('SIGHUP'))
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
+  })
+  const first = begin()
+  await Promise.race([servesOrFails(first), stopped])
+  if (first.isConnected()) for (let more = 1; more < count; more += 1) begin()
+  await stopped
+  stopping = true
+  for (const timer of pauses) clearTimeout(timer)
+  const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
+  forward('SIGTERM')
+  const last = setTimeout(() => forward('SIGKILL'), LAST_MS)
+  await Promise.all(gone)
+  clearTimeout(last)
+}
+
+/** A port in use or a store out of reach is told by one worker instead of by all. */
+function servesOrFails(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (message: unknown) => (isMessage(message) && message.kind === 'serving' ? resolve() : undefined))
+    worker.once('exit', (code) => reject(new WorkerFailure(code ?? EXIT.failed)))
+  })
+}
+
+/** The worker has said why in its own line. */
+export class WorkerFailure extends CommandFailure {
+  constructor(exitCode: number) {
+    super(exitCode, '')
+  }
+}

@@ -1,0 +1,77 @@
+import cluster from 'node:cluster'
+import { type Gathered, isMessage, type Question, type RelayedPolicy, type ToPrimary, type ToWorker } from './messages.ts'
+
+/** What a worker can say of itself. */
+export type Answers = Readonly<Record<Question, () => Promise<string> | string>>
+
+/** The workers of one service, as one of them sees them. */
+export interface WorkerGroup {
+  /** Whether this worker says on the terminal what all of them do. */
+  readonly speaks: boolean
+  /** The policy that the others were given instead of the file's, which this worker must have before it answers anybody. */
+  begin(): Promise<RelayedPolicy | undefined>
+  /** Begins to answer what others ask; the primary then counts it as serving. */
+  join(answers: Answers, take: (policy: RelayedPolicy) => void): void
+  /** What every worker says; those that do not say it within a second are missing. */
+  gather(question: Question): Promise<Gathered>
+  /** Hands a policy that this worker was given to all others; undefined: from here on the file counts again. */
+  relay(policy: RelayedPolicy | undefined): void
+}
+
+/** The group that this process is a worker of, or undefined where it is alone. */
+export function workerGroup(): WorkerGroup | undefined {
+  if (!cluster.isWorker) return undefined
+  const waiting = new Map<number, (gathered: Gathered) => void>()
+  const send = (message: ToPrimary): void => {
+    if (process.connected) process.send?.(message)
+  }
+  let asked = 0
+  return {
+    // A worker that takes the place of another has a number of its own.
+    speaks: cluster.worker?.id === 1,
+    begin() {
+      return new Promise((resolve) => {
+        const hear = (received: unknown): void => {
+          if (!isMessage(received) || received.kind !== 'begin') return
+          process.off('message', hear)
+          resolve((received as Extract<ToWorker, { kind: 'begin' }>).policy)
+        }
+        process.on('message', hear)
+        send({ kind: 'beginning' })
+      })
+    },
+    join(answers, take) {
+      process.on('message', (received: unknown) => {
+        if (!isMessage(received)) return
+        const message = received as ToWorker
+        if (message.kind === 'begin') return
+        if (message.kind === 'policy') return take(message.policy)
+        if (message.kind === 'ask') return void tell(send, message, answers)
+        waiting.get(message.id)?.(message)
+        waiting.delete(message.id)
+      })
+      send({ kind: 'serving' })
+    },
+    gather(question) {
+      asked += 1
+      const id = asked
+      return new Promise((resolve) => {
+        waiting.set(id, resolve)
+        send({ kind: 'gather', id, question })
+      })
+    },
+    relay: (policy) => send({ kind: 'policy', policy }),
+  }
+}
+
+async function tell(
+  send: (message: ToPrimary) => void,
+  { id, question }: Extract<ToWorker, { kind: 'ask' }>,
+  answers: Answers,
+): Promise<void> {
+  try {
+    send({ kind: 'told', id, answer: await answers[question]() })
+  } catch {
+    // Who does not answer counts as missing.
+  }
+}

@@ -1,0 +1,126 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findRedis, startRedis } from '@sluice/scripts/engines'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import { tokenBucket } from 'sluice'
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { findingsOf } from '../src/verify/findings.ts'
+import { type Ran, run } from './command.ts'
+
+const { redis, postgres } = inject('engines')
+const folder = mkdtempSync(join(tmpdir(), 'sluice-verify-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const SHORT = ['--seconds', '1', '--callers', '4']
+const verify = (...args: readonly string[]): Promise<Ran> => run(['verify', ...SHORT, ...args])
+
+/** All that may be said of a store that is exact, whatever the machine was busy with. */
+function expectExact({ code, stdout, stderr }: Ran, processes: number): void {
+  expect([code, stderr]).toEqual([0, ''])
+  const told = JSON.parse(stdout) as Record<string, number>
+  expect(told).toMatchObject({ rate: '10/s', burst: 10, callers: 4, processes, errors: 0, errorKinds: {}, worstOverGrant: 0, ok: true })
+  expect(told['overGrantPercent']).toBeLessThanOrEqual(0)
+  expect(told['allowed']).toBeLessThanOrEqual(told['theoreticalMax'] as number)
+  expect(told['allowed']).toBeGreaterThanOrEqual(10)
+  expect(told['total']).toBeGreaterThan(told['allowed'] as number)
+}
+
+describe('verify', () => {
+  it('finds nothing above the limit in a memory store, and says so', async () => {
+    const [json, text] = await Promise.all([verify('--store', 'memory:', '--json'), verify('--store', 'memory:')])
+    expectExact(json, 1)
+    expect(text.stdout).toMatch(/^memory:: one token bucket of 10\/s, burst 10, asked by 1 x 4 callers for [\d.]+ s of the store's time\n/)
+    expect(text.stdout).toMatch(/\n {2}allowed +\d+\n {2}theoretical max +\d+\n {2}over-grant +-?\d+\.\d\d %\n/)
+  })
+
+  it('leaves no folder behind that was not there', async () => {
+    expectExact(await verify('--store', `pglite:${join(folder, 'made', 'deep')}`, '--json'), 1)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it.skipIf(redis === undefined)('lets four processes ask a Redis, and leaves no key', async () => {
+    expectExact(await verify('--store', redis as string, '--json'), 4)
+    const client = new Redis(redis as string)
+    onTestFinished(() => client.disconnect())
+    expect(await client.keys('sluice_verify_*')).toEqual([])
+  })
+
+  it.skipIf(postgres === undefined)('lets two processes ask a PostgreSQL, and leaves no schema', async () => {
+    expectExact(await verify('--store', postgres as string, '--processes', '2', '--json'), 2)
+    const client = new pg.Client({ connectionString: postgres })
+    await client.connect()
+    onTestFinished(() => client.end())
+    expect((await client.query(`select nspname from pg_namespace where nspname like 'sluice\\_verify\\_%'`)).rows).toEqual([])
+  })
+
+  it.each([
+    [[], '--store is missing'],
+    [['--store', 'mysql://127.0.0.1'], 'unknown kind; expected memory:'],
+    [['--store', 'memory:', '--seconds', '0'], 'expected a whole number from 1 to 3600'],
+    [['--store', 'memory:', '--callers', '1e3'], 'expected a whole number from 1 to 1024'],
+    [['--store', 'memory:', '--burst', '0'], 'expected a whole number from 1'],
+    [['--store', 'memory:', '--rate', '10'], '"10" is not a rate'],
+  ])('refuses %j', async (args, line) => {
+    expect(await run(['verify', ...args])).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(line) })
+  })
+
+  it('says in one line that a store cannot be reached', async () => {
+    const ran = await verify('--store', 'redis://u:secret@127.0.0.1:1')
+    expect(ran).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^sluice: store redis:\/\/u:\*\*\*@127.0.0.1:1 cannot [^\n]+\n$/),
+    })
+  })
+})
+
+const server = redis === undefined ? { missing: 'no engine' } : findRedis()
+
+describe.skipIf('missing' in server)('a store that forgets', () => {
+  it('is found out', async () => {
+    const engine = await startRedis('path' in server ? server.path : '')
+    const client = new Redis(engine.url)
+    const forgetting = setInterval(() => void client.flushall().catch(() => {}), 50)
+    onTestFinished(async () => {
+      clearInterval(forgetting)
+      client.disconnect()
+      await engine.stop()
+    })
+    const ran = await verify('--store', engine.url, '--processes', '2', '--json')
+    const told = JSON.parse(ran.stdout) as Record<string, number>
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toMatch(/^sluice: verify: redis:\S+ admitted more than the limit allows\n$/)
+    expect([told['overGrantPercent'], told['worstOverGrant']]).toEqual([expect.any(Number), expect.any(Number)])
+    expect(told['worstOverGrant']).toBeGreaterThan(0)
+    expect(told['overGrantPercent']).toBeGreaterThan(0)
+  })
+})
+
+describe('the findings', () => {
+  const limit = tokenBucket({ rate: '10/s', burst: 10 })
+  const at = (count: number, from: number): number[] => Array.from({ length: count }, (_, index) => from + index)
+
+  it('are those of the article: 40 of 40, 123 of 40, 38 of 40', async () => {
+    const percents = [40, 123, 38].map(async (allowed) => {
+      const tally = { total: 200, allowed: at(allowed, 1_000), first: 0, last: 3_000_000, errors: {} }
+      return (await findingsOf([tally], limit)).overGrantPercent
+    })
+    expect(await Promise.all(percents)).toEqual([0, 207.5, -5])
+  })
+
+  it('see a burst in the middle that the whole run hides', async () => {
+    const one = { total: 20, allowed: at(7, 1_500_000), first: 0, last: 3_000_000, errors: { timeout: 2 } }
+    const other = { total: 30, allowed: at(7, 1_500_000), first: 100, last: 2_900_000, errors: { timeout: 1, other: 1 } }
+    const found = await findingsOf([one, other], limit)
+    expect(found).toMatchObject({ seconds: 3, total: 50, allowed: 14, theoreticalMax: 40, overGrantPercent: -65 })
+    expect(found).toMatchObject({ errors: 4, errorKinds: { timeout: 3, other: 1 } })
+    expect(found.worstOverGrant).toBeGreaterThan(3.9)
+  })
+
+  it('know nothing of a store that never answered', async () => {
+    const tally = { total: 9, allowed: [], first: Number.NaN, last: Number.NaN, errors: { connection: 9 } }
+    expect(await findingsOf([tally], limit)).toMatchObject({ seconds: 0, allowed: 0, errors: 9, worstOverGrant: 0 })
+  })
+})

@@ -1,0 +1,211 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { run, type Running, serve } from './command.ts'
+import { policyFiles } from './policy-file.ts'
+
+/** Processes are read from /proc; elsewhere these tests are skipped. */
+const redis = process.platform === 'linux' ? inject('engines').redis : undefined
+const policyFile = policyFiles()
+const POLICY = `version: 1\nrules:\n  - { name: workers-${process.pid}, key: [], rate: 1/h, burst: 20 }\n`
+
+/** The processes that a process started. */
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+describe.skipIf(redis === undefined)('serve --workers 3', () => {
+  let service: Running
+  const metric = async (name: RegExp): Promise<number> => {
+    const text = await (await fetch(`${service.url}/metrics`)).text()
+    return Number(new RegExp(`^${name.source} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
+  }
+  const readiness = async (): Promise<unknown> => {
+    const answer = await fetch(`${service.url}/readyz`)
+    return [answer.status, await answer.json()]
+  }
+  const allReady = [200, { status: 'ready', workers: { serving: 3, wanted: 3 } }]
+
+  beforeAll(async () => {
+    service = await serve(['--demo', policyFile(POLICY), '--workers', '3', '--store', redis as string])
+    await vi.waitFor(async () => expect(await readiness()).toEqual(allReady), { timeout: 20_000, interval: 50 })
+  })
+  afterAll(async () => {
+    const workers = childrenOf(service.pid)
+    expect(await service.stop()).toBe(0)
+    expect(workers).toHaveLength(3)
+    expect(workers.filter(isAlive)).toEqual([])
+    expect(service.output().match(/on http:/g)).toHaveLength(1)
+  })
+
+  it('counts one limit together, and tells the sum of all metrics', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async () => (await fetch(`${service.url}/api/data`, { headers: { connection: 'close' } })).status),
+    )
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10)
+    const results = await Promise.all([
+      metric(/sluice_requests_total\{.*result="allowed"\}/),
+      metric(/sluice_requests_total\{.*result="denied"\}/),
+    ])
+    expect(results).toEqual([20, 10])
+    expect(await metric(/sluice_decision_duration_seconds_count\{source="store"\}/)).toBe(30)
+    expect(await metric(/sluice_workers/)).toBe(3)
+    expect((await fetch(`${service.url}/metrics`, { method: 'HEAD' })).status).toBe(200)
+  })
+
+  it('replaces a worker that dies, answers meanwhile, and forgets no count', async () => {
+    const counted = await metric(/sluice_decision_duration_seconds_count\{source="store"\}/)
+    const [victim] = childrenOf(service.pid)
+    process.kill(victim as number, 'SIGKILL')
+    await expect.poll(() => childrenOf(service.pid).includes(victim as number)).toBe(false)
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200)
+    await expect.poll(readiness, { timeout: 20_000 }).toEqual(allReady)
+    expect(service.output()).toMatch(new RegExp(`^sluice: worker ${victim} ended by SIGKILL; another begins in 0\\.1 s$`, 'm'))
+    expect(await metric(/sluice_worker_restarts_total/)).toBe(1)
+    expect(await metric(/sluice_decision_duration_seconds_count\{source="store"\}/)).toBe(counted)
+  })
+
+  it('takes SIGHUP to all of them, and none ends by it', async () => {
+    const before = childrenOf(service.pid)
+    process.kill(service.pid, 'SIGHUP')
+    await expect.poll(readiness).toEqual(allReady)
+    expect(childrenOf(service.pid)).toEqual(before)
+  })
+})
+
+describe.skipIf(redis === undefined)('a policy of several workers', () => {
+  it('is put in all of them, also in one that begins later, until the file changes', async () => {
+    const policy = (name: string): string => `version: 1\nrules:\n  - { name: ${name}-${process.pid}, key: [], rate: 1/h, burst: 9 }\n`
+    const [file, token] = [policyFile(policy('first')), policyFile('a-token-of-administration')]
+    const service = await serve([file, '--workers', '3', '--store', redis as string, '--admin-token-file', token])
+    onTestFinished(async () => void (await service.stop()))
+    const administration = { headers: { authorization: 'Bearer a-token-of-administration' } }
+    /** The names that as many connections as several rounds of all workers are told. */
+    const names = async (): Promise<string[]> => {
+      const asked = Array.from({ length: 9 }, async () => {
+        const answer = await fetch(`${service.url}/v1/policy`, { headers: { ...administration.headers, connection: 'close' } })
+        return ((await answer.json()) as { rules: { name: string }[] }).rules.map(({ name }) => name.replace(`-${process.pid}`, ''))
+      })
+      return [...new Set((await Promise.all(asked)).flat())].sort()
+    }
+    const ready = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+    expect(await names()).toEqual(['first'])
+    const put = await fetch(`${service.url}/v1/policy`, { method: 'PUT', body: policy('second'), ...administration })
+    expect(put.status).toBe(200)
+    await expect.poll(names).toEqual(['second'])
+    const [victim] = childrenOf(service.pid)
+    process.kill(victim as number, 'SIGKILL')
+    await expect.poll(() => childrenOf(service.pid).includes(victim as number)).toBe(false)
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+    expect(await names()).toEqual(['second'])
+    expect((await fetch(`${service.url}/v1/policy`, { method: 'PUT', body: 'rules: 7', ...administration })).status).toBe(400)
+    expect(await names()).toEqual(['second'])
+    writeFileSync(file, policy('third'))
+    process.kill(service.pid, 'SIGHUP')
+    await expect.poll(names, { timeout: 10_000 }).toEqual(['third'])
+    const [other] = childrenOf(service.pid)
+    process.kill(other as number, 'SIGKILL')
+    await expect.poll(() => childrenOf(service.pid).includes(other as number)).toBe(false)
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+    expect(await names()).toEqual(['third'])
+  })
+})
+
+describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () => {
+  it('answers what its workers had begun to read, in every one of them', async () => {
+    const service = await serve(['--demo', policyFile(POLICY), '--workers', '2', '--store', redis as string])
+    await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status, { timeout: 20_000 }).toBe(200)
+    const [head, body] = ['POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n', '{"key":"a"}']
+    // A whole question first: its connection is then a worker's, and no longer on its way.
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+        let received = ''
+        socket.on('data', (data) => (received += data.toString())).on('error', (error) => (received += error.message))
+        const closed = once(socket, 'close')
+        socket.write(head + body)
+        await vi.waitFor(() => expect(received).toContain('"outcome"'), { timeout: 10_000 })
+        socket.write(head + body.slice(0, 4))
+        return { statuses: () => received.match(/HTTP\/1\.1 \d{3}|ECONN\w+/g), finish: () => socket.write(body.slice(4)), closed }
+      }),
+    )
+    // The service has read so much of the second question when it answers another that came later.
+    await Promise.all(
+      Array.from({ length: 8 }, async () => (await fetch(`${service.url}/livez`, { headers: { connection: 'close' } })).text()),
+    )
+    const ended = service.stop('SIGINT')
+    for (const { finish } of answers) finish()
+    await Promise.all(answers.map(({ closed }) => closed))
+    expect(answers.map(({ statuses }) => statuses())).toEqual(answers.map(() => ['HTTP/1.1 200', 'HTTP/1.1 200']))
+    expect(await ended).toBe(0)
+  })
+
+  it('leaves no worker behind when it is killed', async () => {
+    const service = await serve(['--demo', '--workers', '2', '--store', redis as string])
+    await expect.poll(() => childrenOf(service.pid).length).toBe(2)
+    const workers = childrenOf(service.pid)
+    await service.stop('SIGKILL')
+    await expect.poll(() => workers.filter(isAlive), { timeout: 10_000 }).toEqual([])
+  })
+})
+
+describe('serve --workers refuses in one line', () => {
+  it.each([
+    ['memory:', []],
+    ['memory:', ['--store', 'memory:']],
+    ['pglite:', ['--store', 'pglite:']],
+  ])('the store %s, which they would not share', async (name, store) => {
+    const ran = await run(['serve', '--demo', '--workers', '2', ...store], { PORT: '0' })
+    const why = `each of them would have limits of its own with the store ${name}, 2 times as much together`
+    const line = `sluice: serve: --workers 2: ${why}; use a store that they share (redis://, rediss:// or postgres://), or one worker\n`
+    expect(ran).toEqual({ code: 3, stdout: '', stderr: line })
+  })
+
+  it.each([
+    [['--workers', '0'], '--workers is "0": expected a whole number from 1 to 256'],
+    [['--workers', 'many'], '--workers is "many": expected a whole number from 1 to 256'],
+  ])('%j', async (args, line) => {
+    const ran = await run(['serve', '--demo', ...args], { PORT: '0' })
+    expect(ran).toEqual({ code: 3, stdout: '', stderr: `sluice: ${line}\n` })
+  })
+
+  it('a store that cannot be reached', async () => {
+    const ran = await run(['serve', '--demo', '--workers', '4', '--store', 'redis://127.0.0.1:1'], { PORT: '0' })
+    expect(ran).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^sluice: store redis:\/\/127\.0\.0\.1:1 cannot be reached: [^\n]+\n$/),
+    })
+  })
+
+  it.skipIf(redis === undefined)('a port in use', async () => {
+    const other = createServer()
+    onTestFinished(() => void other.close())
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    const ran = await run(['serve', '--demo', '--workers', '4', '--store', redis as string], { PORT: String(port) })
+    const line = `sluice: cannot listen on 127.0.0.1:${port}: the port is in use; set PORT or --listen to another\n`
+    expect(ran).toEqual({ code: 1, stdout: '', stderr: line })
+  })
+
+  it('nothing at one worker, which is no group', async () => {
+    const service = await serve(['--demo', '--workers', '1'])
+    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ready' })
+    expect(await service.stop()).toBe(0)
+  })
+})
