@@ -19,7 +19,13 @@ export interface Outcome {
 const ROOT = process.argv[2] as string
 const INCLUDE = ['packages/sluice/test/**/*.test.ts']
 /** Other programs are replayed against the kernels there, or millions of keys poured in: slow, and a kernel must be held by tests of its own. */
-const EXCLUDE = ['**/node_modules/**', '**/faults/**', '**/conformance/{redis,postgres,pglite}.test.ts', '**/stores/{redis,postgres}/**']
+const EXCLUDE = [
+  '**/node_modules/**',
+  '**/*.fault.test.ts',
+  '**/faults/**',
+  '**/conformance/{redis,postgres,pglite}.test.ts',
+  '**/stores/{redis,postgres}/**',
+]
 
 let changed: { readonly file: string; readonly text: string } | undefined
 
