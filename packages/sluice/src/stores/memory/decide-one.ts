@@ -15,7 +15,7 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
   const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
   algorithm.decide(plan, state, now, cost, phase, step)
   if (step.state !== undefined && step.state !== stored) {
-    if (!states.fits(row, step.state)) return undefined
+    if (states.bounded && !states.fits(row, step.state)) return undefined
     if (row !== -1) known.unit = states.write(row, limit, step.state, known.unit)
     else if (room.makeRoom(1, now)) known.unit = states.add(known.lo, known.hi, limit, step.state, known.unit, now)
     else return undefined

@@ -10,6 +10,7 @@ const RING = 1
 
 /** States that are logs: a row holds the number of its ring, and the rings share a bound of bytes. */
 export class LogStates implements States {
+  readonly bounded: boolean = true
   readonly #table: Table
   readonly #rings: (Ring | undefined)[] = []
   readonly #free: number[] = []

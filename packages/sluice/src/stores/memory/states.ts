@@ -12,6 +12,8 @@ export interface States {
   find(lo: number, hi: number): number
   /** The state of a row: `into` filled, or a view of the store's own that the next write changes. */
   read(row: number, into: unknown): unknown
+  /** Whether states differ in size, so that one may not fit. */
+  readonly bounded: boolean
   /** Whether there is room for the state; a row of -1 stands for a new one. */
   fits(row: number, state: unknown): boolean
   /** @param guess unit of the limit's last state @returns unit of this one */
@@ -24,6 +26,7 @@ export interface States {
 
 /** States that are a few numbers each. */
 export class NumberStates implements States {
+  readonly bounded: boolean = false
   readonly #table: Table
   readonly #units: Units
 
