@@ -28,6 +28,9 @@ function keyOf(limit: AnyLimit, phase = 0) {
     left: (now: number) => algorithm.view(plan, state, now, phase),
     fits: (now: number, cost: number) => decide(now, cost).outcome === 'allowed',
     wait: (now: number, cost: number) => decide(now, cost).calls[0]?.retryAfter as number,
+    get expiresAt() {
+      return algorithm.expiresAt(plan, state)
+    },
     get numbers() {
       return state === undefined ? undefined : algorithm.codec.encodeState(state)
     },
@@ -89,8 +92,10 @@ describe.each(TABLE)('adjusting a %s', (_, { cases, ten }) => {
         // One capacity under empty: another one given back is empty, and not a micro-token more.
         sunk.adjust(now, capacityOf(limit))
         expect(sunk.fits(now, 1)).toBe(false)
-        sunk.adjust(now, 2)
-        if (capacityOf(limit) > 2) expect(sunk.left(now).remaining).toBeLessThanOrEqual(1)
+        sunk.adjust(now, 1)
+        // In a ramp not all of the limit is there yet.
+        if (!name.includes('ramp')) expect(sunk.fits(now, 1)).toBe(true)
+        expect(sunk.fits(now, 2)).toBe(false)
       }),
       { seed: SEED, numRuns: 400 },
     )
@@ -153,9 +158,13 @@ describe('a refund with a receipt', () => {
     expect(key.numbers?.slice(1, 3)).toEqual([5 * S, 3 * S])
     key.adjust(MIDNIGHT + 12 * S, 1 * S, MIDNIGHT + 10 * S)
     expect(key.numbers?.slice(1, 3)).toEqual([4 * S, 3 * S])
+    key.adjust(MIDNIGHT + 12 * S, 1 * S, MIDNIGHT + 11 * S)
+    expect(key.numbers?.slice(1, 3)).toEqual([3 * S, 3 * S])
     // Without one: first from this window, then from the one before.
-    key.adjust(MIDNIGHT + 12 * S, 6 * S)
+    key.adjust(MIDNIGHT + 12 * S, 5 * S)
     expect(key.numbers?.slice(1, 3)).toEqual([0, 1 * S])
+    expect(key.left(MIDNIGHT + 12 * S).resetAfter).toBe(8 * S)
+    expect(key.expiresAt).toBe(MIDNIGHT + 20 * S)
   })
 
   it('goes to the entry of the log that the charge made, and nowhere once that has left the window', () => {

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import type { AnyLimit, CompiledLimit } from '../../src/algorithms/algorithm.ts'
+import type { LogState } from '../../src/algorithms/log-state.ts'
 import { type CounterState, slidingWindowCounter, slidingWindowCounterKernel } from '../../src/algorithms/sliding-window-counter.ts'
-import { slidingWindowLog } from '../../src/algorithms/sliding-window-log.ts'
+import { type LogPlan, slidingWindowLog, slidingWindowLogKernel } from '../../src/algorithms/sliding-window-log.ts'
 import { SEED } from './arbitraries.ts'
 import { keyOf } from './changing-key.ts'
 import { MIDNIGHT } from './traces/trace.ts'
@@ -147,5 +148,18 @@ describe('law 7 on the sliding window log: a changed window', () => {
     expect(key.state).toMatchObject({ window: 10 * S, hold: 60 * S })
     key.ask(short, 200, 1)
     expect(key.state).toMatchObject({ window: 10 * S, hold: 0 })
+  })
+
+  it('is none once the longest window has passed, to the microsecond, and needs no hold for the longest itself', () => {
+    const [short, long] = limits as unknown as [CompiledLimit<LogPlan, LogState>, CompiledLimit<LogPlan, LogState>]
+    const { adopt, codec } = slidingWindowLogKernel
+    const charged = codec.decodeState([60 * S, 0, MIDNIGHT, S])
+    expect(adopt(short.plan, charged, MIDNIGHT + 60 * S, 0)).toBeUndefined()
+    const held = adopt(short.plan, charged, MIDNIGHT + 60 * S - 1, 0) as LogState
+    expect(codec.encodeState(held)).toEqual([10 * S, 60 * S, MIDNIGHT, S])
+    expect(codec.encodeState(adopt(long.plan, held, MIDNIGHT + 1, 0) as LogState)).toEqual([60 * S, 0, MIDNIGHT, S])
+    // A state that is late in going: what it was held for has passed.
+    const { next } = slidingWindowLogKernel.decide(short.plan, held, MIDNIGHT + 60 * S, S, 0)
+    expect(codec.encodeState(next)).toEqual([10 * S, 0, MIDNIGHT + 60 * S, S])
   })
 })

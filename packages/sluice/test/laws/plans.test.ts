@@ -147,6 +147,7 @@ describe.each(TABLE)('what a store is told of a %s', (_, { tag, ten, cases }) =>
     const { cells, codec } = algorithm
     if (cells === 'log') return void expect(tag).toBe('sl')
     const kept = cells as Cells<unknown>
+    expect(kept.width).toBe(tag === 'fw' ? 2 : 3)
     const state = algorithm.decide(plan, undefined, MIDNIGHT, 3 * S, 0).next
     const row = new Float64Array(8).fill(-1)
     kept.save(state, row, 2)
