@@ -1,3 +1,5 @@
+import { holdAlgorithm } from './algorithms-hold.ts'
+import { compareAlgorithms } from './algorithms-lanes.ts'
 import { compareAsync, compareHotKey } from './hot-lanes.ts'
 import { holdKeys } from './keys-hold.ts'
 import { compareKeys } from './keys-lanes.ts'
@@ -10,6 +12,8 @@ const MEASUREMENTS: ReadonlyMap<string, (input: never) => Promise<unknown>> = ne
   ['keys', compareKeys],
   ['hold', holdKeys],
   ['rules', compareRules],
+  ['algorithms', compareAlgorithms],
+  ['algorithm-hold', holdAlgorithm],
 ])
 
 const [name = '', input = '{}'] = process.argv.slice(2)

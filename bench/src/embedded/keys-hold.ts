@@ -2,6 +2,7 @@ import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { randomOrder } from '../random-order.ts'
 import { waitedMs } from '../waited.ts'
+import { heldBytes } from './held-bytes.ts'
 import { type Check, type Holder, holderOf, keysOf } from './many-keys.ts'
 import { type Collection, type Longest, longestCall, longestCollection, type Run } from './pauses.ts'
 import { ALLOWED_KEYS } from './profiles.ts'
@@ -102,16 +103,6 @@ async function longestOf(times: number, step: (index: number) => unknown): Promi
     if (more === false) break
   }
   return found
-}
-
-/** Twice, because what the first collection finds dead may hold buffers that only the second gives back. */
-async function heldBytes(): Promise<number> {
-  for (let times = 0; times < 2; times += 1) {
-    globalThis.gc?.()
-    await nextTurn()
-  }
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
 }
 
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: unknown } }

@@ -1,3 +1,4 @@
+import { algorithms } from '../embedded/algorithms.ts'
 import { http } from '../embedded/http.ts'
 import { hot } from '../embedded/hot.ts'
 import { keys } from '../embedded/keys.ts'
@@ -12,7 +13,7 @@ import { markOf, type Reading } from '../reading.ts'
 import { figure } from '../report.ts'
 import type { Suite } from './suite.ts'
 
-const PARTS: readonly Part[] = [hot, keys, rules, http, service, size]
+const PARTS: readonly Part[] = [hot, keys, algorithms, rules, http, service, size]
 const SECONDS = 3
 
 /** What the embedded limiter, the policy engine, the adapter and the service must reach, each beside its baseline. */
