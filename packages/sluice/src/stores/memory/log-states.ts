@@ -1,27 +1,29 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import type { LogState } from '../../algorithms/log-state.ts'
 import type { Micros } from '../../time/micros.ts'
-import { Ring } from './ring.ts'
+import { Arena } from './arena.ts'
+import { Ring, RING_WIDTH } from './ring.ts'
 import type { States } from './states.ts'
 import { Table } from './table.ts'
 
-/** Rows of the table are of one kind: the number of a ring. */
-const RING = 1
+/** Rows are of one kind. */
+const UNIT = 1
 
-/** States that are logs: a row holds the number of its ring, and the rings share a bound of bytes. */
+/** States that are logs: a row says where its ring is, and the rings share an arena with a bound of bytes. */
 export class LogStates implements States {
   readonly bounded: boolean = true
   readonly #table: Table
-  readonly #rings: (Ring | undefined)[] = []
-  readonly #free: number[] = []
+  readonly #arena: Arena = new Arena()
+  readonly #ring: Ring = new Ring(this.#arena)
+  /** For rows that the table asks about, in the midst of another's change. */
+  readonly #asked: Ring = new Ring(this.#arena)
   readonly #maxBytes: number
-  #bytes = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
-    this.#table = new Table(1, {
-      expiresAt: (_unit, cells, at) => endOf(this.#rings[cells[at] as number] as Ring),
-      release: (_unit, cells, at) => this.#release(cells[at] as number),
+    this.#table = new Table(RING_WIDTH, {
+      expiresAt: (_unit, cells, at) => this.#ask(cells, at).endsAt,
+      release: (_unit, cells, at) => this.#ask(cells, at).release(),
     })
   }
 
@@ -38,8 +40,10 @@ export class LogStates implements States {
   }
 
   read(row: number, into: unknown): unknown {
-    const ring = this.#ringOf(row)
     const state = into as LogState
+    // A state that is read into again keeps its view.
+    const ring = state.entries instanceof Ring ? state.entries : new Ring(this.#arena)
+    this.#point(ring, row)
     state.entries = ring
     state.skip = 0
     state.addedAt = 0
@@ -51,26 +55,37 @@ export class LogStates implements States {
   }
 
   fits(row: number, state: unknown): boolean {
-    const ring = row === -1 ? undefined : this.#ringOf(row)
-    const log = state as LogState
-    const needed = Ring.bytesFor(log.entries.length - log.skip + (log.added > 0 && !log.merges ? 1 : 0))
-    return this.#bytes + Math.max(0, needed - (ring?.bytes ?? 0)) <= this.#maxBytes
+    const { entries, skip, added, merges } = state as LogState
+    if (row !== -1) this.#point(this.#ring, row)
+    const held = row === -1 ? 0 : Arena.bytesOf(this.#ring.size)
+    const needed = Arena.bytesOf(Arena.sizeFor(entries.length - skip + (added > 0 && !merges ? 1 : 0)))
+    return this.#arena.bytes + Math.max(0, needed - held) <= this.#maxBytes
   }
 
   write(row: number, _limit: AnyLimit, state: unknown): number {
-    this.#apply(this.#ringOf(row), state as LogState)
-    return RING
+    const { segment, width } = this.#table
+    const log = state as LogState
+    const ring = log.entries instanceof Ring ? log.entries : this.#ring
+    if (ring === this.#ring) this.#point(ring, row)
+    ring.apply(log)
+    ring.save(segment.cells, row * width)
+    return UNIT
+  }
+
+  replace(row: number, limit: AnyLimit, state: unknown): void {
+    this.write(row, limit, state)
+    this.#point(this.#ring, row)
+    this.#table.touched(this.#ring.endsAt)
   }
 
   add(lo: number, hi: number, _limit: AnyLimit, state: unknown, _guess: number, now: Micros): number {
-    const id = this.#free.pop() ?? this.#rings.length
-    const ring = new Ring()
-    this.#rings[id] = ring
-    this.#bytes += ring.bytes
-    this.#apply(ring, state as LogState)
-    const row = this.#table.add(lo, hi, RING, now, endOf(ring))
-    this.#table.segment.cells[row] = id
-    return RING
+    const ring = this.#ring
+    ring.create()
+    ring.apply(state as LogState)
+    const row = this.#table.add(lo, hi, UNIT, now, ring.endsAt)
+    const { segment, width } = this.#table
+    ring.save(segment.cells, row * width)
+    return UNIT
   }
 
   remove(row: number): void {
@@ -81,23 +96,13 @@ export class LogStates implements States {
     return this.#table.sweepNext(now)
   }
 
-  #ringOf(row: number): Ring {
-    return this.#rings[this.#table.segment.cells[row] as number] as Ring
+  #ask(cells: Float64Array, at: number): Ring {
+    this.#asked.load(cells, at)
+    return this.#asked
   }
 
-  #apply(ring: Ring, state: LogState): void {
-    const before = ring.bytes
-    ring.apply(state)
-    this.#bytes += ring.bytes - before
+  #point(ring: Ring, row: number): void {
+    const { segment, width } = this.#table
+    ring.load(segment.cells, row * width)
   }
-
-  #release(id: number): void {
-    this.#bytes -= (this.#rings[id] as Ring).bytes
-    this.#rings[id] = undefined
-    this.#free.push(id)
-  }
-}
-
-function endOf(ring: Ring): Micros {
-  return ring.length === 0 ? 0 : ring.at(ring.length - 1) + Math.max(ring.window, ring.hold)
 }

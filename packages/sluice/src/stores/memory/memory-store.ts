@@ -69,12 +69,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
     const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
     if (adjusted === stored) return
-    if (row === -1) must(1, now)
-    // Written anew, since its end may now be nearer.
-    else states.remove(row)
-    if (adjusted === undefined) return
-    states.find(lo, hi)
-    states.add(lo, hi, limit, adjusted, 0, now)
+    if (adjusted === undefined) {
+      if (row !== -1) states.remove(row)
+    } else if (row !== -1) states.replace(row, limit, adjusted)
+    else {
+      must(1, now)
+      states.find(lo, hi)
+      states.add(lo, hi, limit, adjusted, 0, now)
+    }
   }
   return {
     name: 'memory',

@@ -1,37 +1,86 @@
 import type { Entries, LogState } from '../../algorithms/log-state.ts'
 import type { Micros } from '../../time/micros.ts'
+import { Arena, ENTRY } from './arena.ts'
 
-const SMALLEST = 4
 /** Sums are counted from the first entry's again before whole numbers end. */
-const LARGEST_SUM = 2 ** 52
-const BYTES_PER_ENTRY = 16
+const LARGEST_SUM = 2 ** 51
+/** A ring's size (4 bits), first entry and length (15 bits each) are one number of its row. */
+const SIZES = 16
+const PLACES = 32_768
 
-/** One log's entries in a ring that grows by doubling: instants, and sums of micro-tokens up to each. */
+/** Numbers of a row that is a ring. */
+export const RING_WIDTH = 5
+
+/** How a row says its ring: block, shape, the sum before the first entry, window, hold. */
+function shapeOf(size: number, first: number, length: number): number {
+  return size + SIZES * (first + PLACES * length)
+}
+
+/** The entries of one log, in a ring of the arena: a view that is pointed at a row, changed, and written back to it. */
 export class Ring implements Entries {
   length = 0
   window: Micros = 0
   hold: Micros = 0
-  #times = new Float64Array(SMALLEST)
-  #sums = new Float64Array(SMALLEST)
+  readonly #arena: Arena
+  #block = 0
+  #size = -1
+  #page: Float64Array = NOTHING
+  #start = 0
   #first = 0
   /** Sum before the first entry. */
   #before = 0
 
-  /** Bytes of a ring for so many entries. */
-  static bytesFor(entries: number): number {
-    return capacityFor(entries) * BYTES_PER_ENTRY
+  constructor(arena: Arena) {
+    this.#arena = arena
   }
 
-  get bytes(): number {
-    return this.#times.length * BYTES_PER_ENTRY
+  /** Size of the ring's block; -1 for none. */
+  get size(): number {
+    return this.#size
+  }
+
+  load(cells: Float64Array, at: number): void {
+    const shape = cells[at + 1] as number
+    const places = Math.floor(shape / SIZES)
+    this.#use(cells[at] as number, shape % SIZES)
+    this.length = Math.floor(places / PLACES)
+    this.#first = places % PLACES
+    this.#before = cells[at + 2] as number
+    this.window = cells[at + 3] as number
+    this.hold = cells[at + 4] as number
+  }
+
+  save(cells: Float64Array, at: number): void {
+    cells[at] = this.#block
+    cells[at + 1] = shapeOf(this.#size, this.#first, this.length)
+    cells[at + 2] = this.#before
+    cells[at + 3] = this.window
+    cells[at + 4] = this.hold
+  }
+
+  /** Begins a ring of its own. */
+  create(): void {
+    this.#use(this.#arena.take(0), 0)
+    this.length = 0
+    this.#first = 0
+    this.#before = 0
+  }
+
+  release(): void {
+    this.#arena.giveBack(this.#block, this.#size)
   }
 
   at(index: number): Micros {
-    return this.#times[(this.#first + index) & (this.#times.length - 1)] as number
+    return this.#page[this.#placeOf(index)] as number
   }
 
   through(index: number): number {
-    return index < 0 ? this.#before : (this.#sums[(this.#first + index) & (this.#sums.length - 1)] as number)
+    return index < 0 ? this.#before : (this.#page[this.#placeOf(index) + 1] as number)
+  }
+
+  /** First instant from which the log decides like none. */
+  get endsAt(): Micros {
+    return this.length === 0 ? 0 : this.at(this.length - 1) + Math.max(this.window, this.hold)
   }
 
   /** Makes the state this ring's: a change of its own entries in place, others copied. */
@@ -45,46 +94,55 @@ export class Ring implements Entries {
     else this.#push(state.addedAt, state.added)
   }
 
+  #use(block: number, size: number): void {
+    this.#block = block
+    this.#size = size
+    this.#page = this.#arena.pageOf(block)
+    this.#start = this.#arena.placeOf(block)
+  }
+
+  #placeOf(index: number): number {
+    return this.#start + ENTRY * ((this.#first + index) & (2 ** this.#size - 1))
+  }
+
+  #set(index: number, at: Micros, sum: number): void {
+    const place = this.#placeOf(index)
+    this.#page[place] = at
+    this.#page[place + 1] = sum
+  }
+
   #drop(count: number): void {
     if (count === 0) return
     this.#before = this.through(count - 1)
-    this.#first = (this.#first + count) & (this.#times.length - 1)
+    this.#first = (this.#first + count) & (2 ** this.#size - 1)
     this.length -= count
-    if (this.#before > LARGEST_SUM / 2) this.#rebase()
+    if (this.#before > LARGEST_SUM) this.#rebase()
   }
 
   #push(at: Micros, added: number): void {
-    if (this.length === this.#times.length) this.#resize(this.length + 1)
+    if (this.length === 2 ** this.#size) this.#resize(this.#size + 1)
     const sum = this.through(this.length - 1) + added
     this.length += 1
     this.#set(this.length - 1, at, sum)
   }
 
-  #set(index: number, at: Micros, sum: number): void {
-    const place = (this.#first + index) & (this.#times.length - 1)
-    this.#times[place] = at
-    this.#sums[place] = sum
-  }
-
   #copy(entries: Entries): void {
-    this.#first = 0
-    this.#before = entries.through(-1)
     this.length = 0
-    this.#times = new Float64Array(capacityFor(entries.length))
-    this.#sums = new Float64Array(capacityFor(entries.length))
+    this.#resize(Arena.sizeFor(entries.length))
+    this.#before = entries.through(-1)
     this.length = entries.length
     for (let index = 0; index < entries.length; index += 1) this.#set(index, entries.at(index), entries.through(index))
   }
 
-  #resize(entries: number): void {
-    const { length } = this
-    const [times, sums] = [new Float64Array(capacityFor(entries)), new Float64Array(capacityFor(entries))]
-    for (let index = 0; index < length; index += 1) {
-      times[index] = this.at(index)
-      sums[index] = this.through(index)
+  #resize(size: number): void {
+    const [block, from] = [this.#arena.take(size), this.#size]
+    const [page, start] = [this.#arena.pageOf(block), this.#arena.placeOf(block)]
+    for (let index = 0; index < this.length; index += 1) {
+      page[start + ENTRY * index] = this.at(index)
+      page[start + ENTRY * index + 1] = this.through(index)
     }
-    this.#times = times
-    this.#sums = sums
+    this.#arena.giveBack(this.#block, from)
+    this.#use(block, size)
     this.#first = 0
   }
 
@@ -95,6 +153,4 @@ export class Ring implements Entries {
   }
 }
 
-function capacityFor(entries: number): number {
-  return Math.max(SMALLEST, 2 ** Math.ceil(Math.log2(entries)))
-}
+const NOTHING = new Float64Array(0)

@@ -18,6 +18,8 @@ export interface States {
   fits(row: number, state: unknown): boolean
   /** @param guess unit of the limit's last state @returns unit of this one */
   write(row: number, limit: AnyLimit, state: unknown, guess: number): number
+  /** As `write`, of a state that may end sooner than the one before it. */
+  replace(row: number, limit: AnyLimit, state: unknown): void
   add(lo: number, hi: number, limit: AnyLimit, state: unknown, guess: number, now: Micros): number
   remove(row: number): void
   /** Drops spent states of one piece; true where there were some. */
@@ -63,6 +65,11 @@ export class NumberStates implements States {
     if (!this.#units.fits(unit, limit, state)) unit = this.#move(row, unit, limit, state, guess)
     save(limit, state, segment.cells, row * width)
     return unit
+  }
+
+  replace(row: number, limit: AnyLimit, state: unknown): void {
+    this.write(row, limit, state, 0)
+    this.#table.touched(limit.algorithm.expiresAt(limit.plan, state))
   }
 
   /** Gives the row another unit; another plan may bring its end nearer. */

@@ -1,0 +1,77 @@
+/** Doubles in a page: twice the largest block. */
+const PAGE = 65_536
+/** Doubles of an entry: its instant, and the sum up to it. */
+export const ENTRY = 2
+const BYTES = 8
+
+/**
+ * Memory for the entries of logs: blocks of 2 ** size entries, cut from large pages and used again, so that no log is an object. A
+ * block is a number, its place among all doubles.
+ */
+export class Arena {
+  /** Of all blocks that are in use. */
+  bytes = 0
+  readonly #pages: Float64Array[] = []
+  readonly #free: number[][] = []
+  /** The first double of the last page that no block has. */
+  #next: number = PAGE
+
+  static bytesOf(size: number): number {
+    return doublesOf(size) * BYTES
+  }
+
+  /** The smallest size that holds so many entries. */
+  static sizeFor(entries: number): number {
+    return entries <= 1 ? 0 : 32 - Math.clz32(entries - 1)
+  }
+
+  take(size: number): number {
+    this.bytes += Arena.bytesOf(size)
+    return this.#free[size]?.pop() ?? this.#cut(size)
+  }
+
+  giveBack(block: number, size: number): void {
+    this.bytes -= Arena.bytesOf(size)
+    this.#keep(block, size)
+  }
+
+  pageOf(block: number): Float64Array {
+    return this.#pages[Math.floor(block / PAGE)] as Float64Array
+  }
+
+  /** Where in its page a block begins. */
+  placeOf(block: number): number {
+    return block % PAGE
+  }
+
+  #cut(size: number): number {
+    const doubles = doublesOf(size)
+    if (this.#next + doubles > PAGE) {
+      this.#useUp()
+      this.#pages.push(new Float64Array(PAGE))
+      this.#next = 0
+    }
+    const block = (this.#pages.length - 1) * PAGE + this.#next
+    this.#next += doubles
+    return block
+  }
+
+  /** What is left of the last page becomes free blocks. */
+  #useUp(): void {
+    while (PAGE - this.#next >= ENTRY) {
+      const size = 31 - Math.clz32((PAGE - this.#next) / ENTRY)
+      this.#keep((this.#pages.length - 1) * PAGE + this.#next, size)
+      this.#next += doublesOf(size)
+    }
+  }
+
+  #keep(block: number, size: number): void {
+    const blocks = this.#free[size]
+    if (blocks === undefined) this.#free[size] = [block]
+    else blocks.push(block)
+  }
+}
+
+function doublesOf(size: number): number {
+  return ENTRY * 2 ** size
+}
