@@ -19,7 +19,7 @@ interface Answer {
 }
 
 /** fetch would not send a Host of ours, nor a GET with odd headers. */
-function ask(url: string, path: string, headers: Record<string, string>, method = 'GET'): Promise<Answer> {
+function ask(url: string, path: string, headers: Record<string, string | string[]>, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${url}${path}`, { method, headers, agent: false }, (response) => {
       let body = ''
@@ -123,6 +123,10 @@ describe('/v1/auth', () => {
       expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('two requests apart')])
     }
     expect((await ask(url, '/v1/auth', { ...forwarded('/search'), ...original('/search') })).status).toBe(200)
+    for (const name of ['x-forwarded-uri', 'x-forwarded-method']) {
+      const answer = await ask(url, '/v1/auth', { ...forwarded('/search'), [name]: ['/search', '/cheap'] })
+      expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('more than once')])
+    }
   })
 
   it('needs to be told which request it is about', async () => {

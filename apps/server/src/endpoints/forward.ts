@@ -43,9 +43,12 @@ export async function decide(engine: Engine, { request, response, path, rest }: 
   answer(response, engine, await engine.decide(factsOf(request, { ...told, uri })))
 }
 
-function toldBy({ headers }: IncomingMessage, family: 'x-forwarded' | 'x-original'): Told {
+/** @throws BadRequest for a header that is there twice: one of the two is the client's */
+function toldBy({ headers, headersDistinct }: IncomingMessage, family: 'x-forwarded' | 'x-original'): Told {
   const [method, uri, host] = ['method', 'uri', 'host'].map((name) => {
     const value = headers[`${family}-${name}`]
+    if (name !== 'host' && (headersDistinct[`${family}-${name}`]?.length ?? 0) > 1)
+      throw new BadRequest(`${family}-${name} is there more than once: have the proxy replace what a client sends.`)
     return typeof value === 'string' && value !== '' ? value : undefined
   })
   return { method, uri, host }

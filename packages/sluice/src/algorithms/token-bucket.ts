@@ -160,9 +160,20 @@ function decide(
   return into
 }
 
-/** Moves `zero` back by what is given back, or on by what is taken: at most to one burst under empty. */
-function adjust(plan: BucketPlan, state: BucketState | undefined, now: Micros, amount: MicroTokens): BucketState | undefined {
+/**
+ * Moves `zero` back by what is given back, or on by what is taken: at most to one burst under empty. What was charged longer ago than
+ * the bucket takes to fill has flowed in again, and gives nothing back.
+ */
+function adjust(
+  plan: BucketPlan,
+  state: BucketState | undefined,
+  now: Micros,
+  amount: MicroTokens,
+  _phase: number,
+  receipt?: Micros,
+): BucketState | undefined {
   const time = state === undefined ? now : Math.max(now, state.seen)
+  if (amount > 0 && receipt !== undefined && receipt <= time - plan.emptyBefore.micros) return state
   const { zero, rest, hold } = filled(plan, state, time)
   const span = spanOf(plan, Math.min(Math.abs(amount), 2 * plan.burst))
   const sign = amount < 0 ? 1 : -1

@@ -6,6 +6,7 @@ import { fixedWindow } from '../../src/algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../src/algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../../src/algorithms/sliding-window-log.ts'
 import { SEED } from './arbitraries.ts'
+import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { type LawCase, TABLE } from './cases.ts'
 import { MIDNIGHT } from './traces/trace.ts'
 
@@ -135,6 +136,16 @@ describe.each(TABLE)('adjusting a %s', (_, { cases, ten }) => {
 })
 
 describe('a refund with a receipt', () => {
+  it('does nothing once the bucket has had the time to fill since the charge', () => {
+    const key = keyOf(tokenBucket({ rate: '1/s', burst: 10 }))
+    key.charge(MIDNIGHT, 5 * S)
+    key.charge(MIDNIGHT + 10 * S, 10 * S)
+    key.adjust(MIDNIGHT + 10 * S, 5 * S, MIDNIGHT)
+    expect(key.left(MIDNIGHT + 10 * S).remaining).toBe(0)
+    key.adjust(MIDNIGHT + 10 * S, 5 * S, MIDNIGHT + 1)
+    expect(key.left(MIDNIGHT + 10 * S).remaining).toBe(5)
+  })
+
   it('does nothing once the fixed window of the charge has ended', () => {
     const key = keyOf(fixedWindow({ limit: 10, window: '10s' }))
     key.charge(MIDNIGHT + 9 * S, 5 * S)

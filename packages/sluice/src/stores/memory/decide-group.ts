@@ -33,13 +33,16 @@ export function decideGroup(
   const slots: Slot[] = []
   const asked = calls.map((call) => ask(room, call, slots))
   const blocks = slots.map(({ id }) => room.blockOf(id))
-  const states = slots.map((slot) => thought?.get(nameOf(slot)) ?? read(slot))
+  const traced = slots.map(
+    ({ known, lo, hi, id }) => known.states.find(lo, hi) === -1 && room.overflow.trace(id.scope.text, lo) !== undefined,
+  )
+  const states = slots.map((slot) => thought?.get(nameOf(slot)) ?? read(room, slot))
   const result = applyGroup(states, asked, now, blocks)
   if (thought !== undefined) {
     for (const { slot, state } of result.writes) thought.set(nameOf(slots[slot] as Slot), state)
-    return verdictOf(result, now)
+    return verdictOf(result, now, room, overflowed(result, asked, traced))
   }
-  if (keep(room, slots, result, now)) return verdictOf(result, now)
+  if (keep(room, slots, result, now)) return verdictOf(result, now, room, overflowed(result, asked, traced))
   const counted = slots.every(({ limit }) => limit.algorithm.cells !== 'log')
   return onPressure === 'shared' && counted ? decideShared(room, slots, asked, now, blocks) : noRoom(room.full, onPressure === 'allow')
 }
@@ -56,9 +59,9 @@ function nameOf({ known, lo, hi }: Slot): string {
   return `${known.tag}:${lo}:${hi}`
 }
 
-function read({ known: { states }, lo, hi, limit }: Slot): unknown {
+function read(room: Room, { known: { states }, lo, hi, limit, id }: Slot): unknown {
   const row = states.find(lo, hi)
-  return row === -1 ? undefined : states.read(row, limit.algorithm.step().next)
+  return row === -1 ? room.overflow.trace(id.scope.text, lo) : states.read(row, limit.algorithm.step().next)
 }
 
 /** Writes what a group changed; false where there is no room for the states it adds, and nothing was written. */
@@ -103,7 +106,7 @@ function decideShared(
 ): GroupVerdict {
   const shared = slots.map(({ known, lo, hi }) => known.states.find(lo, hi) === -1)
   const states = slots.map((slot, index) =>
-    shared[index] === true ? room.overflow.read(slot.id.scope.text, slot.lo, slot.limit, now, slot.phase) : read(slot),
+    shared[index] === true ? room.overflow.read(slot.id.scope.text, slot.lo, slot.limit, now, slot.phase) : read(room, slot),
   )
   const result = applyGroup(states, asked, now, blocks)
   for (const { slot, state } of result.writes.filter((write) => shared[write.slot] === true)) {
@@ -111,10 +114,15 @@ function decideShared(
     room.overflow.write(id.scope.text, lo, state)
   }
   keep(room, slots, { ...result, writes: result.writes.filter((write) => shared[write.slot] === false) }, now)
-  const refused = result.calls.some(({ outcome }, index) => outcome === 'denied' && shared[(asked[index] as GroupCall).slot] === true)
-  return { ...verdictOf(result, now), ...(refused ? { reason: 'overflow' } : {}), degraded: room.full }
+  return { ...verdictOf(result, now, room, overflowed(result, asked, shared)), degraded: room.full }
 }
 
-function verdictOf({ outcome, calls }: GroupResult, now: Micros): GroupVerdict {
-  return { outcome, allowed: outcome === 'allowed', at: now, calls, source: 'store' }
+/** Whether a state that keys share denied. */
+function overflowed({ calls }: GroupResult, asked: readonly GroupCall[], shared: readonly boolean[]): boolean {
+  return calls.some(({ outcome }, index) => outcome === 'denied' && shared[(asked[index] as GroupCall).slot] === true)
+}
+
+function verdictOf({ outcome, calls }: GroupResult, now: Micros, room: Room, overflow: boolean): GroupVerdict {
+  const verdict: GroupVerdict = { outcome, allowed: outcome === 'allowed', at: now, calls, source: 'store' }
+  return overflow ? { ...verdict, reason: 'overflow', degraded: room.full } : verdict
 }

@@ -4,13 +4,15 @@ import type { Room } from './room.ts'
 
 /**
  * Decides one call of a key that is not blocked: what `applyGroup` does with a group of one, without objects that outlive the
- * call: the verdict is good until the next one. Undefined where there is no room for a new state; nothing has changed then.
+ * call: the verdict is good until the next one. Undefined where there is no room for a new state, or it
+ * does not begin afresh; nothing has changed then.
  */
 export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): GroupVerdict | undefined {
   const known = room.limits.find(id.scope, id.key, limit)
   const { states, step } = known
   const { algorithm, plan } = limit
   const row = states.find(known.lo, known.hi)
+  if (row === -1 && room.overflow.trace(id.scope.text, known.lo) !== undefined) return undefined
   const stored = row === -1 ? undefined : states.read(row, known.state)
   const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
   algorithm.decide(plan, state, now, cost, phase, step)

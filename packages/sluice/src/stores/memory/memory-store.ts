@@ -65,7 +65,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     const { states, lo, hi, step } = room.limits.find(id.scope, id.key, limit)
     const { algorithm, plan } = limit
     const row = states.find(lo, hi)
-    const stored = row === -1 ? undefined : states.read(row, step.next)
+    // A penalty writes a state, which must not begin afresh where a shared one stood in for the key.
+    const trace = row === -1 && amount < 0 ? room.overflow.trace(id.scope.text, lo) : undefined
+    const stored = row === -1 ? trace : states.read(row, step.next)
     const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
     const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
     if (adjusted === stored) return

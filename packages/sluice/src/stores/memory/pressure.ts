@@ -24,6 +24,14 @@ export class Overflow {
     return empty
   }
 
+  /**
+   * What a key begins from that has a place again: it may have been decided here, and would bring a second burst, or come back before
+   * its time, if it began afresh. Undefined where the key's stand-in was never used.
+   */
+  trace(scope: string, lo: number): unknown {
+    return this.#states.size === 0 ? undefined : this.#states.get(scope)?.[lo & (OVERFLOW_STATES - 1)]
+  }
+
   write(scope: string, lo: number, state: unknown): void {
     const states = this.#states.get(scope) ?? Array.from({ length: OVERFLOW_STATES }, () => undefined)
     this.#states.set(scope, states)

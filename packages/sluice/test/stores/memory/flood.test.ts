@@ -24,4 +24,31 @@ describe('a flood of a hundred times as many keys as there is room for', () => {
     expect(await limiter.check('second')).toMatchObject({ outcome: 'allowed', degraded: { kind: 'memory' } })
     expect(await limiter.check('second')).toMatchObject({ outcome: 'denied', reason: 'overflow' })
   })
+
+  it('gives a key that gets a place what its shared state left it: no second burst, nothing before its time', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock })
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/min', burst: 10 }), store, clock })
+    const take = (key: string): number => {
+      let taken = 0
+      while (limiter.checkSync(key).allowed) taken += 1
+      return taken
+    }
+    await limiter.block('other', '1d')
+    expect(take('key')).toBe(0)
+    clock.advance(600_000)
+    expect(take('key')).toBe(10)
+    await limiter.unblock('other')
+    expect(limiter.checkSync('key')).toMatchObject({ outcome: 'denied', reason: 'overflow', retryAfterMs: 60_000 })
+    expect(await limiter.peek('key')).toMatchObject({ outcome: 'denied', reason: 'overflow' })
+    clock.advance(59_999)
+    expect(take('key')).toBe(0)
+    clock.advance(1)
+    expect(take('key')).toBe(1)
+    expect(store.size).toBe(1)
+    await limiter.reset('key')
+    await limiter.penalize('key')
+    clock.advance(59_999)
+    expect(take('key')).toBe(0)
+  })
 })
