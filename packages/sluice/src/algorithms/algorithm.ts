@@ -108,4 +108,6 @@ export interface Cells<S> {
   /** Own numbers from the cells, the rest from a state of the same unit. */
   load(unit: S, cells: Float64Array, at: number, into: S): void
   sameUnit(one: S, other: S): boolean
+  /** The numbers that make two units the same. */
+  unit(state: S): readonly number[]
 }

@@ -115,6 +115,7 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
       into.window = unit.window
     },
     sameUnit: (one: FixedWindowState, other: FixedWindowState) => one.window === other.window,
+    unit: ({ window }: FixedWindowState) => [window],
   },
 })
 

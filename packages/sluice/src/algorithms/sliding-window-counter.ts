@@ -88,6 +88,7 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
       into.window = unit.window
     },
     sameUnit: (one: CounterState, other: CounterState) => one.window === other.window,
+    unit: ({ window }: CounterState) => [window],
   },
 })
 

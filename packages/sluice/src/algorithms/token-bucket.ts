@@ -102,6 +102,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
       into.plan = unit.plan
     },
     sameUnit: (one: BucketState, other: BucketState) => one.hold === other.hold && samePlan(one.plan, other.plan),
+    unit: ({ hold, plan }: BucketState) => [hold, plan.n, plan.m, plan.burst],
   },
 })
 

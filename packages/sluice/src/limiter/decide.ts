@@ -40,14 +40,16 @@ function refusal(
   const worst = outcome === 'denied' ? latest(calls) : calls.findIndex((call) => call.outcome === 'impossible')
   const limitName = (named[worst] as NamedLimit).name
   if (outcome !== 'denied') return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits, at, source }
-  const { blocked, retryAfter } = calls[worst] as Verdict
+  const { retryAfter } = calls[worst] as Verdict
+  const blocked = calls.some((call) => call.blocked === true)
   return {
     outcome,
     allowed: false,
     limitName,
-    reason: blocked === true ? 'blocked' : (reason ?? 'quota'),
+    reason: blocked ? 'blocked' : (reason ?? 'quota'),
     retryAfterMs: toMillis(retryAfter),
-    limits,
+    // What a blocked key has left is of no use to it.
+    limits: blocked ? limits.map((view) => ({ ...view, remaining: 0 })) : limits,
     at,
     source,
   }

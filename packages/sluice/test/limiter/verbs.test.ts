@@ -58,7 +58,7 @@ describe('block', () => {
       outcome: 'denied',
       reason: 'blocked',
       retryAfterMs: 30_000,
-      limits: [{ remaining: 10 }, { remaining: 100 }],
+      limits: [{ remaining: 0 }, { remaining: 0 }],
     })
     expect(await limiter.check('other')).toMatchObject({ outcome: 'allowed' })
     clock.advance(29_999)

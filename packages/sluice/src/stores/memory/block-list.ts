@@ -9,11 +9,11 @@ export class BlockList {
     return this.#table.size
   }
 
-  /** The end of a key's block, 0 for none. */
-  until(lo: number, hi: number): Micros {
-    if (this.#table.size === 0) return 0
+  /** The end of a key's block, 0 for none, or for one that is over. */
+  until(lo: number, hi: number, now: Micros): Micros {
     const row = this.#table.find(lo, hi)
-    return row === -1 ? 0 : (this.#table.segment.cells[row] as number)
+    const until = row === -1 ? 0 : (this.#table.segment.cells[row] as number)
+    return until > now ? until : 0
   }
 
   set(lo: number, hi: number, until: Micros, now: Micros): void {

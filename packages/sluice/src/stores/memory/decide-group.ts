@@ -16,8 +16,14 @@ interface Slot {
   readonly phase: number
 }
 
-/** What a look has only thought of, by state. */
-export type Thought = Map<string, unknown>
+/** What a look has only thought of: states by name, and how many of them are not in the store. */
+export interface Thought {
+  readonly states: Map<string, unknown>
+  added: number
+}
+
+/** From so many calls on, the states of a group are found by name. */
+const MANY = 8
 
 /**
  * Decides calls all or nothing with the reference driver.
@@ -31,27 +37,30 @@ export function decideGroup(
   thought?: Thought,
 ): GroupVerdict {
   const slots: Slot[] = []
-  const asked = calls.map((call) => ask(room, call, slots))
-  const blocks = slots.map(({ id }) => room.blockOf(id))
+  const places = calls.length < MANY ? undefined : new Map<string, number>()
+  const asked = calls.map((call) => ask(room, call, slots, places))
+  const blocks = slots.map(({ id }) => room.blockOf(id, now))
   const traced = slots.map(
     ({ known, lo, hi, id }) => known.states.find(lo, hi) === -1 && room.overflow.trace(id.scope.text, lo) !== undefined,
   )
-  const states = slots.map((slot) => thought?.get(nameOf(slot)) ?? read(room, slot))
+  const states = slots.map((slot) => thought?.states.get(nameOf(slot)) ?? read(room, slot))
   const result = applyGroup(states, asked, now, blocks)
-  if (thought !== undefined) {
-    for (const { slot, state } of result.writes) thought.set(nameOf(slots[slot] as Slot), state)
-    return verdictOf(result, now, room, overflowed(result, asked, traced))
-  }
-  if (keep(room, slots, result, now)) return verdictOf(result, now, room, overflowed(result, asked, traced))
+  const done = thought === undefined ? keep(room, slots, result, now) : think(room, slots, result, now, thought)
+  if (done) return verdictOf(result, now, room, overflowed(result, asked, traced))
   const counted = slots.every(({ limit }) => limit.algorithm.cells !== 'log')
-  return onPressure === 'shared' && counted ? decideShared(room, slots, asked, now, blocks) : noRoom(room.full, onPressure === 'allow')
+  return onPressure === 'shared' && counted
+    ? decideShared(room, slots, asked, now, blocks, thought === undefined)
+    : noRoom(room.full, onPressure === 'allow')
 }
 
-function ask(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
+function ask(room: Room, { id, limit, cost, phase }: Call, slots: Slot[], places: Map<string, number> | undefined): GroupCall {
   const known = room.limits.find(id.scope, id.key, limit)
-  const { states, lo, hi } = known
-  let slot = slots.findIndex((one) => one.lo === lo && one.hi === hi && one.known.states === states)
-  if (slot === -1) slot = slots.push({ known, lo, hi, id, limit, phase }) - 1
+  const { lo, hi } = known
+  const made = { known, lo, hi, id, limit, phase }
+  const same = (one: Slot): boolean => one.lo === lo && one.hi === hi && one.known.tag === known.tag
+  const found = places === undefined ? slots.findIndex(same) : (places.get(nameOf(made)) ?? -1)
+  const slot = found === -1 ? slots.push(made) - 1 : found
+  places?.set(nameOf(made), slot)
   return { slot, limit, cost, phase }
 }
 
@@ -62,6 +71,16 @@ function nameOf({ known, lo, hi }: Slot): string {
 function read(room: Room, { known: { states }, lo, hi, limit, id }: Slot): unknown {
   const row = states.find(lo, hi)
   return row === -1 ? room.overflow.trace(id.scope.text, lo) : states.read(row, limit.algorithm.step().next)
+}
+
+/** As `keep`, in thought alone. */
+function think(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: Micros, thought: Thought): boolean {
+  const isNew = (slot: Slot): boolean => !thought.states.has(nameOf(slot)) && slot.known.states.find(slot.lo, slot.hi) === -1
+  const added = writes.filter(({ slot }) => isNew(slots[slot] as Slot)).length
+  if (added > 0 && !room.makeRoom(thought.added + added, now)) return false
+  thought.added += added
+  for (const { slot, state } of writes) thought.states.set(nameOf(slots[slot] as Slot), state)
+  return true
 }
 
 /** Writes what a group changed; false where there is no room for the states it adds, and nothing was written. */
@@ -103,17 +122,20 @@ function decideShared(
   asked: readonly GroupCall[],
   now: Micros,
   blocks: readonly Micros[],
+  charge: boolean,
 ): GroupVerdict {
   const shared = slots.map(({ known, lo, hi }) => known.states.find(lo, hi) === -1)
   const states = slots.map((slot, index) =>
     shared[index] === true ? room.overflow.read(slot.id.scope.text, slot.lo, slot.limit, now, slot.phase) : read(room, slot),
   )
   const result = applyGroup(states, asked, now, blocks)
-  for (const { slot, state } of result.writes.filter((write) => shared[write.slot] === true)) {
-    const { id, lo } = slots[slot] as Slot
-    room.overflow.write(id.scope.text, lo, state)
+  if (charge) {
+    for (const { slot, state } of result.writes.filter((write) => shared[write.slot] === true)) {
+      const { id, lo } = slots[slot] as Slot
+      room.overflow.write(id.scope.text, lo, state)
+    }
+    keep(room, slots, { ...result, writes: result.writes.filter((write) => shared[write.slot] === false) }, now)
   }
-  keep(room, slots, { ...result, writes: result.writes.filter((write) => shared[write.slot] === false) }, now)
   return { ...verdictOf(result, now, room, overflowed(result, asked, shared)), degraded: room.full }
 }
 

@@ -51,8 +51,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   let room = fresh()
 
   const decide = ({ calls }: CallGroup, now: Micros): GroupVerdict => {
-    if (calls.length === 1 && room.blocks.size === 0) {
-      const verdict = decideOne(room, calls[0] as Call, now)
+    const first = calls[0] as Call
+    if (calls.length === 1 && (room.blocks.size === 0 || room.blockOf(first.id, now) === 0)) {
+      const verdict = decideOne(room, first, now)
       if (verdict !== undefined) return verdict
     }
     return decideGroup(room, calls, now, onPressure)
@@ -75,7 +76,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       if (row !== -1) states.remove(row)
     } else if (row !== -1) states.replace(row, limit, adjusted)
     else {
-      must(1, now)
       states.find(lo, hi)
       states.add(lo, hi, limit, adjusted, 0, now)
     }
@@ -94,18 +94,22 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     peek: async (groups, callOptions) => {
       const now = timeOf(callOptions)
-      const thought: Thought = new Map()
+      const thought: Thought = { states: new Map(), added: 0 }
       return groups.map(({ calls }) => decideGroup(room, calls, now, onPressure, thought))
     },
     adjust: async (calls, amounts, callOptions) => {
       const now = timeOf(callOptions)
+      // All of them find room, or none is charged.
+      const taking = calls.filter((_, index) => (amounts[index] as MicroTokens) < 0)
+      const added = taking.filter(({ id, limit }) => room.isNew(id, limit)).length
+      if (added > 0) must(added, now)
       calls.forEach((call, index) => adjustOne(call, amounts[index] as MicroTokens, now, callOptions?.receipt))
     },
     block: async (ids, duration, callOptions) => {
       const now = timeOf(callOptions)
       for (const id of ids) {
         if (duration === null) room.lift(id)
-        else if (room.blockOf(id) === 0) {
+        else if (room.blockOf(id, now) === 0) {
           must(1, now)
           room.block(id, now + duration, now)
         } else room.block(id, now + duration, now)

@@ -10,6 +10,8 @@ import type { GroupVerdict, StoreFailure } from '../store.ts'
 export type OnPressure = 'allow' | 'deny' | 'shared'
 
 const OVERFLOW_STATES = 1_024
+/** Limits with shared states, at most; the one that has them longest begins with empty ones again. */
+const OVERFLOWING = 256
 
 /** The shared states of limits, made as they are needed. */
 export class Overflow {
@@ -34,6 +36,8 @@ export class Overflow {
 
   write(scope: string, lo: number, state: unknown): void {
     const states = this.#states.get(scope) ?? Array.from({ length: OVERFLOW_STATES }, () => undefined)
+    const [oldest] = this.#states.keys()
+    if (oldest !== undefined && this.#states.size >= OVERFLOWING && !this.#states.has(scope)) this.#states.delete(oldest)
     this.#states.set(scope, states)
     states[lo & (OVERFLOW_STATES - 1)] = state
   }

@@ -40,10 +40,10 @@ export class Room {
   }
 
   /** Until when the id is blocked, 0 for no block. */
-  blockOf({ scope, key }: StateId): Micros {
+  blockOf({ scope, key }: StateId, now: Micros): Micros {
     if (this.blocks.size === 0) return 0
     const { lo, hi } = this.limits.locate(scope, '', key)
-    return this.blocks.until(lo, hi)
+    return this.blocks.until(lo, hi, now)
   }
 
   block({ scope, key }: StateId, until: Micros, now: Micros): void {
@@ -72,6 +72,11 @@ export class Room {
       const row = states.find(lo, hi)
       if (row !== -1) states.remove(row)
     }
+  }
+
+  isNew(id: StateId, limit: AnyLimit): boolean {
+    const { states, lo, hi } = this.limits.find(id.scope, id.key, limit)
+    return states.find(lo, hi) === -1
   }
 
   /** Whether that many more fit, spent states dropped as far as needed. */

@@ -4,6 +4,7 @@ import type { Rows } from './table.ts'
 
 /** What states of one plan share, kept once for all of them. */
 interface Unit {
+  readonly name: string
   readonly limit: AnyLimit
   readonly cells: Cells<unknown>
   /** Any state of this unit. */
@@ -17,6 +18,7 @@ interface Unit {
 export class Units implements Rows {
   readonly #units: (Unit | undefined)[] = [undefined]
   readonly #free: number[] = []
+  readonly #byName = new Map<string, number>()
 
   /** Whether a state counts in this unit. */
   fits(id: number, { algorithm }: AnyLimit, state: unknown): boolean {
@@ -27,13 +29,15 @@ export class Units implements Rows {
   /** Number of a state's unit, made if need be. @param guess where it was last time */
   of(limit: AnyLimit, state: unknown, guess: number): number {
     if (this.fits(guess, limit, state)) return guess
-    const known = this.#units.findIndex((_, id) => this.fits(id, limit, state))
-    if (known > 0) return known
-    const cells = limit.algorithm.cells as Cells<unknown>
-    const copy: unknown = limit.algorithm.codec.decodeState(limit.algorithm.codec.encodeState(state))
-    const unit = { limit, cells, sample: copy, scratch: limit.algorithm.step().next, rows: 0 }
+    const { algorithm } = limit
+    const cells = algorithm.cells as Cells<unknown>
+    const name = `${algorithm.tag}:${cells.unit(state).join(':')}`
+    const known = this.#byName.get(name)
+    if (known !== undefined) return known
+    const sample: unknown = algorithm.codec.decodeState(algorithm.codec.encodeState(state))
     const id = this.#free.pop() ?? this.#units.length
-    this.#units[id] = unit
+    this.#units[id] = { name, limit, cells, sample, scratch: algorithm.step().next, rows: 0 }
+    this.#byName.set(name, id)
     return id
   }
 
@@ -52,6 +56,7 @@ export class Units implements Rows {
     const unit = this.#units[id] as Unit
     unit.rows -= 1
     if (unit.rows > 0) return
+    this.#byName.delete(unit.name)
     this.#units[id] = undefined
     this.#free.push(id)
   }

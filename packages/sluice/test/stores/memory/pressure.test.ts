@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter, memoryStore, tokenBucket } from '../../../src/index.ts'
+import { manualClock } from '../../../src/time/manual.ts'
+
+describe('a look at a store without room', () => {
+  it.each([undefined, 'deny', 'allow', 'shared'] as const)('with onPressure %s sees what a check would be answered', async (onPressure) => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1, clock, ...(onPressure === undefined ? {} : { onPressure }) })
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 2 }), store, clock })
+    await limiter.check('first')
+    const seen = await limiter.peek('second')
+    expect(await limiter.check('second')).toEqual(seen)
+    expect(seen.outcome).toBe(onPressure === 'shared' ? 'denied' : 'undecided')
+    expect(store.size).toBe(1)
+  })
+})
+
+describe('limits of many plans on one store', () => {
+  it('find their units by what they are: the last of 5,000 costs what the first does', () => {
+    const clock = manualClock()
+    const store = memoryStore({ clock })
+    const limiters = Array.from({ length: 5_000 }, (_, index) =>
+      createLimiter({ name: `plan${index}`, limit: tokenBucket({ rate: `${index + 1}/h`, burst: 10 }), store, clock }),
+    )
+    for (const limiter of limiters) expect(limiter.checkSync('one').outcome).toBe('allowed')
+    for (const limiter of limiters) expect(limiter.checkSync('two', { cost: 10 }).limits[0]?.remaining).toBe(0)
+    expect(store.size).toBe(10_000)
+    for (const limiter of limiters) expect(limiter.checkSync('one').limits[0]?.remaining).toBe(8)
+  })
+
+  it('penalties over several limits find room for all, or take nothing', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 3, clock })
+    const limits = { one: tokenBucket({ rate: '1/h', burst: 10 }), two: tokenBucket({ rate: '2/h', burst: 10 }) }
+    const limiter = createLimiter({ limits, store, clock })
+    await limiter.penalize('a')
+    await expect(limiter.penalize('b')).rejects.toMatchObject({ kind: 'memory', executed: 'no' })
+    expect(store.size).toBe(2)
+  })
+})
