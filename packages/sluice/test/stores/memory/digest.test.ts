@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createDigester } from '../../../src/stores/memory/digest.ts'
 import { seeded } from '../../../src/testing/random.ts'
+import { absorbed, finished, keyed } from './half-sip-hash.ts'
 
 function digests(seed: number) {
   const digester = createDigester(seeded(seed))
@@ -33,6 +34,19 @@ describe('digests of keys', () => {
     ]
     const all = ['s:', 't:', ''].flatMap((scope) => keys.map((key) => digest(scope, key)))
     expect(new Set(all).size).toBe(all.length)
+  })
+
+  it('are HalfSipHash-1-3 of the key under the scope', () => {
+    const parts = [0.1, 0.7]
+    const digester = createDigester(() => parts.shift() as number)
+    const start = keyed(Math.floor(0.1 * 2 ** 32), Math.floor(0.7 * 2 ** 32))
+    for (const scope of ['', 's:', 'policy:rule:tb:']) {
+      const seed = digester.seed(scope)
+      for (const key of ['', 'a', 'ab', 'user:42', 'é\ud800', '\uffff\uffff\uffff', 'x'.repeat(70_000)]) {
+        digester.digest(seed, key)
+        expect([digester.lo, digester.hi]).toEqual(finished(absorbed(absorbed(start, scope), key)))
+      }
+    }
   })
 
   it('are the same for the same key, and others in another process', () => {
