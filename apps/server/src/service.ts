@@ -16,6 +16,7 @@ import { EVENT_STREAM, type Live } from './live.ts'
 import { overviewOf } from './overview.ts'
 import { pageRoutes } from './page.ts'
 import { type Asked, findHandler, type Routes } from './routes.ts'
+import { storeKindOf } from './store-kind.ts'
 
 export interface ServiceParts {
   readonly engine: Engine
@@ -53,7 +54,7 @@ export function createService(parts: ServiceParts): (request: IncomingMessage, r
 }
 
 function routesOf({ engine, store, policy, metrics, live, demo, admission, draining = () => false }: ServiceParts): Routes {
-  const kind = store.capabilities.clock === 'caller' ? 'process' : 'shared'
+  const kind = storeKindOf(store)
   return {
     exact: new Map([
       ['/v1/check', { POST: (asked: Asked) => check(engine, asked) }],

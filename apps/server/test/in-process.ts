@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { memoryStore, type Store } from 'sluice'
 import { type PrometheusMetrics, prometheusMetrics } from 'sluice/observe'
-import { createEngine, type Engine, parsePolicy } from 'sluice/policy'
+import { createEngine, type Engine, parsePolicy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/wrap'
 import { onTestFinished } from 'vitest'
 import { admits } from '../src/admin.ts'
@@ -28,16 +28,18 @@ export interface LocalOptions {
   /** URL of the store the policy may not leave; default the one it names. */
   readonly storeUrl?: string
   readonly token?: string | undefined
+  readonly pseudonym?: Pseudonym
 }
 
 /** The service on a free port of this process, gone when the test is. */
 export async function local(text: string, options: LocalOptions = {}): Promise<Local> {
+  const { pseudonym } = options
   const first = parsePolicy(text, { filename: 'first.yaml' })
   const opened = options.store ?? memoryStore()
   const metrics = prometheusMetrics({ read: serviceMetrics(opened, () => policy) })
   const store = withObservers(opened, [metrics])
   const live = createLive(() => engine.policy)
-  const engine = createEngine({ policy: first, store, observers: [metrics, live] })
+  const engine = createEngine({ policy: first, store, observers: [metrics, live], ...(pseudonym === undefined ? {} : { pseudonym }) })
   const policy = holdPolicy(first, options.storeUrl ?? first.store ?? 'memory:', (next) => engine.reload(next))
   const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)
   const server = createServer()

@@ -19,7 +19,7 @@ export interface KeyTarget {
   readonly limit?: string
 }
 
-/** One state that a key may have. It names the key in clear: it is for the operator, not for clients. */
+/** One state that a key may have: for the operator, not for clients. It names the key as the store does, so where the policy asks for pseudonyms by one. */
 export interface KeyState extends LimitView {
   /** Conditions of the tier; empty for the one without. */
   readonly tier: string
