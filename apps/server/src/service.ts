@@ -11,6 +11,7 @@ import { auth, decide } from './endpoints/forward.ts'
 import { alive, ready } from './endpoints/health.ts'
 import { keyRoutes } from './endpoints/keys.ts'
 import { putPolicy, showPolicy } from './endpoints/policy.ts'
+import type { HeldOverrides } from './held-overrides.ts'
 import type { HeldPolicy } from './held-policy.ts'
 import { EVENT_STREAM, type Live } from './live.ts'
 import { overviewOf } from './overview.ts'
@@ -22,6 +23,7 @@ export interface ServiceParts {
   readonly engine: Engine
   readonly store: Store
   readonly policy: HeldPolicy
+  readonly overrides: HeldOverrides
   readonly metrics: PrometheusMetrics
   readonly live: Live
   /** Puts the demo backend behind the policy. */
@@ -53,7 +55,7 @@ export function createService(parts: ServiceParts): (request: IncomingMessage, r
   }
 }
 
-function routesOf({ engine, store, policy, metrics, live, demo, admission, draining = () => false }: ServiceParts): Routes {
+function routesOf({ engine, store, policy, overrides, metrics, live, demo, admission, draining = () => false }: ServiceParts): Routes {
   const kind = storeKindOf(store)
   return {
     exact: new Map([
@@ -76,7 +78,7 @@ function routesOf({ engine, store, policy, metrics, live, demo, admission, drain
     below: new Map([
       ['/v1/auth', (asked: Asked) => auth(engine, asked)],
       ['/v1/decision', (asked: Asked) => decide(engine, asked)],
-      ['/v1/keys', keyRoutes(engine, admission)],
+      ['/v1/keys', keyRoutes(engine, overrides, admission)],
     ]),
   }
 }

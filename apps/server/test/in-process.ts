@@ -7,6 +7,7 @@ import { withObservers } from 'sluice/wrap'
 import { onTestFinished } from 'vitest'
 import { admits } from '../src/admin.ts'
 import { watchConnections } from '../src/connections.ts'
+import { holdOverrides } from '../src/held-overrides.ts'
 import { type HeldPolicy, holdPolicy } from '../src/held-policy.ts'
 import { createLive } from '../src/live.ts'
 import { serviceMetrics } from '../src/service-metrics.ts'
@@ -41,9 +42,10 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
   const live = createLive(() => engine.policy)
   const engine = createEngine({ policy: first, store, observers: [metrics, live], ...(pseudonym === undefined ? {} : { pseudonym }) })
   const policy = holdPolicy(first, options.storeUrl ?? first.store ?? 'memory:', (next) => engine.reload(next))
+  const overrides = holdOverrides(engine, () => {})
   const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)
   const server = createServer()
-  watchConnections(server, createService({ engine, store, policy, metrics, live, demo: false, admission }))
+  watchConnections(server, createService({ engine, store, policy, overrides, metrics, live, demo: false, admission }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     const closed = new Promise((resolve) => server.close(resolve))

@@ -17,6 +17,7 @@ import { RULE_SET } from './charges.ts'
 import { chargingOf, chargingOfKey, type Present, termsOf } from './charging.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import { type Explanation, explainRules } from './explain.ts'
+import { type KeyOverrides, keyOverrides } from './key-overrides.ts'
 import { type KeyVerbs, keyVerbs } from './keys.ts'
 import { load, type Loaded, type Surroundings } from './loaded.ts'
 import { liveOverrides } from './overrides.ts'
@@ -45,7 +46,7 @@ export interface KeyQuestion {
 }
 
 /** A policy at work: it decides about requests by their facts. */
-export interface Engine extends AsyncDisposable, KeyVerbs {
+export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
   readonly policy: Policy
   /** What the policy says about headers. */
   readonly headers: HeaderChoice
@@ -65,7 +66,7 @@ export interface Engine extends AsyncDisposable, KeyVerbs {
   /**
    * Another limit for one key of one rule from the next decision on, in the words of the policy file; it goes before those of the file and
    * outlives a reload. What the key has left is kept, cut to the new limit.
-   * @throws LimiterError INVALID_OPTIONS naming each field that is wrong
+   * @throws LimiterError INVALID_OPTIONS naming each field that is wrong, also an `until` that has passed
    */
   override(fields: OverrideFields): Override
   /** The overrides that were set here and still hold. */
@@ -152,6 +153,7 @@ export function buildEngine(parts: EngineParts): Engine {
   )
   return {
     ...keys,
+    ...keyOverrides(() => loaded, live, present.now),
     get policy() {
       return loaded.policy
     },
@@ -193,7 +195,10 @@ export function buildEngine(parts: EngineParts): Engine {
     },
     override(fields) {
       const override = overrideFrom(fields, loaded.policy.rules)
-      live.set(override, clock.now())
+      const now = clock.now()
+      if (override.until !== undefined && override.until <= now)
+        throw new LimiterError('INVALID_OPTIONS', `override.until is ${JSON.stringify(fields.until)}: expected an instant to come`)
+      live.set(override, now)
       return override
     },
     overrides() {
