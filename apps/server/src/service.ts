@@ -5,11 +5,12 @@ import type { PrometheusMetrics } from 'sluice/observe'
 import type { Engine } from 'sluice/policy'
 import { type Admission, guarded } from './admin.ts'
 import { Refusal, send, sendError, sendJson } from './answer.ts'
+import type { Counted } from './busiest-keys.ts'
 import { DEMO_ENDPOINTS, demoBackend } from './demo.ts'
 import { check, checks } from './endpoints/check.ts'
 import { auth, decide } from './endpoints/forward.ts'
 import { alive, ready } from './endpoints/health.ts'
-import { keyRoutes } from './endpoints/keys.ts'
+import { keyRoutes, topRoute } from './endpoints/keys.ts'
 import { putPolicy, showPolicy } from './endpoints/policy.ts'
 import type { HeldOverrides } from './held-overrides.ts'
 import type { HeldPolicy } from './held-policy.ts'
@@ -24,6 +25,8 @@ export interface ServiceParts {
   readonly store: Store
   readonly policy: HeldPolicy
   readonly overrides: HeldOverrides
+  /** What each process counted of keys. */
+  readonly counted: () => Promise<readonly Counted[]>
   readonly metrics: PrometheusMetrics
   readonly live: Live
   /** Puts the demo backend behind the policy. */
@@ -55,7 +58,18 @@ export function createService(parts: ServiceParts): (request: IncomingMessage, r
   }
 }
 
-function routesOf({ engine, store, policy, overrides, metrics, live, demo, admission, draining = () => false }: ServiceParts): Routes {
+function routesOf({
+  engine,
+  store,
+  policy,
+  overrides,
+  counted,
+  metrics,
+  live,
+  demo,
+  admission,
+  draining = () => false,
+}: ServiceParts): Routes {
   const kind = storeKindOf(store)
   return {
     exact: new Map([
@@ -69,6 +83,7 @@ function routesOf({ engine, store, policy, overrides, metrics, live, demo, admis
         '/v1/policy',
         guarded(admission, { GET: (asked) => showPolicy(policy, kind, asked), PUT: (asked) => putPolicy(policy, kind, asked) }),
       ],
+      ['/v1/keys', topRoute(counted, admission)],
       ['/livez', { GET: alive }],
       ['/readyz', { GET: (asked: Asked) => ready(engine, store, draining, asked) }],
       ['/metrics', { GET: ({ response }: Asked) => send(response, 200, metrics.contentType, metrics.text()) }],

@@ -1,11 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { memoryStore, type Store } from 'sluice'
-import { type PrometheusMetrics, prometheusMetrics } from 'sluice/observe'
+import { type PrometheusMetrics, prometheusMetrics, topKeys } from 'sluice/observe'
 import { createEngine, type Engine, parsePolicy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/wrap'
 import { onTestFinished } from 'vitest'
 import { admits } from '../src/admin.ts'
+import { type Counted, countedBy } from '../src/busiest-keys.ts'
 import { watchConnections } from '../src/connections.ts'
 import { holdOverrides } from '../src/held-overrides.ts'
 import { type HeldPolicy, holdPolicy } from '../src/held-policy.ts'
@@ -39,13 +40,15 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
   const opened = options.store ?? memoryStore()
   const metrics = prometheusMetrics({ read: serviceMetrics(opened, () => policy) })
   const store = withObservers(opened, [metrics])
+  const top = topKeys()
   const live = createLive(() => engine.policy)
-  const engine = createEngine({ policy: first, store, observers: [metrics, live], ...(pseudonym === undefined ? {} : { pseudonym }) })
+  const engine = createEngine({ policy: first, store, observers: [metrics, live, top], ...(pseudonym === undefined ? {} : { pseudonym }) })
   const policy = holdPolicy(first, options.storeUrl ?? first.store ?? 'memory:', (next) => engine.reload(next))
+  const counted = async (): Promise<readonly Counted[]> => [countedBy(top)]
   const overrides = holdOverrides(engine, () => {})
   const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)
   const server = createServer()
-  watchConnections(server, createService({ engine, store, policy, overrides, metrics, live, demo: false, admission }))
+  watchConnections(server, createService({ engine, store, policy, overrides, counted, metrics, live, demo: false, admission }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     const closed = new Promise((resolve) => server.close(resolve))

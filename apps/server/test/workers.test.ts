@@ -154,6 +154,11 @@ describe.skipIf(redis === undefined)('an override of several workers', () => {
     await expect.poll(() => childrenOf(service.pid).includes(victim as number)).toBe(false)
     await expect.poll(ready, { timeout: 20_000 }).toBe(200)
     expect(await limits()).toEqual([8])
+    const ask = { method: 'POST', headers: { connection: 'close' }, body: JSON.stringify({ key: 'ada', limit: rule }) }
+    const asked = Array.from({ length: 9 }, () => fetch(`${service.url}/v1/check?status=http`, ask))
+    expect((await Promise.all(asked)).filter(({ status }) => status === 200)).toHaveLength(8)
+    const top = (await (await fetch(`${service.url}/v1/keys?top=5`, { headers })).json()) as unknown
+    expect(top).toEqual({ keys: [{ rule, key: expect.stringMatching(/^[\da-f]{16}$/), requests: 9, error: 0, refused: 1 }] })
     expect(await (await fetch(place, { method: 'DELETE', headers })).json()).toEqual({ withdrawn: 1 })
     await expect.poll(limits).toEqual([3])
   })

@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { prometheusMetrics } from 'sluice/observe'
-import { createEngine, type Engine, type Policy } from 'sluice/policy'
+import { prometheusMetrics, topKeys } from 'sluice/observe'
+import { createEngine, type Engine, keyNames, type Policy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/wrap'
 import { admits, readAdminToken } from '../admin.ts'
+import { type Counted, countedBy } from '../busiest-keys.ts'
 import { watchConnections } from '../connections.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { holdOverrides, takeOverride } from '../held-overrides.ts'
@@ -18,7 +19,7 @@ import { createService } from '../service.ts'
 import { tokenCounts } from '../tokens/counts.ts'
 import { tokenWarnings } from '../unverified.ts'
 import { type WatchedFile, watchFile } from '../watch-file.ts'
-import type { RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
+import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
 import { relayPolicy } from '../workers/relay-policy.ts'
 import { answerTogether } from '../workers/together.ts'
 import { type WorkerGroup, workerGroup } from '../workers/worker-group.ts'
@@ -58,21 +59,26 @@ export async function serve(options: ServeOptions): Promise<void> {
   const store = withObservers(opened, [metrics])
   const live = createLive(() => engine.policy)
   const { claims, pseudonym } = identities
-  const engine = createEngine({ policy: first, store, observers: [metrics, live], claims, pseudonym })
-  const take = (next: Policy): void => identities.change(next, () => engine.reload(next))
-  const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
   const group = workerGroup()
   const given = await group?.begin()
+  const top = topKeys()
+  const engine = createEngine({ policy: first, store, observers: [metrics, live, top], claims, pseudonym, ...namesOf(given) })
+  const take = (next: Policy): void => identities.change(next, () => engine.reload(next))
+  const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
   if (given?.policy !== undefined) takeOver(policy, given.policy)
   for (const change of given?.overrides ?? []) adopt(engine, change)
   let draining = false
   const held = group === undefined ? policy : relayPolicy(policy, group)
+  const countedHere = (): Counted => countedBy(top)
+  const counted = async (): Promise<Counted[]> =>
+    group === undefined ? [countedHere()] : (await group.gather('top')).answers.map((answer) => JSON.parse(answer) as Counted)
   const overrides = holdOverrides(engine, (change) => group?.relayOverride(change))
   const alone = createService({
     engine,
     store,
     policy: held,
     overrides,
+    counted,
     metrics,
     live,
     demo: options.demo,
@@ -104,7 +110,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     policy: (candidate: RelayedPolicy) => takeOver(policy, candidate),
     override: (change: RelayedOverride) => adopt(engine, change),
   }
-  group?.join({ metrics: () => metrics.text(), ready }, takes)
+  group?.join({ metrics: () => metrics.text(), ready, top: () => JSON.stringify(countedHere()) }, takes)
   await stopped()
   draining = true
   watched.close()
@@ -145,6 +151,13 @@ function takeOver(policy: HeldPolicy, candidate: RelayedPolicy): void {
   } catch (error) {
     process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
   }
+}
+
+/** Workers share their names for keys, so that their counts can be added. */
+function namesOf(given: Beginning | undefined): { keyNames?: Pseudonym } {
+  if (given === undefined) return {}
+  const numbers = [...given.names]
+  return { keyNames: keyNames(() => numbers.shift() ?? 0) }
 }
 
 /** As `takeOver`, of an override. */

@@ -3,12 +3,28 @@ import type { Engine, KeyTarget } from 'sluice/policy'
 import { type Admission, guarded } from '../admin.ts'
 import { BadRequest, Refusal, sendJson } from '../answer.ts'
 import { readJson } from '../body.ts'
+import { busiest, type Counted } from '../busiest-keys.ts'
 import type { HeldOverrides } from '../held-overrides.ts'
 import { type Asked, type Handler, handlerOf, type Route } from '../routes.ts'
 import { deleteOverride, overridesOf, putOverride } from './override.ts'
 
 const LARGEST_BODY = 4_096
 const LONGEST_KEY = 4_096
+const MOST_TOP = 1_000
+const TOP = 20
+
+/** `GET /v1/keys?top=20`: the keys that were asked about most since the start, by pseudonym, in all processes. */
+export function topRoute(counted: () => Promise<readonly Counted[]>, admission: Admission | undefined): Route {
+  return guarded(admission, {
+    GET: async ({ query, response }) => {
+      const text = query.get('top') ?? String(TOP)
+      const top = /^\d{1,4}$/.test(text) ? Number(text) : 0
+      if (top < 1 || top > MOST_TOP)
+        throw new BadRequest(`top is ${JSON.stringify(text.slice(0, 60))}; expected a whole number from 1 to ${MOST_TOP}.`)
+      sendJson(response, 200, { keys: busiest(await counted(), top) })
+    },
+  })
+}
 
 /**
  * `/v1/keys/:key` (GET: where it stands, DELETE: forget it) and `/v1/keys/:key/block` (PUT a duration, DELETE to lift it), in the states of

@@ -1,7 +1,7 @@
 import type { OverrideFields } from 'sluice/policy'
 
 /** What workers can be asked about each other. */
-export type Question = 'metrics' | 'ready'
+export type Question = 'metrics' | 'ready' | 'top'
 
 /** From the primary to a worker. */
 export type ToWorker =
@@ -47,6 +47,8 @@ export interface Beginning {
   /** Instead of the file's. */
   readonly policy: RelayedPolicy | undefined
   readonly overrides: readonly RelayedOverride[]
+  /** Two numbers in [0, 1) that nobody can guess: by them all workers have the same names for keys. */
+  readonly names: readonly [number, number]
 }
 
 /** Whether a message is one of ours: the channel is shared with the runtime's own. */

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
+import { randomInt } from 'node:crypto'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { createGathering } from './gathering.ts'
 import { isMessage, type RelayedOverride, type RelayedPolicy, type ToPrimary } from './messages.ts'
@@ -27,6 +28,7 @@ export async function supervise(count: number): Promise<void> {
   const serving = new Set<Worker>()
   const began = new Map<Worker, Began>()
   const overrides = relayedOverrides(Date.now)
+  const names = [unguessable(), unguessable()] as const
   const pauses = new Set<NodeJS.Timeout>()
   const gathering = createGathering(() => restarts)
   const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
@@ -44,7 +46,7 @@ export async function supervise(count: number): Promise<void> {
     switch (message.kind) {
       case 'beginning':
         began.set(worker, { policy: relayed, missed: [] })
-        worker.send({ kind: 'begin', policy: relayed, overrides: overrides.list() })
+        worker.send({ kind: 'begin', policy: relayed, overrides: overrides.list(), names })
         return
       case 'serving':
         return serves(worker)
@@ -99,6 +101,10 @@ export async function supervise(count: number): Promise<void> {
   const last = setTimeout(() => forward('SIGKILL'), LAST_MS)
   await Promise.all(gone)
   clearTimeout(last)
+}
+
+function unguessable(): number {
+  return randomInt(2 ** 32) / 2 ** 32
 }
 
 /** A port in use or a store out of reach is told by one worker instead of by all. */

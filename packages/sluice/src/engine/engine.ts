@@ -19,8 +19,9 @@ import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import { type Explanation, explainRules } from './explain.ts'
 import { type KeyOverrides, keyOverrides } from './key-overrides.ts'
 import { type KeyVerbs, keyVerbs } from './keys.ts'
-import { load, type Loaded, type Surroundings } from './loaded.ts'
+import { load, type Loaded, type Pseudonym, type Surroundings } from './loaded.ts'
 import { liveOverrides } from './overrides.ts'
+import { tellCharges } from './tell-charges.ts'
 
 export interface EngineParts extends Surroundings {
   readonly policy: Policy
@@ -30,6 +31,8 @@ export interface EngineParts extends Surroundings {
   /** Verifies the token of a request and gives its claims, where the facts bring none. One that throws gives none. */
   readonly claims?: ((facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>) | undefined
   readonly observers: readonly Observer[]
+  /** What observers are told in place of a key that the policy keeps in clear. */
+  readonly keyNames: Pseudonym
   /** Chooses the requests that sampled rules count. */
   readonly random: Random
 }
@@ -128,6 +131,7 @@ export function buildEngine(parts: EngineParts): Engine {
       results: resultsOf(decision),
       durationMs,
     })
+  const tellKeys = tellCharges(observers, parts.keyNames)
   const decided = async (
     at: Loaded,
     questions: readonly Prepared[],
@@ -138,6 +142,7 @@ export function buildEngine(parts: EngineParts): Engine {
     const decisions = await ask('consume', at, questions, patience)
     const durationMs = clock.monotonic() - started
     if (observers.length > 0) decisions.forEach((decision, index) => tell(decision, routeAt(index), durationMs))
+    if (tellKeys !== undefined) decisions.forEach((decision, index) => tellKeys(at, (questions[index] as Prepared).charges, decision))
     return decisions
   }
   const close = async (): Promise<void> => {
