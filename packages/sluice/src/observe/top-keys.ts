@@ -23,10 +23,12 @@ export interface TopKeys extends Observer {
 }
 
 interface Cell {
-  rule: string
-  key: string
+  /** Rule and key as one text. */
+  readonly name: string
+  readonly rule: string
+  readonly key: string
   requests: number
-  error: number
+  readonly error: number
   refused: number
   /** Place in the heap. */
   at: number
@@ -87,11 +89,11 @@ export function topKeys(capacity: number = CAPACITY): TopKeys {
         return sink(known)
       }
       const least = floor()
-      const cell = { rule, key, requests: least + 1, error: least, refused, at: heap.length }
+      const cell = { name, rule, key, requests: least + 1, error: least, refused, at: heap.length }
       cells.set(name, cell)
       if (heap.length < capacity) return rise(cell)
       const given = heap[0] as Cell
-      cells.delete(`${given.rule}\0${given.key}`)
+      cells.delete(given.name)
       cell.at = 0
       sink(cell)
     },
