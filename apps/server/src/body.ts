@@ -45,6 +45,11 @@ export async function readJson(request: IncomingMessage, largest: number): Promi
     return JSON.parse(text)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new BadRequest(`The body is not JSON: ${text === '' ? 'it is empty' : why}.`)
+    throw new BadRequest(`The body is not JSON: ${text === '' ? 'it is empty' : withoutExcerpt(why)}.`)
   }
+}
+
+/** The reader of JSON quotes what it read, and keys and addresses are in it. */
+function withoutExcerpt(why: string): string {
+  return why.replace(/(?:, |^)(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, '') || 'it is no value'
 }

@@ -62,7 +62,8 @@ function readFields(fields: Record<string, unknown>): KeyQuestion | FactsQuestio
 
 function textOf(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value
-  throw new BadRequest(`The field ${name} is ${shown(value)}; expected a text that is not empty.`)
+  const found = name === 'key' || name === 'ip' ? kindOf(value) : shown(value)
+  throw new BadRequest(`The field ${name} is ${found}; expected a text that is not empty.`)
 }
 
 /** Whether it is above 0 and of six decimals is the limiter's to say; that it is a number is JSON's. */
@@ -80,7 +81,7 @@ function headersOf(value: unknown): Record<string, string | readonly string[]> {
   const entries = Object.entries(value).map(([name, content]): [string, string | readonly string[]] => {
     if (typeof content === 'string') return [name.toLowerCase(), content]
     if (Array.isArray(content) && content.every((item) => typeof item === 'string')) return [name.toLowerCase(), content]
-    throw new BadRequest(`The header ${shown(name)} is ${shown(content)}; expected a text or a list of texts.`)
+    throw new BadRequest(`The header ${shown(name)} is ${kindOf(content)}; expected a text or a list of texts.`)
   })
   return Object.fromEntries(entries)
 }
@@ -91,4 +92,9 @@ function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return 'an object'
   const text = JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_SHOWN) : value)
   return typeof value === 'string' && value.length > LONGEST_SHOWN ? `${text}...` : text
+}
+
+/** What a value is where it may tell who asks, which no message may. */
+function kindOf(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? `a ${typeof value}` : value === '' ? 'empty' : shown(value)
 }

@@ -59,5 +59,6 @@ export function handlerOf(route: Route, asked: Asked): () => Promise<void> | voi
   const allowed = Object.keys(route)
     .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]))
     .join(', ')
-  throw new Refusal(405, 'Method Not Allowed', `${asked.path} answers ${allowed}.`, {}, [['Allow', allowed]])
+  // Not the path itself: it may name a key.
+  throw new Refusal(405, 'Method Not Allowed', `This path answers ${allowed}.`, {}, [['Allow', allowed]])
 }

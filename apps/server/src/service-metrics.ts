@@ -1,9 +1,18 @@
 import type { Store } from 'sluice'
 import type { ReadMetric } from 'sluice/observe'
+import type { Bound, Rule } from 'sluice/policy'
 import type { HeldPolicy } from './held-policy.ts'
+import { storeKindOf } from './store-kind.ts'
 
 /** What a service can say of itself when it is scraped. */
 export function serviceMetrics(store: Store & { readonly size?: number }, policy: () => HeldPolicy): readonly ReadMetric[] {
+  const kind = storeKindOf(store)
+  const active = (): readonly Rule[] => policy().current.rules.filter(({ mode }) => mode !== 'off')
+  const bounds = (tokens: (bound: Bound) => number) => () =>
+    active().map((rule) => ({
+      labels: { rule: rule.name },
+      value: rule.mode === 'enforce' ? tokens(policy().current.boundOf(rule, kind)) : Infinity,
+    }))
   return [
     {
       name: 'sluice_keys',
@@ -15,10 +24,19 @@ export function serviceMetrics(store: Store & { readonly size?: number }, policy
       name: 'sluice_overgrant_bound',
       help: 'Tokens that a rule may admit above its limit while the store decides; a rule that stops nobody has no bound.',
       type: 'gauge',
-      read: () =>
-        policy()
-          .current.rules.filter(({ mode }) => mode !== 'off')
-          .map(({ name, mode }) => ({ labels: { rule: name }, value: mode === 'enforce' ? 0 : Infinity })),
+      read: bounds(({ running }) => running),
+    },
+    {
+      name: 'sluice_overgrant_bound_store_down',
+      help: 'As sluice_overgrant_bound, while the store cannot decide and the onStoreFailure of the rule does.',
+      type: 'gauge',
+      read: bounds(({ storeDown }) => storeDown),
+    },
+    {
+      name: 'sluice_rule_info',
+      help: 'The rules at work, and what kinds of source their keys come from.',
+      type: 'gauge',
+      read: () => active().map((rule) => ({ labels: { rule: rule.name, identifier_kind: identifierKind(rule) }, value: 1 })),
     },
     {
       name: 'sluice_policy_info',
@@ -36,4 +54,10 @@ export function serviceMetrics(store: Store & { readonly size?: number }, policy
       read: () => [{ value: policy().rejected }],
     },
   ]
+}
+
+/** Such as `header`, `header,method`, or `jwt|ip` where the first that has a value counts; `none` for one bucket for everybody. */
+function identifierKind({ key }: Rule): string {
+  const kinds = key.map((sources) => [...new Set(sources.map(({ text }) => text.split(':')[0]))].join('|'))
+  return kinds.length === 0 ? 'none' : kinds.join(',')
 }

@@ -5,22 +5,28 @@ import type { PrometheusMetrics } from 'sluice/observe'
 import type { Engine } from 'sluice/policy'
 import { type Admission, guarded } from './admin.ts'
 import { Refusal, send, sendError, sendJson } from './answer.ts'
+import type { Counted } from './busiest-keys.ts'
 import { DEMO_ENDPOINTS, demoBackend } from './demo.ts'
 import { check, checks } from './endpoints/check.ts'
 import { auth, decide } from './endpoints/forward.ts'
 import { alive, ready } from './endpoints/health.ts'
-import { keyRoutes } from './endpoints/keys.ts'
+import { keyRoutes, topRoute } from './endpoints/keys.ts'
 import { putPolicy, showPolicy } from './endpoints/policy.ts'
+import type { HeldOverrides } from './held-overrides.ts'
 import type { HeldPolicy } from './held-policy.ts'
 import { EVENT_STREAM, type Live } from './live.ts'
 import { overviewOf } from './overview.ts'
 import { pageRoutes } from './page.ts'
 import { type Asked, findHandler, type Routes } from './routes.ts'
+import { storeKindOf } from './store-kind.ts'
 
 export interface ServiceParts {
   readonly engine: Engine
   readonly store: Store
   readonly policy: HeldPolicy
+  readonly overrides: HeldOverrides
+  /** What each process counted of keys. */
+  readonly counted: () => Promise<readonly Counted[]>
   readonly metrics: PrometheusMetrics
   readonly live: Live
   /** Puts the demo backend behind the policy. */
@@ -52,8 +58,19 @@ export function createService(parts: ServiceParts): (request: IncomingMessage, r
   }
 }
 
-function routesOf({ engine, store, policy, metrics, live, demo, admission, draining = () => false }: ServiceParts): Routes {
-  const kind = store.capabilities.clock === 'caller' ? 'process' : 'shared'
+function routesOf({
+  engine,
+  store,
+  policy,
+  overrides,
+  counted,
+  metrics,
+  live,
+  demo,
+  admission,
+  draining = () => false,
+}: ServiceParts): Routes {
+  const kind = storeKindOf(store)
   return {
     exact: new Map([
       ['/v1/check', { POST: (asked: Asked) => check(engine, asked) }],
@@ -66,6 +83,7 @@ function routesOf({ engine, store, policy, metrics, live, demo, admission, drain
         '/v1/policy',
         guarded(admission, { GET: (asked) => showPolicy(policy, kind, asked), PUT: (asked) => putPolicy(policy, kind, asked) }),
       ],
+      ['/v1/keys', topRoute(counted, admission)],
       ['/livez', { GET: alive }],
       ['/readyz', { GET: (asked: Asked) => ready(engine, store, draining, asked) }],
       ['/metrics', { GET: ({ response }: Asked) => send(response, 200, metrics.contentType, metrics.text()) }],
@@ -75,7 +93,7 @@ function routesOf({ engine, store, policy, metrics, live, demo, admission, drain
     below: new Map([
       ['/v1/auth', (asked: Asked) => auth(engine, asked)],
       ['/v1/decision', (asked: Asked) => decide(engine, asked)],
-      ['/v1/keys', keyRoutes(engine, admission)],
+      ['/v1/keys', keyRoutes(engine, overrides, admission)],
     ]),
   }
 }

@@ -20,10 +20,13 @@ describe('administration', () => {
     for (const [method, path] of [
       ['GET', '/v1/policy'],
       ['PUT', '/v1/policy'],
+      ['GET', '/v1/keys?top=3'],
       ['GET', '/v1/keys/a'],
       ['DELETE', '/v1/keys/a'],
       ['PUT', '/v1/keys/a/block'],
       ['DELETE', '/v1/keys/a/block'],
+      ['PUT', '/v1/keys/a/override'],
+      ['DELETE', '/v1/keys/a/override'],
     ] as const) {
       const answer = await fetch(`${url}${path}`, { method, headers, ...(method === 'PUT' ? { body: policyOf(9) } : {}) })
       expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="sluice"'])
@@ -43,13 +46,14 @@ describe('administration', () => {
       ['/v1/policy', 'GET, HEAD, PUT'],
       ['/v1/keys/a', 'GET, HEAD, DELETE'],
       ['/v1/keys/a/block', 'PUT, DELETE'],
+      ['/v1/keys/a/override', 'PUT, DELETE'],
     ]) {
       const answer = await fetch(`${url}${path}`, { method: 'PATCH', headers: ADMIN })
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
     }
-    expect((await fetch(`${url}/v1/keys`, { headers: ADMIN })).status).toBe(404)
     expect((await fetch(`${url}/v1/keys/a/b`, { headers: ADMIN })).status).toBe(404)
     expect((await fetch(`${url}/v1/keys/a/block/c`, { headers: ADMIN })).status).toBe(404)
+    expect((await fetch(`${url}/v1/keys/a/override/c`, { headers: ADMIN })).status).toBe(404)
   })
 })
 

@@ -30,7 +30,7 @@ describe('POST /v1/checks', () => {
   })
 
   it.each([
-    [[of('a'), { key: 7 }], 1, 'question 1: The field key is 7; expected a text'],
+    [[of('a'), { key: 7 }], 1, 'question 1: The field key is a number; expected a text'],
     [[of('a'), of('a'), []], 2, 'question 2: The body must be an object'],
     [[{ key: 'a', limit: 'none' }], 0, 'question 0: limit is \\"none\\", expected one of user, path'],
     [[of('a'), of('a', { cost: -5 })], 1, 'question 1: cost is -5'],

@@ -1,12 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { memoryStore, type Store } from 'sluice'
-import { type PrometheusMetrics, prometheusMetrics } from 'sluice/observe'
-import { createEngine, type Engine, parsePolicy } from 'sluice/policy'
+import { type PrometheusMetrics, prometheusMetrics, topKeys } from 'sluice/observe'
+import { createEngine, type Engine, parsePolicy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/wrap'
 import { onTestFinished } from 'vitest'
 import { admits } from '../src/admin.ts'
+import { type Counted, countedBy } from '../src/busiest-keys.ts'
 import { watchConnections } from '../src/connections.ts'
+import { holdOverrides } from '../src/held-overrides.ts'
 import { type HeldPolicy, holdPolicy } from '../src/held-policy.ts'
 import { createLive } from '../src/live.ts'
 import { serviceMetrics } from '../src/service-metrics.ts'
@@ -28,20 +30,25 @@ export interface LocalOptions {
   /** URL of the store the policy may not leave; default the one it names. */
   readonly storeUrl?: string
   readonly token?: string | undefined
+  readonly pseudonym?: Pseudonym
 }
 
 /** The service on a free port of this process, gone when the test is. */
 export async function local(text: string, options: LocalOptions = {}): Promise<Local> {
+  const { pseudonym } = options
   const first = parsePolicy(text, { filename: 'first.yaml' })
   const opened = options.store ?? memoryStore()
   const metrics = prometheusMetrics({ read: serviceMetrics(opened, () => policy) })
   const store = withObservers(opened, [metrics])
+  const top = topKeys()
   const live = createLive(() => engine.policy)
-  const engine = createEngine({ policy: first, store, observers: [metrics, live] })
+  const engine = createEngine({ policy: first, store, observers: [metrics, live, top], ...(pseudonym === undefined ? {} : { pseudonym }) })
   const policy = holdPolicy(first, options.storeUrl ?? first.store ?? 'memory:', (next) => engine.reload(next))
+  const counted = async (): Promise<readonly Counted[]> => [countedBy(top)]
+  const overrides = holdOverrides(engine, () => {})
   const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)
   const server = createServer()
-  watchConnections(server, createService({ engine, store, policy, metrics, live, demo: false, admission }))
+  watchConnections(server, createService({ engine, store, policy, overrides, counted, metrics, live, demo: false, admission }))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     const closed = new Promise((resolve) => server.close(resolve))

@@ -126,6 +126,44 @@ describe.skipIf(redis === undefined)('a policy of several workers', () => {
   })
 })
 
+describe.skipIf(redis === undefined)('an override of several workers', () => {
+  it('is put in all of them, also in one that begins later, until it is taken back', async () => {
+    const rule = `override-${process.pid}`
+    const file = policyFile(`version: 1\nrules:\n  - { name: ${rule}, key: ["header:x-user"], rate: 1/h, burst: 3 }\n`)
+    const token = policyFile('a-token-of-administration')
+    const service = await serve([file, '--workers', '3', '--store', redis as string, '--admin-token-file', token])
+    onTestFinished(async () => void (await service.stop()))
+    const headers = { authorization: 'Bearer a-token-of-administration', connection: 'close' }
+    const ready = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
+    /** The limits that as many connections as several rounds of all workers are told. */
+    const limits = async (): Promise<number[]> => {
+      const asked = Array.from({ length: 9 }, async () => {
+        const answer = await fetch(`${service.url}/v1/keys/ada`, { headers })
+        return ((await answer.json()) as { states: { limit: number }[] }).states.map(({ limit }) => limit)
+      })
+      return [...new Set((await Promise.all(asked)).flat())]
+    }
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+    expect(await limits()).toEqual([3])
+    const place = `${service.url}/v1/keys/ada/override`
+    const put = await fetch(place, { method: 'PUT', headers, body: JSON.stringify({ rule, rate: '1/h', burst: 8 }) })
+    expect(put.status).toBe(200)
+    await expect.poll(limits).toEqual([8])
+    const [victim] = childrenOf(service.pid)
+    process.kill(victim as number, 'SIGKILL')
+    await expect.poll(() => childrenOf(service.pid).includes(victim as number)).toBe(false)
+    await expect.poll(ready, { timeout: 20_000 }).toBe(200)
+    expect(await limits()).toEqual([8])
+    const ask = { method: 'POST', headers: { connection: 'close' }, body: JSON.stringify({ key: 'ada', limit: rule }) }
+    const asked = Array.from({ length: 9 }, () => fetch(`${service.url}/v1/check?status=http`, ask))
+    expect((await Promise.all(asked)).filter(({ status }) => status === 200)).toHaveLength(8)
+    const top = (await (await fetch(`${service.url}/v1/keys?top=5`, { headers })).json()) as unknown
+    expect(top).toEqual({ keys: [{ rule, key: expect.stringMatching(/^[\da-f]{16}$/), requests: 9, error: 0, refused: 1 }] })
+    expect(await (await fetch(place, { method: 'DELETE', headers })).json()).toEqual({ withdrawn: 1 })
+    await expect.poll(limits).toEqual([3])
+  })
+})
+
 describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () => {
   it('answers what its workers had begun to read, in every one of them', async () => {
     const service = await serve(['--demo', policyFile(POLICY), '--workers', '2', '--store', redis as string])

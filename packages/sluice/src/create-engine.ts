@@ -5,6 +5,7 @@ import type { Claims, RequestFacts } from './identity/request.ts'
 import { type TrustedProxies, trustProxies } from './identity/trusted-proxies.ts'
 import type { Observer } from './observe/events.ts'
 import type { Policy } from './policy/policy.ts'
+import { keyNames } from './key-names.ts'
 import { standIn } from './stand-in.ts'
 import type { Store } from './stores/store.ts'
 import { withFallback } from './stores/wrap/fallback.ts'
@@ -28,11 +29,13 @@ export interface EngineOptions {
   readonly local?: Store
   /** For policies that keep identifiers as hmac: a keyed hash of a text, such as an HMAC with the secret that the policy names. */
   readonly pseudonym?: Pseudonym
+  /** What observers are told in place of a key that the policy keeps in clear; default a keyed hash of this engine's own. */
+  readonly keyNames?: Pseudonym
   /** Chooses the requests that sampled rules count; default Math.random. */
   readonly random?: Random
 }
 
-const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local', 'pseudonym', 'random']
+const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local', 'pseudonym', 'keyNames', 'random']
 
 /**
  * A policy at work over one store; where the store fails, each group of rules becomes what the policy says.
@@ -42,13 +45,14 @@ const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observer
 export function createEngine(options: EngineOptions): Engine {
   refuseUnknown('createEngine', options, KNOWN)
   const { policy, store, clock = systemTime, observers = [], claims, pseudonym, random = systemRandom } = options
+  const names = options.keyNames ?? keyNames()
   const stand = standIn('createEngine', store, clock)
   const local = options.local ?? stand
   const trustedProxies = trustOf(options.trustedProxies)
   // A stand-in beside the store grants the limit once more.
   const storeKind = local === store ? 'process' : 'shared'
   const standing = withFallback(store, { local })
-  return buildEngine({ policy, store: standing, clock, observers, claims, trustedProxies, pseudonym, random, storeKind })
+  return buildEngine({ policy, store: standing, clock, observers, claims, trustedProxies, pseudonym, keyNames: names, random, storeKind })
 }
 
 function trustOf(given: EngineOptions['trustedProxies']): TrustedProxies | undefined {

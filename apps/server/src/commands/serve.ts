@@ -1,11 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { prometheusMetrics } from 'sluice/observe'
-import { createEngine, type Policy } from 'sluice/policy'
+import { prometheusMetrics, topKeys } from 'sluice/observe'
+import { createEngine, type Engine, keyNames, type Policy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/wrap'
 import { admits, readAdminToken } from '../admin.ts'
+import { type Counted, countedBy } from '../busiest-keys.ts'
 import { watchConnections } from '../connections.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
+import { holdOverrides, takeOverride } from '../held-overrides.ts'
 import { type HeldPolicy, holdPolicy, inOneLine } from '../held-policy.ts'
 import { createIdentities } from '../identities.ts'
 import { createLive } from '../live.ts'
@@ -17,7 +19,7 @@ import { createService } from '../service.ts'
 import { tokenCounts } from '../tokens/counts.ts'
 import { tokenWarnings } from '../unverified.ts'
 import { type WatchedFile, watchFile } from '../watch-file.ts'
-import type { RelayedPolicy } from '../workers/messages.ts'
+import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
 import { relayPolicy } from '../workers/relay-policy.ts'
 import { answerTogether } from '../workers/together.ts'
 import { type WorkerGroup, workerGroup } from '../workers/worker-group.ts'
@@ -57,15 +59,32 @@ export async function serve(options: ServeOptions): Promise<void> {
   const store = withObservers(opened, [metrics])
   const live = createLive(() => engine.policy)
   const { claims, pseudonym } = identities
-  const engine = createEngine({ policy: first, store, observers: [metrics, live], claims, pseudonym })
-  const take = (next: Policy): void => identities.change(next, () => engine.reload(next))
-  const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
   const group = workerGroup()
   const given = await group?.begin()
-  if (given !== undefined) takeOver(policy, given)
+  const top = topKeys()
+  const engine = createEngine({ policy: first, store, observers: [metrics, live, top], claims, pseudonym, ...namesOf(given) })
+  const take = (next: Policy): void => identities.change(next, () => engine.reload(next))
+  const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
+  if (given?.policy !== undefined) takeOver(policy, given.policy)
+  for (const change of given?.overrides ?? []) adopt(engine, change)
   let draining = false
   const held = group === undefined ? policy : relayPolicy(policy, group)
-  const alone = createService({ engine, store, policy: held, metrics, live, demo: options.demo, admission, draining: () => draining })
+  const countedHere = (): Counted => countedBy(top)
+  const counted = async (): Promise<Counted[]> =>
+    group === undefined ? [countedHere()] : (await group.gather('top')).answers.map((answer) => JSON.parse(answer) as Counted)
+  const overrides = holdOverrides(engine, (change) => group?.relayOverride(change))
+  const alone = createService({
+    engine,
+    store,
+    policy: held,
+    overrides,
+    counted,
+    metrics,
+    live,
+    demo: options.demo,
+    admission,
+    draining: () => draining,
+  })
   const service = group === undefined ? alone : answerTogether(group, metrics.contentType, alone)
   const patience = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: LOOK_FOR_LATE_MS }
   const server = createServer({ ...patience, keepAliveTimeout: KEEP_ALIVE_MS })
@@ -87,7 +106,11 @@ export async function serve(options: ServeOptions): Promise<void> {
   const watched = reloading(policy, file, text, group)
   readAgain = watched.read
   const ready = async (): Promise<string> => JSON.stringify(await readinessOf(engine, store, draining))
-  group?.join({ metrics: () => metrics.text(), ready }, (candidate) => takeOver(policy, candidate))
+  const takes = {
+    policy: (candidate: RelayedPolicy) => takeOver(policy, candidate),
+    override: (change: RelayedOverride) => adopt(engine, change),
+  }
+  group?.join({ metrics: () => metrics.text(), ready, top: () => JSON.stringify(countedHere()) }, takes)
   await stopped()
   draining = true
   watched.close()
@@ -127,6 +150,22 @@ function takeOver(policy: HeldPolicy, candidate: RelayedPolicy): void {
     policy.replace(candidate)
   } catch (error) {
     process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
+  }
+}
+
+/** Workers share their names for keys, so that their counts can be added. */
+function namesOf(given: Beginning | undefined): { keyNames?: Pseudonym } {
+  if (given === undefined) return {}
+  const numbers = [...given.names]
+  return { keyNames: keyNames(() => numbers.shift() ?? 0) }
+}
+
+/** As `takeOver`, of an override. */
+function adopt(engine: Engine, change: RelayedOverride): void {
+  try {
+    takeOverride(engine, change)
+  } catch (error) {
+    process.stderr.write(`sluice: worker ${process.pid} goes without an override: ${inOneLine(error)}\n`)
   }
 }
 

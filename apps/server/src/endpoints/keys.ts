@@ -3,20 +3,39 @@ import type { Engine, KeyTarget } from 'sluice/policy'
 import { type Admission, guarded } from '../admin.ts'
 import { BadRequest, Refusal, sendJson } from '../answer.ts'
 import { readJson } from '../body.ts'
-import { type Asked, type Handler, handlerOf } from '../routes.ts'
+import { busiest, type Counted } from '../busiest-keys.ts'
+import type { HeldOverrides } from '../held-overrides.ts'
+import { type Asked, type Handler, handlerOf, type Route } from '../routes.ts'
+import { deleteOverride, overridesOf, putOverride } from './override.ts'
 
 const LARGEST_BODY = 4_096
 const LONGEST_KEY = 4_096
+const MOST_TOP = 1_000
+const TOP = 20
+
+/** `GET /v1/keys?top=20`: the keys that were asked about most since the start, by pseudonym, in all processes. */
+export function topRoute(counted: () => Promise<readonly Counted[]>, admission: Admission | undefined): Route {
+  return guarded(admission, {
+    GET: async ({ query, response }) => {
+      const text = query.get('top') ?? String(TOP)
+      const top = /^\d{1,4}$/.test(text) ? Number(text) : 0
+      if (top < 1 || top > MOST_TOP)
+        throw new BadRequest(`top is ${JSON.stringify(text.slice(0, 60))}; expected a whole number from 1 to ${MOST_TOP}.`)
+      sendJson(response, 200, { keys: busiest(await counted(), top) })
+    },
+  })
+}
 
 /**
  * `/v1/keys/:key` (GET: where it stands, DELETE: forget it) and `/v1/keys/:key/block` (PUT a duration, DELETE to lift it), in the states of
- * every rule that has a key, or with `?limit=` of one. The key is one segment of the path, percent-encoded.
+ * every rule that has a key, or with `?limit=` of one; `/v1/keys/:key/override` (PUT another limit, DELETE to take it back). The key is one segment of the path, percent-encoded.
  */
-export function keyRoutes(engine: Engine, admission: Admission | undefined): Handler {
+export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: Admission | undefined): Handler {
   const key = guarded(admission, {
     GET: async (asked) => {
-      const states = await orFailed(engine.inspectKey(targetOf(asked)))
-      sendJson(asked.response, 200, { states })
+      const target = targetOf(asked)
+      const states = await orFailed(engine.inspectKey(target))
+      sendJson(asked.response, 200, { states, overrides: overridesOf(engine, target) })
     },
     DELETE: async (asked) => {
       await orFailed(engine.resetKey(targetOf(asked)))
@@ -34,11 +53,21 @@ export function keyRoutes(engine: Engine, admission: Admission | undefined): Han
       sendJson(asked.response, 200, { blocked: false })
     },
   })
+  const override = guarded(admission, {
+    PUT: (asked) => putOverride(engine, overrides, targetOf(asked), asked),
+    DELETE: (asked) => deleteOverride(overrides, targetOf(asked), asked),
+  })
+  const routes: ReadonlyMap<string | undefined, Route> = new Map([
+    [undefined, key],
+    ['block', block],
+    ['override', override],
+  ])
   return (asked) => {
     const [, , below, ...more] = asked.rest.split('/')
-    if (more.length > 0 || (below !== undefined && below !== 'block'))
-      throw new Refusal(404, 'Not Found', 'Below a key there is block, and nothing else; a slash in a key is written %2F.')
-    return handlerOf(below === undefined ? key : block, asked)()
+    const route = more.length > 0 ? undefined : routes.get(below)
+    if (route === undefined)
+      throw new Refusal(404, 'Not Found', 'Below a key there are block and override, and nothing else; a slash in a key is written %2F.')
+    return handlerOf(route, asked)()
   }
 }
 

@@ -1,18 +1,22 @@
+import type { OverrideFields } from 'sluice/policy'
+
 /** What workers can be asked about each other. */
-export type Question = 'metrics' | 'ready'
+export type Question = 'metrics' | 'ready' | 'top'
 
 /** From the primary to a worker. */
 export type ToWorker =
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
-  | { readonly kind: 'begin'; readonly policy: RelayedPolicy | undefined }
+  | ({ readonly kind: 'begin' } & Beginning)
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
+  | { readonly kind: 'override'; readonly change: RelayedOverride }
 
 /** From a worker to the primary. */
 export type ToPrimary =
   | { readonly kind: 'gather'; readonly id: number; readonly question: Question }
   | { readonly kind: 'told'; readonly id: number; readonly answer: string }
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy | undefined }
+  | { readonly kind: 'override'; readonly change: RelayedOverride }
   | { readonly kind: 'beginning' }
   | { readonly kind: 'serving' }
 
@@ -28,6 +32,23 @@ export interface RelayedPolicy {
   /** Stands in messages. */
   readonly filename: string
   readonly format?: 'yaml' | 'json'
+}
+
+/** An override that one worker set and all must have, or that it took back, where there are no fields. */
+export interface RelayedOverride {
+  readonly rule: string
+  /** All values of the rule's key as the rule reads them, null for absent ones. */
+  readonly key: readonly (string | null)[]
+  readonly fields?: OverrideFields
+}
+
+/** What a worker must take in before it answers anybody, where the others were given it. */
+export interface Beginning {
+  /** Instead of the file's. */
+  readonly policy: RelayedPolicy | undefined
+  readonly overrides: readonly RelayedOverride[]
+  /** Two numbers in [0, 1) that nobody can guess: by them all workers have the same names for keys. */
+  readonly names: readonly [number, number]
 }
 
 /** Whether a message is one of ours: the channel is shared with the runtime's own. */

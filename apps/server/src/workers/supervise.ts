@@ -1,7 +1,9 @@
 import cluster, { type Worker } from 'node:cluster'
+import { randomInt } from 'node:crypto'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { createGathering } from './gathering.ts'
-import { isMessage, type RelayedPolicy, type ToPrimary } from './messages.ts'
+import { isMessage, type RelayedOverride, type RelayedPolicy, type ToPrimary } from './messages.ts'
+import { relayedOverrides } from './relayed-overrides.ts'
 
 /** Milliseconds before a worker that ended is replaced: doubled each time that one ends soon after it began. */
 const SHORTEST_PAUSE_MS = 100
@@ -9,6 +11,12 @@ const LONGEST_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
 /** A worker drains for four seconds and closes its store in half of one. */
 const LAST_MS = 6_000
+
+/** What a worker was given when it began, and the changes since then. */
+interface Began {
+  readonly policy: RelayedPolicy | undefined
+  readonly missed: RelayedOverride[]
+}
 
 /**
  * Runs that many processes of this very command on one port until SIGTERM or SIGINT, which all get, as SIGHUP. A worker that ends is
@@ -18,24 +26,30 @@ export async function supervise(count: number): Promise<void> {
   let [stopping, restarts, quickly] = [false, 0, 0]
   let relayed: RelayedPolicy | undefined
   const serving = new Set<Worker>()
-  const began = new WeakMap<Worker, RelayedPolicy | undefined>()
+  const began = new Map<Worker, Began>()
+  const overrides = relayedOverrides(Date.now)
+  const names = [unguessable(), unguessable()] as const
   const pauses = new Set<NodeJS.Timeout>()
   const gathering = createGathering(() => restarts)
   const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const forward = (signal: NodeJS.Signals): void => {
     for (const worker of workers()) worker.process.kill(signal)
   }
+  const serves = (worker: Worker): void => {
+    const { policy, missed } = began.get(worker) ?? { policy: undefined, missed: [] }
+    began.delete(worker)
+    serving.add(worker)
+    if (relayed !== undefined && policy !== relayed) worker.send({ kind: 'policy', policy: relayed })
+    for (const change of missed) worker.send({ kind: 'override', change })
+  }
   const hear = (worker: Worker, message: ToPrimary): void => {
     switch (message.kind) {
       case 'beginning':
-        began.set(worker, relayed)
-        worker.send({ kind: 'begin', policy: relayed })
+        began.set(worker, { policy: relayed, missed: [] })
+        worker.send({ kind: 'begin', policy: relayed, overrides: overrides.list(), names })
         return
       case 'serving':
-        serving.add(worker)
-        // One that was put while this worker began.
-        if (relayed !== undefined && began.get(worker) !== relayed) worker.send({ kind: 'policy', policy: relayed })
-        return
+        return serves(worker)
       case 'gather':
         return gathering.gather(worker, message.id, message.question, [...serving], count)
       case 'told':
@@ -43,6 +57,11 @@ export async function supervise(count: number): Promise<void> {
       case 'policy':
         relayed = message.policy
         if (relayed !== undefined) for (const other of serving) if (other !== worker) other.send({ kind: 'policy', policy: relayed })
+        return
+      case 'override':
+        overrides.change(message.change)
+        for (const { missed } of began.values()) missed.push(message.change)
+        for (const other of serving) if (other !== worker) other.send({ kind: 'override', change: message.change })
     }
   }
   const begin = (): Worker => {
@@ -51,6 +70,7 @@ export async function supervise(count: number): Promise<void> {
     worker.on('message', (message: unknown) => (isMessage(message) ? hear(worker, message as ToPrimary) : undefined))
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker)
+      began.delete(worker)
       gathering.ended(worker)
       if (stopping || (!served && worker.id === 1)) return
       quickly = performance.now() - started < STEADY_MS ? quickly + 1 : 1
@@ -81,6 +101,10 @@ export async function supervise(count: number): Promise<void> {
   const last = setTimeout(() => forward('SIGKILL'), LAST_MS)
   await Promise.all(gone)
   clearTimeout(last)
+}
+
+function unguessable(): number {
+  return randomInt(2 ** 32) / 2 ** 32
 }
 
 /** A port in use or a store out of reach is told by one worker instead of by all. */

@@ -1,5 +1,14 @@
 import cluster from 'node:cluster'
-import { type Gathered, isMessage, type Question, type RelayedPolicy, type ToPrimary, type ToWorker } from './messages.ts'
+import {
+  type Beginning,
+  type Gathered,
+  isMessage,
+  type Question,
+  type RelayedOverride,
+  type RelayedPolicy,
+  type ToPrimary,
+  type ToWorker,
+} from './messages.ts'
 
 /** What a worker can say of itself. */
 export type Answers = Readonly<Record<Question, () => Promise<string> | string>>
@@ -8,14 +17,22 @@ export type Answers = Readonly<Record<Question, () => Promise<string> | string>>
 export interface WorkerGroup {
   /** Whether this worker says on the terminal what all of them do. */
   readonly speaks: boolean
-  /** The policy that the others were given instead of the file's, which this worker must have before it answers anybody. */
-  begin(): Promise<RelayedPolicy | undefined>
+  /** What this worker must take in before it answers anybody. */
+  begin(): Promise<Beginning>
   /** Begins to answer what others ask; the primary then counts it as serving. */
-  join(answers: Answers, take: (policy: RelayedPolicy) => void): void
+  join(answers: Answers, take: Takes): void
   /** What every worker says; those that do not say it within a second are missing. */
   gather(question: Question): Promise<Gathered>
   /** Hands a policy that this worker was given to all others; undefined: from here on the file counts again. */
   relay(policy: RelayedPolicy | undefined): void
+  /** Hands a change of the overrides to all others. */
+  relayOverride(change: RelayedOverride): void
+}
+
+/** How a worker takes in what another was given. */
+export interface Takes {
+  policy(policy: RelayedPolicy): void
+  override(change: RelayedOverride): void
 }
 
 /** The group that this process is a worker of, or undefined where it is alone. */
@@ -34,7 +51,7 @@ export function workerGroup(): WorkerGroup | undefined {
         const hear = (received: unknown): void => {
           if (!isMessage(received) || received.kind !== 'begin') return
           process.off('message', hear)
-          resolve((received as Extract<ToWorker, { kind: 'begin' }>).policy)
+          resolve(received as Extract<ToWorker, { kind: 'begin' }>)
         }
         process.on('message', hear)
         send({ kind: 'beginning' })
@@ -45,7 +62,8 @@ export function workerGroup(): WorkerGroup | undefined {
         if (!isMessage(received)) return
         const message = received as ToWorker
         if (message.kind === 'begin') return
-        if (message.kind === 'policy') return take(message.policy)
+        if (message.kind === 'policy') return take.policy(message.policy)
+        if (message.kind === 'override') return take.override(message.change)
         if (message.kind === 'ask') return void tell(send, message, answers)
         waiting.get(message.id)?.(message)
         waiting.delete(message.id)
@@ -61,6 +79,7 @@ export function workerGroup(): WorkerGroup | undefined {
       })
     },
     relay: (policy) => send({ kind: 'policy', policy }),
+    relayOverride: (change) => send({ kind: 'override', change }),
   }
 }
 

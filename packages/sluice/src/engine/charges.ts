@@ -59,13 +59,12 @@ export function timesSample(counted: Charge, sample: number): Charge {
 export function charge(rule: Rule, tier: Tier, values: Charge['values'], cost: MicroTokens, terms: Terms): Charge {
   const limit = terms.override(rule, values) ?? tier.limit
   const { scope, named } = identifiedBy(rule, tier, limit)
-  const key = composeKey(terms.pseudonym === undefined ? values : pseudonyms(rule, values, terms.pseudonym))
+  const key = composeKey(terms.pseudonym === undefined ? values : pseudonyms(rule.key.flat(), values, terms.pseudonym))
   return { rule, tier, named, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
 }
 
-/** With the name of the source, so that one text in two places has two pseudonyms. */
-function pseudonyms(rule: Rule, values: Charge['values'], pseudonym: Pseudonym): Charge['values'] {
-  const sources = rule.key.flat()
+/** What stands in a key for its values: with the name of the source, so that one text in two places has two pseudonyms. */
+export function pseudonyms(sources: Rule['key'][number], values: Charge['values'], pseudonym: Pseudonym): Charge['values'] {
   return values.map((value, index) => {
     const source = sources[index]
     return value === undefined || source?.neutral === true ? value : pseudonym(`${source?.text ?? ''}\0${value}`)

@@ -17,9 +17,11 @@ import { RULE_SET } from './charges.ts'
 import { chargingOf, chargingOfKey, type Present, termsOf } from './charging.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import { type Explanation, explainRules } from './explain.ts'
+import { type KeyOverrides, keyOverrides } from './key-overrides.ts'
 import { type KeyVerbs, keyVerbs } from './keys.ts'
-import { load, type Loaded, type Surroundings } from './loaded.ts'
+import { load, type Loaded, type Pseudonym, type Surroundings } from './loaded.ts'
 import { liveOverrides } from './overrides.ts'
+import { tellCharges } from './tell-charges.ts'
 
 export interface EngineParts extends Surroundings {
   readonly policy: Policy
@@ -29,6 +31,8 @@ export interface EngineParts extends Surroundings {
   /** Verifies the token of a request and gives its claims, where the facts bring none. One that throws gives none. */
   readonly claims?: ((facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>) | undefined
   readonly observers: readonly Observer[]
+  /** What observers are told in place of a key that the policy keeps in clear. */
+  readonly keyNames: Pseudonym
   /** Chooses the requests that sampled rules count. */
   readonly random: Random
 }
@@ -45,7 +49,7 @@ export interface KeyQuestion {
 }
 
 /** A policy at work: it decides about requests by their facts. */
-export interface Engine extends AsyncDisposable, KeyVerbs {
+export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
   readonly policy: Policy
   /** What the policy says about headers. */
   readonly headers: HeaderChoice
@@ -65,7 +69,7 @@ export interface Engine extends AsyncDisposable, KeyVerbs {
   /**
    * Another limit for one key of one rule from the next decision on, in the words of the policy file; it goes before those of the file and
    * outlives a reload. What the key has left is kept, cut to the new limit.
-   * @throws LimiterError INVALID_OPTIONS naming each field that is wrong
+   * @throws LimiterError INVALID_OPTIONS naming each field that is wrong, also an `until` that has passed
    */
   override(fields: OverrideFields): Override
   /** The overrides that were set here and still hold. */
@@ -127,6 +131,7 @@ export function buildEngine(parts: EngineParts): Engine {
       results: resultsOf(decision),
       durationMs,
     })
+  const tellKeys = tellCharges(observers, parts.keyNames)
   const decided = async (
     at: Loaded,
     questions: readonly Prepared[],
@@ -137,6 +142,7 @@ export function buildEngine(parts: EngineParts): Engine {
     const decisions = await ask('consume', at, questions, patience)
     const durationMs = clock.monotonic() - started
     if (observers.length > 0) decisions.forEach((decision, index) => tell(decision, routeAt(index), durationMs))
+    if (tellKeys !== undefined) decisions.forEach((decision, index) => tellKeys(at, (questions[index] as Prepared).charges, decision))
     return decisions
   }
   const close = async (): Promise<void> => {
@@ -152,6 +158,7 @@ export function buildEngine(parts: EngineParts): Engine {
   )
   return {
     ...keys,
+    ...keyOverrides(() => loaded, live, present.now),
     get policy() {
       return loaded.policy
     },
@@ -193,7 +200,10 @@ export function buildEngine(parts: EngineParts): Engine {
     },
     override(fields) {
       const override = overrideFrom(fields, loaded.policy.rules)
-      live.set(override, clock.now())
+      const now = clock.now()
+      if (override.until !== undefined && override.until <= now)
+        throw new LimiterError('INVALID_OPTIONS', `override.until is ${JSON.stringify(fields.until)}: expected an instant to come`)
+      live.set(override, now)
       return override
     },
     overrides() {

@@ -19,7 +19,7 @@ export interface KeyTarget {
   readonly limit?: string
 }
 
-/** One state that a key may have. It names the key in clear: it is for the operator, not for clients. */
+/** One state that a key may have: for the operator, not for clients. It names the key as the store does, so where the policy asks for pseudonyms by one. */
 export interface KeyState extends LimitView {
   /** Conditions of the tier; empty for the one without. */
   readonly tier: string
@@ -91,22 +91,27 @@ interface KeyCharge extends Charge {
   readonly source: string
 }
 
-/** @throws LimiterError INVALID_KEY, or INVALID_OPTIONS for a rule that is not there or has no key */
-function chargesOf({ policy: { rules }, terms }: Keyed, { key, limit }: KeyTarget): KeyCharge[] {
+function chargesOf({ policy: { rules }, terms }: Keyed, target: KeyTarget): KeyCharge[] {
+  return keyedRules(rules, target).flatMap((rule) =>
+    rule.tiers.flatMap((tier) =>
+      firstSources(rule).map(({ source, values }) => ({ ...charge(rule, tier, values(target.key), MICRO, terms), source })),
+    ),
+  )
+}
+
+/**
+ * The rules a target means.
+ * @throws LimiterError INVALID_KEY, or INVALID_OPTIONS for a rule that is not there or has no key
+ */
+export function keyedRules(rules: readonly Rule[], { key, limit }: KeyTarget): readonly Rule[] {
   validKey('engine', key)
   const keyed = rules.filter((rule) => rule.key.length > 0)
   const chosen = limit === undefined ? keyed.filter(({ mode }) => mode !== 'off') : keyed.filter(({ name }) => name === limit)
-  if (limit !== undefined && chosen.length === 0) {
-    const known = keyed.map(({ name }) => name).join(', ')
-    throw new LimiterError(
-      'INVALID_OPTIONS',
-      `limit is ${JSON.stringify(limit)}, expected a rule with a key${known === '' ? '; there is none' : `: ${known}`}`,
-    )
-  }
-  return chosen.flatMap((rule) =>
-    rule.tiers.flatMap((tier) =>
-      firstSources(rule).map(({ source, values }) => ({ ...charge(rule, tier, values(key), MICRO, terms), source })),
-    ),
+  if (limit === undefined || chosen.length > 0) return chosen
+  const known = keyed.map(({ name }) => name).join(', ')
+  throw new LimiterError(
+    'INVALID_OPTIONS',
+    `limit is ${JSON.stringify(limit)}, expected a rule with a key${known === '' ? '; there is none' : `: ${known}`}`,
   )
 }
 

@@ -29,10 +29,21 @@ export interface StoreEvent {
   readonly failure?: string
 }
 
+/** A rule's part in one decision about a key, after it was made. */
+export interface ChargeEvent {
+  readonly rule: string
+  /** A pseudonym of the key: what stands in the store where the policy asks for pseudonyms, else a keyed hash. */
+  readonly key: string
+  /** Whether the rule did not refuse it; a rule in shadow says what it would have done. */
+  readonly allowed: boolean
+}
+
 /** A subscriber. It is called synchronously and must be quick; what it throws is dropped: observing is never in the way. */
 export interface Observer {
   decided?(event: DecisionEvent): void
   asked?(event: StoreEvent): void
+  /** Of an engine, for every rule that has a key; where no observer asks for it, nothing is made of a key. */
+  charged?(event: ChargeEvent): void
 }
 
 /** Calls every observer, whatever another of them does. */
@@ -51,6 +62,17 @@ export function notifyAsked(observers: readonly Observer[], event: StoreEvent): 
   for (const observer of observers) {
     try {
       observer.asked?.(event)
+    } catch {
+      // As above.
+    }
+  }
+}
+
+/** As `notify`, of a rule's part in a decision. */
+export function notifyCharged(observers: readonly Observer[], event: ChargeEvent): void {
+  for (const observer of observers) {
+    try {
+      observer.charged?.(event)
     } catch {
       // As above.
     }

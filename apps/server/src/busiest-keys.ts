@@ -1,0 +1,30 @@
+import type { KeyCount, TopKeys } from 'sluice/observe'
+
+/** What one process counted. */
+export interface Counted {
+  readonly keys: readonly KeyCount[]
+  /** Requests that a key which is not among them may have had at most. */
+  readonly floor: number
+}
+
+export function countedBy(keys: TopKeys): Counted {
+  return { keys: keys.top(Infinity), floor: keys.floor }
+}
+
+/**
+ * The most frequent keys over several processes: where one of them has no count of a key, the most that it may be is counted, and is error
+ * (Agarwal et al., "Mergeable summaries", 2012).
+ */
+export function busiest(counted: readonly Counted[], most: number): readonly KeyCount[] {
+  const floors = counted.reduce((sum, { floor }) => sum + floor, 0)
+  const all = new Map<string, KeyCount>()
+  for (const { keys, floor } of counted) {
+    for (const { rule, key, requests, error, refused } of keys) {
+      const name = `${rule}\0${key}`
+      const known = all.get(name) ?? { requests: floors, error: floors, refused: 0 }
+      const more = { requests: known.requests - floor + requests, error: known.error - floor + error, refused: known.refused + refused }
+      all.set(name, { rule, key, ...more })
+    }
+  }
+  return [...all.values()].toSorted((one, other) => other.requests - one.requests).slice(0, most)
+}

@@ -1,0 +1,50 @@
+import type { Engine, KeyOverride, KeyTarget, OverrideFields } from 'sluice/policy'
+import { BadRequest, sendJson } from '../answer.ts'
+import { readJson } from '../body.ts'
+import type { HeldOverrides } from '../held-overrides.ts'
+import type { Asked } from '../routes.ts'
+
+const LARGEST_BODY = 16_384
+
+/** `PUT /v1/keys/:key/override`: another limit for this key, in the words of the policy file; what the key has left is kept, cut to it. */
+export async function putOverride(engine: Engine, held: HeldOverrides, target: KeyTarget, { request, response }: Asked): Promise<void> {
+  const fields = fieldsOf(await readJson(request, LARGEST_BODY), target)
+  held.set(fields)
+  sendJson(response, 200, { overrides: overridesOf(engine, { key: target.key, limit: fields.rule }) })
+}
+
+/** `DELETE`: those that were put are taken back; those of the file stay. */
+export function deleteOverride(held: HeldOverrides, target: KeyTarget, { response }: Asked): void {
+  sendJson(response, 200, { withdrawn: held.withdraw(target) })
+}
+
+/** The overrides of a key that hold now, as JSON tells them. */
+export function overridesOf(engine: Engine, target: KeyTarget): unknown[] {
+  return engine.overridesOfKey(target).map(told)
+}
+
+function told({ rule, key, limit, until, origin }: KeyOverride): unknown {
+  return {
+    rule,
+    key,
+    algorithm: limit.algorithm.name,
+    limit: limit.capacity,
+    windowMs: limit.windowMs,
+    ...(until === undefined ? {} : { until: new Date(until / 1_000).toISOString() }),
+    from: origin === 'set' ? 'put' : 'policy',
+  }
+}
+
+/** The body's fields, with the key of the path and the rule of `?limit=` where it does not say them. Their values are the engine's to judge. */
+function fieldsOf(body: unknown, { key, limit }: KeyTarget): OverrideFields {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new BadRequest('The body must be an object with the fields of an override: rule, the fields of a limit, until.')
+  const fields = { key, ...(limit === undefined ? {} : { rule: limit }), ...body } as OverrideFields
+  if (limit !== undefined && fields.rule !== limit) throw new BadRequest('The field rule and ?limit= name two rules; expected one of them.')
+  const values: readonly unknown[] = Array.isArray(fields.key) ? fields.key : [fields.key]
+  if (!values.some((value) => String(value) === key))
+    throw new BadRequest(
+      'The field key does not have the key of the path in it; expected a list of all values of the key, null for absent ones.',
+    )
+  return fields
+}

@@ -1,0 +1,23 @@
+import { encodeKey } from '../keys/encode.ts'
+import { notifyCharged, type Observer } from '../observe/events.ts'
+import type { Charge } from './charges.ts'
+import { type EngineDecision, resultsOf } from './engine-decision.ts'
+import type { Loaded, Pseudonym } from './loaded.ts'
+
+/** Tells observers of the keys of decisions; undefined where none of them asks for it. */
+export type TellCharges = (at: Loaded, charges: readonly Charge[], decision: EngineDecision) => void
+
+/** @param names what stands for a key where the policy keeps it in clear */
+export function tellCharges(observers: readonly Observer[], names: Pseudonym): TellCharges | undefined {
+  const counting = observers.filter(({ charged }) => charged !== undefined)
+  if (counting.length === 0) return undefined
+  return ({ pseudonym }, charges, decision) => {
+    // In the order of the charges.
+    const results = resultsOf(decision)
+    for (const [index, { rule, call }] of charges.entries()) {
+      if (rule.key.length === 0) continue
+      const key = pseudonym === undefined ? names(call.id.key) : encodeKey(call.id.key)
+      notifyCharged(counting, { rule: rule.name, key, allowed: results[index]?.result === 'allowed' })
+    }
+  }
+}

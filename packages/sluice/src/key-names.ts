@@ -1,0 +1,19 @@
+import type { Pseudonym } from './engine/loaded.ts'
+import { createDigester } from './stores/memory/digest.ts'
+import { systemRandom } from './time/system.ts'
+import type { Random } from './time/time.ts'
+
+/**
+ * Short names for keys, by a keyed hash of 64 bits: the same for the same key in every process that is given the same numbers, and of no
+ * use without them.
+ * @param random numbers in [0, 1) that nobody can guess, of which two are taken; default of this process alone
+ */
+export function keyNames(random: Random = systemRandom): Pseudonym {
+  const digester = createDigester(random)
+  const seed = digester.seed('names')
+  const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0')
+  return (text) => {
+    digester.digest(seed, text)
+    return hex(digester.hi) + hex(digester.lo)
+  }
+}

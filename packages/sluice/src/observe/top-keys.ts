@@ -1,0 +1,110 @@
+import type { ChargeEvent, Observer } from './events.ts'
+
+/** How often a key was asked about. */
+export interface KeyCount {
+  readonly rule: string
+  /** A pseudonym. */
+  readonly key: string
+  /** Never too low. */
+  readonly requests: number
+  /** By how many `requests` may be too high. */
+  readonly error: number
+  /** How many of those that were seen since the key was last taken in were refused. */
+  readonly refused: number
+}
+
+/** The keys that are asked about most, in bounded memory. */
+export interface TopKeys extends Observer {
+  charged(event: ChargeEvent): void
+  /** The most frequent first. */
+  top(count: number): readonly KeyCount[]
+  /** Requests that a key which is not among them may have had at most. */
+  readonly floor: number
+}
+
+interface Cell {
+  /** Rule and key as one text. */
+  readonly name: string
+  readonly rule: string
+  readonly key: string
+  requests: number
+  readonly error: number
+  refused: number
+  /** Place in the heap. */
+  at: number
+}
+
+const CAPACITY = 1_000
+
+/**
+ * Counts keys by space-saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams", 2005):
+ * a key that has no cell takes that of the least frequent one, with its count as error. Every key with more than one request in `capacity`
+ * has a cell.
+ */
+export function topKeys(capacity: number = CAPACITY): TopKeys {
+  const cells = new Map<string, Cell>()
+  // The least frequent first, so that the one to give up is at hand.
+  const heap: Cell[] = []
+
+  const put = (cell: Cell, at: number): void => {
+    heap[at] = cell
+    cell.at = at
+  }
+  /** Moves a cell whose count has grown. */
+  const sink = (cell: Cell): void => {
+    let { at } = cell
+    for (;;) {
+      const left = 2 * at + 1
+      const right = left + 1
+      const least = right < heap.length && countAt(heap, right) < countAt(heap, left) ? right : left
+      if (least >= heap.length || countAt(heap, least) >= cell.requests) break
+      put(heap[least] as Cell, at)
+      at = least
+    }
+    put(cell, at)
+  }
+  /** A new cell has the least count there can be: it rises past all that have more. */
+  const rise = (cell: Cell): void => {
+    let { at } = cell
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (countAt(heap, above) <= cell.requests) break
+      put(heap[above] as Cell, at)
+      at = above
+    }
+    put(cell, at)
+  }
+  const floor = (): number => (heap.length < capacity ? 0 : countAt(heap, 0))
+  return {
+    get floor() {
+      return floor()
+    },
+    charged({ rule, key, allowed }) {
+      const name = `${rule}\0${key}`
+      const refused = allowed ? 0 : 1
+      const known = cells.get(name)
+      if (known !== undefined) {
+        known.requests += 1
+        known.refused += refused
+        return sink(known)
+      }
+      const least = floor()
+      const cell = { name, rule, key, requests: least + 1, error: least, refused, at: heap.length }
+      cells.set(name, cell)
+      if (heap.length < capacity) return rise(cell)
+      const given = heap[0] as Cell
+      cells.delete(given.name)
+      cell.at = 0
+      sink(cell)
+    },
+    top: (count) =>
+      heap
+        .toSorted((one, other) => other.requests - one.requests)
+        .slice(0, count)
+        .map(({ rule, key, requests, error, refused }) => ({ rule, key, requests, error, refused })),
+  }
+}
+
+function countAt(heap: readonly Cell[], at: number): number {
+  return (heap[at] as Cell).requests
+}
