@@ -40,7 +40,8 @@ const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observer
 /**
  * A policy at work over one store; where the store fails, each group of rules becomes what the policy says.
  * @throws LimiterError INVALID_OPTIONS for an unknown option or a missing policy or store, a rule
- * above its `maxOvergrant` on this store, or a policy of pseudonyms without any; INVALID_ADDRESS for a wrong proxy
+ * above its `maxOvergrant` on this store, or a policy of pseudonyms without any; NOT_SUPPORTED for a rule of an algorithm that
+ * the store does not decide; INVALID_ADDRESS for a wrong proxy
  */
 export function createEngine(options: EngineOptions): Engine {
   refuseUnknown('createEngine', options, KNOWN)

@@ -29,7 +29,7 @@ export interface LimiterOptions {
 
 /**
  * A limiter over one store.
- * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option
+ * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option; NOT_SUPPORTED for a limit that the store cannot decide
  */
 export function createLimiter(options: LimiterOptions): Limiter {
   check(options)

@@ -52,8 +52,19 @@ function factsOf(file: string, policy: Policy, store: string | undefined) {
     exempt: exempt.map(({ text }) => text),
     overrides: overrides.length,
     rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
-    warnings: [...policy.warnings, ...tokenWarnings(policy), ...fileWarnings(file, policy)],
+    warnings: [...policy.warnings, ...tokenWarnings(policy), ...fileWarnings(file, policy), ...programWarnings(policy, url?.scheme)],
   }
+}
+
+/** Stores with programs have those of the token bucket so far; serve refuses what they cannot decide. */
+function programWarnings(policy: Policy, scheme = 'memory'): string[] {
+  if (scheme === 'memory') return []
+  return policy.rules.flatMap(({ name, mode, tiers }) => {
+    const other = tiers.map(({ limit }) => limit.algorithm.name).find((algorithm) => algorithm !== 'token-bucket')
+    return other === undefined || mode === 'off'
+      ? []
+      : [`rule ${name} is a ${other}, which only a memory store decides in this version: serve refuses it`]
+  })
 }
 
 /** A policy may be checked where its secrets are not, and rightly so. */

@@ -1,5 +1,7 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
+import { requireDecidable } from '../limiter/decidable.ts'
+import type { Store } from '../stores/store.ts'
 import type { StoreKind } from '../policy/bound.ts'
 import { overBudget } from '../policy/bound-budget.ts'
 import { type FindRules, indexRules } from '../policy/match.ts'
@@ -29,18 +31,21 @@ export interface Surroundings {
   readonly pseudonym?: Pseudonym | undefined
   /** What the bounds of rules are computed for. */
   readonly storeKind: StoreKind
+  readonly store: Store
 }
 
 /**
  * Makes a policy ready to decide by.
- * @throws LimiterError INVALID_OPTIONS for what is no policy, one that needs a pseudonym where there is none, or a rule above its budget
+ * @throws LimiterError INVALID_OPTIONS for what is no policy, one that needs a pseudonym where there is none, or a rule above its budget; NOT_SUPPORTED for an
+ * algorithm that the store does not decide
  */
-export function load(policy: Policy, { trustedProxies, pseudonym, storeKind }: Surroundings): Loaded {
+export function load(policy: Policy, { trustedProxies, pseudonym, storeKind, store }: Surroundings): Loaded {
   if (!Array.isArray(policy?.rules))
     throw new LimiterError('INVALID_OPTIONS', 'createEngine: policy is missing; parsePolicy(text) gives one')
   for (const rule of policy.rules) {
     const problem = overBudget(policy.failure, rule, storeKind)
     if (problem !== undefined) throw new LimiterError('INVALID_OPTIONS', `maxOvergrant of rule ${rule.name} is ${problem}`)
+    if (rule.mode !== 'off') for (const { limit } of rule.tiers) requireDecidable(`rule ${rule.name}`, store, limit)
   }
   return {
     policy,

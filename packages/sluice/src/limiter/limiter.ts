@@ -10,6 +10,7 @@ import { notify, type Observer } from '../observe/events.ts'
 import type { CallGroup, CallOptions, GroupVerdict, Scope, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 import { askStore, type Patience, timingOf } from './ask.ts'
+import { requireDecidable } from './decidable.ts'
 import { decisionOf, type NamedLimit, resultsOf } from './decide.ts'
 import { phaseOf } from './phase.ts'
 
@@ -88,6 +89,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   const limits = Object.entries(parts.limits).map(([limitName, limit]): ScopedLimit => {
     if (typeof limit?.algorithm?.decide !== 'function')
       throw new LimiterError('INVALID_OPTIONS', `${where}: limit ${limitName} is no limit; expected one made by tokenBucket or its like`)
+    requireDecidable(`${where}: limit ${limitName}`, store, limit)
     return { name: limitName, limit, scope: scopeOf(name, limitName, limit.algorithm.tag) }
   })
   if (limits.length === 0) throw new LimiterError('INVALID_OPTIONS', `${where}: no limit given; expected limit or limits with at least one`)

@@ -1,4 +1,4 @@
-import type { AnyLimit, CallOutcome, MicroTokens, View } from '../algorithms/algorithm.ts'
+import type { AlgorithmTag, AnyLimit, CallOutcome, MicroTokens, View } from '../algorithms/algorithm.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Outcome, Source } from '../decision/decision.ts'
 import type { MonotonicInstant } from '../time/time.ts'
@@ -80,6 +80,8 @@ export interface Capabilities {
   readonly clock: 'caller' | 'server'
   /** Which groups are atomic: any, those whose keys share a cluster slot, or none. */
   readonly atomicBatch: 'any' | 'same-slot' | 'none'
+  /** Algorithms that the store decides; absent where it decides all. */
+  readonly algorithms?: readonly AlgorithmTag[]
   /** Whether `consumeSync` is there. */
   readonly sync: boolean
 }

@@ -71,7 +71,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
   return {
     name: 'postgres',
-    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+    capabilities: { clock: 'server', atomicBatch: 'any', sync: false, algorithms: FORM.tags },
     consume: (groups, callOptions) => run(groups, callOptions, true),
     peek: (groups, callOptions) => run(groups, callOptions, false),
     reset: async (ids, callOptions) => {

@@ -56,7 +56,7 @@ export function redisStore(options: RedisStoreOptions): Store {
   return {
     // On one server a group of any keys is atomic; on a cluster it would be refused with CROSSSLOT.
     name: 'redis',
-    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+    capabilities: { clock: 'server', atomicBatch: 'any', sync: false, algorithms: FORM.tags },
     consume: (groups, callOptions) => run(groups, callOptions, true),
     peek: (groups, callOptions) => run(groups, callOptions, false),
     reset: async (ids, callOptions) => {

@@ -1,0 +1,14 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import type { Store } from '../stores/store.ts'
+
+/** @throws LimiterError NOT_SUPPORTED for a limit of an algorithm that the store does not decide */
+export function requireDecidable(where: string, { name = 'store', capabilities }: Store, { algorithm }: AnyLimit): void {
+  if (capabilities.algorithms?.includes(algorithm.tag) ?? true) return
+  throw new LimiterError(
+    'NOT_SUPPORTED',
+    `${where} is a ${algorithm.name}, and the ${name} store decides ${capabilities.algorithms?.map((tag) => NAMES[tag]).join(', ')} only, not yet the others; a memory store decides all`,
+  )
+}
+
+const NAMES = { tb: 'token-bucket', fw: 'fixed-window', sc: 'sliding-window-counter', sl: 'sliding-window-log' } as const

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter, fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../src/index.ts'
+import { createEngine, parsePolicy } from '../../src/policy.ts'
+import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { redisStore } from '../../src/stores/redis/index.ts'
+import { withDeadline } from '../../src/stores/wrap/index.ts'
+
+/** Nothing is asked of a client before the limits are known to be decidable. */
+const client = new Proxy(
+  {},
+  { get: (_, name) => (name === 'connections' ? 1 : () => Promise.reject(new Error(`asked to ${String(name)}`))) },
+) as never
+const stores = { redis: redisStore({ client }), postgres: postgresStore({ client }) }
+const windows = {
+  'fixed-window': fixedWindow({ limit: 1, window: '1s' }),
+  'sliding-window-counter': slidingWindowCounter({ limit: 1, window: '1s' }),
+  'sliding-window-log': slidingWindowLog({ limit: 1, window: '1s' }),
+}
+
+describe.each(Object.entries(stores))('%s', (name, store) => {
+  it.each(Object.entries(windows))(
+    'refuses a limiter with a %s, and says which limit, which store and what it decides',
+    (algorithm, limit) => {
+      for (const wrapped of [store, withDeadline(store, 50)]) {
+        const make = () =>
+          createLimiter({ name: 'api', limits: { fine: tokenBucket({ rate: '1/s', burst: 1 }), odd: limit }, store: wrapped })
+        expect(make).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED' }))
+        expect(make).toThrow(`limiter api: limit odd is a ${algorithm}, and the ${name} store decides token-bucket only`)
+      }
+    },
+  )
+
+  it('refuses a policy with one, at its start and in a reload, and takes rules that are off', () => {
+    const policy = (mode: string) =>
+      parsePolicy(`{ version: 1, rules: [{ name: odd, algorithm: fixed-window, limit: 5, window: 1m, key: [], mode: ${mode} }] }`)
+    expect(() => createEngine({ policy: policy('shadow'), store })).toThrow(`rule odd is a fixed-window, and the ${name} store`)
+    const engine = createEngine({ policy: policy('off'), store })
+    expect(() => engine.reload(policy('enforce'))).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED' }))
+    expect(engine.policy.rules[0]?.mode).toBe('off')
+  })
+})
