@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter, memoryStore, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
+import { manualClock } from '../../../src/time/manual.ts'
+
+const clock = manualClock()
+const limit = tokenBucket({ rate: '1/h', burst: 10 })
+const scope = { text: 'g:' }
+const call = (key: string, cost = 1_000_000) => ({ id: { scope, key }, limit, cost, phase: 0 })
+
+describe('groups of the memory store', () => {
+  it('of many calls see the same state twice, as groups of few do', () => {
+    for (const others of [1, 20]) {
+      const store = memoryStore({ clock })
+      const calls = [
+        call('same', 6_000_000),
+        ...Array.from({ length: others }, (_, index) => call(`other${index}`)),
+        call('same', 4_000_000),
+      ]
+      expect(store.consumeSync({ calls }).outcome).toBe('allowed')
+      expect(store.consumeSync({ calls: [call('same')] }).outcome).toBe('denied')
+      expect(memoryStore({ clock }).consumeSync({ calls: [...calls, call('same')] }).outcome).toBe('impossible')
+    }
+  })
+
+  it('looked at one after the other find no more room than there is', async () => {
+    const store = memoryStore({ maxKeys: 2, clock })
+    const groups = ['a', 'b', 'a', 'c'].map((key) => ({ calls: [call(key)] }))
+    const seen = await store.peek(groups)
+    expect(seen.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'allowed', 'undecided'])
+    expect((await store.consume(groups)).map(({ outcome }) => outcome)).toEqual(seen.map(({ outcome }) => outcome))
+  })
+
+  it('of two limits that overflow keep the shared states of both', () => {
+    const time = manualClock()
+    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock: time })
+    const [one, two] = ['one', 'two'].map((name) =>
+      createLimiter({ name, limit: tokenBucket({ rate: '1/s', burst: 2 }), store, clock: time }),
+    )
+    one?.checkSync('first', { cost: 2 })
+    expect(one?.checkSync('x')).toMatchObject({ outcome: 'denied', retryAfterMs: 1_000 })
+    time.advance(600)
+    expect(two?.checkSync('x')).toMatchObject({ outcome: 'denied', retryAfterMs: 1_000 })
+    expect(one?.checkSync('x')).toMatchObject({ outcome: 'denied', retryAfterMs: 400 })
+  })
+})
+
+describe('a log that was refunded', () => {
+  it('makes room as soon as what is left of it is spent', async () => {
+    const time = manualClock()
+    const store = memoryStore({ maxKeys: 1, clock: time })
+    const limiter = createLimiter({ limit: slidingWindowLog({ limit: 10, window: '10s' }), store, clock: time })
+    limiter.checkSync('a', { cost: 3 })
+    time.advance(5_000)
+    limiter.checkSync('a', { cost: 2 })
+    await limiter.refund('a', { cost: 2 })
+    time.advance(4_999)
+    expect(limiter.checkSync('b').outcome).toBe('undecided')
+    time.advance(1)
+    expect(limiter.checkSync('b').outcome).toBe('allowed')
+  })
+})
