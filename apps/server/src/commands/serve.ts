@@ -62,7 +62,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   const group = workerGroup()
   const given = await group?.begin()
   const top = topKeys()
-  const engine = createEngine({ policy: first, store, observers: [metrics, live, top], claims, pseudonym, ...namesOf(given) })
+  // Counting keys costs more than deciding: it is done only where somebody may ask for them.
+  const observers = admission === undefined ? [metrics, live] : [metrics, live, top]
+  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, ...namesOf(given) })
   const take = (next: Policy): void => identities.change(next, () => engine.reload(next))
   const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
   if (given?.policy !== undefined) takeOver(policy, given.policy)

@@ -73,5 +73,5 @@ export class Arena {
 }
 
 function doublesOf(size: number): number {
-  return ENTRY * 2 ** size
+  return ENTRY << size
 }

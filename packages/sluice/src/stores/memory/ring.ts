@@ -24,6 +24,8 @@ export class Ring implements Entries {
   readonly #arena: Arena
   #block = 0
   #size = -1
+  /** Places of the ring, less one. */
+  #mask = 0
   #page: Float64Array = NOTHING
   #start = 0
   #first = 0
@@ -97,12 +99,13 @@ export class Ring implements Entries {
   #use(block: number, size: number): void {
     this.#block = block
     this.#size = size
+    this.#mask = (1 << size) - 1
     this.#page = this.#arena.pageOf(block)
     this.#start = this.#arena.placeOf(block)
   }
 
   #placeOf(index: number): number {
-    return this.#start + ENTRY * ((this.#first + index) & (2 ** this.#size - 1))
+    return this.#start + ENTRY * ((this.#first + index) & this.#mask)
   }
 
   #set(index: number, at: Micros, sum: number): void {
@@ -114,13 +117,13 @@ export class Ring implements Entries {
   #drop(count: number): void {
     if (count === 0) return
     this.#before = this.through(count - 1)
-    this.#first = (this.#first + count) & (2 ** this.#size - 1)
+    this.#first = (this.#first + count) & this.#mask
     this.length -= count
     if (this.#before > LARGEST_SUM) this.#rebase()
   }
 
   #push(at: Micros, added: number): void {
-    if (this.length === 2 ** this.#size) this.#resize(this.#size + 1)
+    if (this.length > this.#mask) this.#resize(this.#size + 1)
     const sum = this.through(this.length - 1) + added
     this.length += 1
     this.#set(this.length - 1, at, sum)
