@@ -32,12 +32,12 @@ export async function askRules(
     return { enforced, shadows, first }
   })
   const verdicts = groups.length === 0 ? NO_VERDICTS : await askStore(store, verb, groups, options)
-  return questions.map(({ request, ...charging }, index) => {
+  return questions.map((question, index) => {
     const { enforced, shadows, first } = parts[index] as Part
     const own = enforced.length === 0 ? 0 : 1
     const verdict = own === 0 ? undefined : verdicts[first]
     const shadowVerdicts = shadows.length === 0 ? NO_VERDICTS : verdicts.slice(first + own, first + own + shadows.length)
-    return engineDecision({ ...charging, enforcing: enforced, shadows, verdict, shadowVerdicts }, request, clock)
+    return engineDecision({ charging: question, enforcing: enforced, shadows, verdict, shadowVerdicts }, question.request, clock)
   })
 }
 

@@ -25,7 +25,8 @@ export type EngineDecision = Decision & {
   readonly exempt?: string
 }
 
-export interface Asked extends Charging {
+export interface Asked {
+  readonly charging: Charging
   readonly enforcing: readonly Charge[]
   readonly shadows: readonly Charge[]
   /** The enforcing rules' answer, undefined where there is none, then one for each shadow. */
@@ -35,7 +36,8 @@ export interface Asked extends Charging {
 
 /** @param clock this process's time, read where no store said its own */
 export function engineDecision(asked: Asked, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
-  const { charges, enforcing, shadows, verdict, shadowVerdicts, probabilistic, exempt } = asked
+  const { charging, enforcing, shadows, verdict, shadowVerdicts } = asked
+  const { charges, probabilistic, exempt } = charging
   // Nobody else holds it yet: growing it costs a third of a copy.
   const decision = decisionOf(verdict ?? UNLIMITED, enforcing.map(namedOf), clock) as Growing
   decision.rules = charges.map(nameOf)

@@ -108,7 +108,8 @@ export function buildEngine(parts: EngineParts): Engine {
     opened()
     const claims = await claimsOf(parts.claims, facts)
     const at = loaded
-    return { at, ...readFacts(at, facts, claims) }
+    const { request, cost } = readFacts(at, facts, claims)
+    return { at, request, cost }
   }
   const byFacts = (at: Loaded, { request, cost }: Read): Prepared => ({ request, ...chargingOf(at, request, cost, present) })
   const byKey = (at: Loaded, { key, limit, cost }: KeyQuestion): Prepared => {
@@ -166,8 +167,8 @@ export function buildEngine(parts: EngineParts): Engine {
       return loaded.policy.headers
     },
     async decide(facts, patience) {
-      const { at, ...read } = await requestOf(facts)
-      return only(await decided(at, [byFacts(at, read)], () => facts.route, patience))
+      const read = await requestOf(facts)
+      return only(await decided(read.at, [byFacts(read.at, read)], () => facts.route, patience))
     },
     async decideKey(question, patience) {
       opened()
@@ -188,8 +189,8 @@ export function buildEngine(parts: EngineParts): Engine {
       return decided(at, prepared, (index) => routeOf(questions[index]), patience)
     },
     async peek(facts, patience) {
-      const { at, ...read } = await requestOf(facts)
-      return only(await ask('peek', at, [byFacts(at, read)], patience))
+      const read = await requestOf(facts)
+      return only(await ask('peek', read.at, [byFacts(read.at, read)], patience))
     },
     async explain(facts) {
       const { at, request, cost } = await requestOf(facts)
