@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { embedded } from './suites/embedded.ts'
 import { seed003 } from './suites/seed-003.ts'
@@ -68,6 +69,8 @@ async function run({ suite, json, ...wanted }: Order): Promise<number> {
     process.once('SIGINT', () => resolve(130))
     process.once('SIGTERM', () => resolve(143))
   })
+  // A folder that cannot be made is told now, not after minutes.
+  if (json !== undefined) mkdirSync(dirname(json), { recursive: true })
   const measured = async (): Promise<number> => {
     const { text, results } = await suite.run({
       ...wanted,
