@@ -7,8 +7,6 @@ export function requireDecidable(where: string, { name = 'store', capabilities }
   if (capabilities.algorithms?.includes(algorithm.tag) ?? true) return
   throw new LimiterError(
     'NOT_SUPPORTED',
-    `${where} is a ${algorithm.name}, and the ${name} store decides ${capabilities.algorithms?.map((tag) => NAMES[tag]).join(', ')} only, not yet the others; a memory store decides all`,
+    `${where} is a ${algorithm.name}, which the ${name} store cannot decide in this version; a memory store can`,
   )
 }
-
-const NAMES = { tb: 'token-bucket', fw: 'fixed-window', sc: 'sliding-window-counter', sl: 'sliding-window-log' } as const

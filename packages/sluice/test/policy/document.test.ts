@@ -1,21 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { parsePolicy, type ParseOptions } from '../../src/policy/parse.ts'
-import { PolicyError } from '../../src/policy/policy-error.ts'
-
-function fail(text: string, options?: ParseOptions): PolicyError {
-  try {
-    parsePolicy(text, options)
-  } catch (error) {
-    if (error instanceof PolicyError) return error
-    throw error
-  }
-  throw new Error('the policy was accepted')
-}
-
-const rule = (...lines: string[]): string =>
-  ['version: 1', 'rules:', '  - name: a', '    key: []', '    rate: 10/s', '    burst: 20', ...lines.map((line) => `    ${line}`), ''].join(
-    '\n',
-  )
+import { parsePolicy } from '../../src/policy/parse.ts'
+import { fail, rule } from './refused.ts'
 
 describe('the text of a policy', () => {
   it('keeps a message in one line, and the messages in number', () => {

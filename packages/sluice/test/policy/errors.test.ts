@@ -1,23 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { LimiterError } from '../../src/errors/limiter-error.ts'
-import { parsePolicy, type ParseOptions } from '../../src/policy/parse.ts'
-import { PolicyError } from '../../src/policy/policy-error.ts'
-
-function fail(text: string, options?: ParseOptions): PolicyError {
-  try {
-    parsePolicy(text, options)
-  } catch (error) {
-    if (error instanceof PolicyError) return error
-    throw error
-  }
-  throw new Error('the policy was accepted')
-}
-
-const rule = (...lines: string[]): string =>
-  ['version: 1', 'rules:', '  - name: a', '    key: []', '    rate: 10/s', '    burst: 20', ...lines.map((line) => `    ${line}`), ''].join(
-    '\n',
-  )
+import { fail, rule } from './refused.ts'
 
 describe('a wrong policy', () => {
   it('names file, line, column, path, value and what is allowed', () => {

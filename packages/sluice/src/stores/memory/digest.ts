@@ -52,6 +52,7 @@ export function createDigester(random: () => number): Digester {
     v[2] = v2
     v[3] = v3
   }
+  // The round is written out here once more: four words stay local variables, which no function could give back.
   const finish = (tweak: boolean): number => {
     let [v0, v1, v2, v3] = [v[0] as number, v[1] as number, v[2] as number, v[3] as number]
     if (tweak) v2 ^= 0xee
