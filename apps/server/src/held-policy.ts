@@ -1,7 +1,7 @@
 import { LimiterError } from 'sluice'
 import { parsePolicy, type Policy, PolicyError } from 'sluice/policy'
 import { Refusal } from './answer.ts'
-import { withoutPassword } from './store-name.ts'
+import { withoutPassword } from './stores/store-name.ts'
 
 /** A text to become the policy. */
 export interface Candidate {

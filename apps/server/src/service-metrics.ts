@@ -2,7 +2,7 @@ import type { Store } from 'sluice'
 import type { ReadMetric } from 'sluice/observe'
 import type { Bound, Rule } from 'sluice/policy'
 import type { HeldPolicy } from './held-policy.ts'
-import { storeKindOf } from './store-kind.ts'
+import { storeKindOf } from './stores/store-kind.ts'
 
 /** What a service can say of itself when it is scraped. */
 export function serviceMetrics(store: Store & { readonly size?: number }, policy: () => HeldPolicy): readonly ReadMetric[] {

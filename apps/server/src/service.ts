@@ -18,7 +18,7 @@ import { EVENT_STREAM, type Live } from './live.ts'
 import { overviewOf } from './overview.ts'
 import { pageRoutes } from './page.ts'
 import { type Asked, findHandler, type Routes } from './routes.ts'
-import { storeKindOf } from './store-kind.ts'
+import { storeKindOf } from './stores/store-kind.ts'
 
 export interface ServiceParts {
   readonly engine: Engine

@@ -4,7 +4,7 @@ import { findRedis, startRedis } from '@sluice/scripts/engines'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { CommandFailure } from '../src/failure.ts'
-import { openStore } from '../src/open-store.ts'
+import { openStore } from '../src/stores/open-store.ts'
 import { run } from './command.ts'
 import { exchange } from './raw.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { withoutPassword, withoutSecrets } from '../src/store-name.ts'
+import { withoutPassword, withoutSecrets } from '../src/stores/store-name.ts'
 
 describe('a store is named without its password', () => {
   it.each([

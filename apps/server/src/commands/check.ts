@@ -5,7 +5,7 @@ import { createIdentities } from '../identities.ts'
 import { print } from '../print.ts'
 import { readPolicy } from '../read-policy.ts'
 import { type RuleFacts, ruleFacts } from '../rule-facts.ts'
-import { withoutPassword } from '../store-name.ts'
+import { withoutPassword } from '../stores/store-name.ts'
 import { tokenWarnings } from '../unverified.ts'
 import { type Given, JSON_FLAG, type Verb } from '../verb.ts'
 

@@ -2,7 +2,7 @@ import { LimiterError, StoreFailure } from 'sluice'
 import { createEngine } from 'sluice/policy'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { createIdentities } from '../identities.ts'
-import { openStore } from '../open-store.ts'
+import { openStore } from '../stores/open-store.ts'
 import { readPolicy } from '../read-policy.ts'
 import type { KeyHolder } from './key-holder.ts'
 

@@ -1,5 +1,5 @@
 import { tokenBucket } from 'sluice'
-import { openStore } from '../open-store.ts'
+import { openStore } from '../stores/open-store.ts'
 import { hammer, type Task } from './hammer.ts'
 
 /** One process of several: answers a task with 'ready' once it is connected, and the next message with what it saw. */

@@ -1,0 +1,10 @@
+import { memoryStore } from 'sluice'
+import type { Opening } from './opening.ts'
+
+/** In this process, gone with it. */
+export function memory(): Opening {
+  const store = memoryStore()
+  const nothing = async (): Promise<void> => {}
+  const keeps = 'limits are gone on restart, and each process has its own'
+  return { store, keeps, begin: nothing, discard: nothing, close: () => store.close() }
+}

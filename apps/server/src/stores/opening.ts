@@ -1,0 +1,24 @@
+import type { Store } from 'sluice'
+
+export interface OpenStore {
+  readonly store: Store
+  /** The URL as it may be printed: without a password. */
+  readonly name: string
+  /** What a reader must know about keeping and sharing of states. */
+  readonly keeps: string
+  /** Takes away what only a space of its own holds: its tables, and a folder that was made for it. */
+  discard(): Promise<void>
+  /** Also ends what is under way at a server that does not answer. */
+  close(): Promise<void>
+}
+
+/** A store with its client, before it was asked for anything. */
+export interface Opening extends Omit<OpenStore, 'name'> {
+  /** Connects, and makes the tables where there are some. */
+  begin(): Promise<void>
+  /** What the client said last, where that tells more than what it rejects with. */
+  reason?(): Error | undefined
+}
+
+/** Milliseconds of silence after which a connection is given up for a new one: nobody waits for its answers any more. */
+export const SILENCE_MS = 1_000

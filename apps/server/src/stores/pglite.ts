@@ -1,0 +1,26 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import type { Opening } from './opening.ts'
+
+/** In this process, so that opening it takes as long as the machine takes. */
+export async function pglite(folder: string, space: string | undefined): Promise<Opening> {
+  const [{ PGlite }, driver] = await Promise.all([import('@electric-sql/pglite'), import('sluice/postgres')])
+  const made = folder === '' ? undefined : mkdirSync(folder, { recursive: true })
+  const database = folder === '' ? await PGlite.create() : await PGlite.create(folder)
+  const store = driver.postgresStore({ client: driver.pglite(database) })
+  return {
+    store,
+    keeps: folder === '' ? 'limits are gone on restart' : `limits are kept in ${folder}; one process at a time`,
+    begin: async () => {
+      if (space !== undefined) await database.exec(`create schema ${space}; set search_path to ${space}`)
+      await store.migrate()
+    },
+    discard: async () => {
+      if (space === undefined) return
+      await database.exec(`drop schema ${space} cascade`)
+      if (made === undefined) return
+      await database.close()
+      rmSync(made, { recursive: true, force: true })
+    },
+    close: async () => (database.closed ? undefined : database.close()),
+  }
+}
