@@ -1,0 +1,59 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { type Store, tokenBucket } from '../../src/index.ts'
+import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import type { CallGroup, GroupVerdict } from '../../src/stores/store.ts'
+import { audit, type TraceEntry } from '../../src/testing/index.ts'
+
+/** Benchmarking Token Bucket Rate Limiters: burst 10, 10 a second, 64 callers on one key; at most 40 in three seconds. */
+const { redis: url } = inject('engines')
+const prefix = `benchmarking-${process.pid}:`
+const limit = tokenBucket({ rate: '10/s', burst: 10 })
+const START = 1_763_692_800_000_000
+const CALLERS = 64
+
+describe.skipIf(url === undefined)('one key asked by 64 callers', () => {
+  const client = new Redis(url ?? '', { lazyConnect: true })
+  const store: Store = redisStore({ client: ioredis(client), prefix })
+  beforeAll(() => client.connect())
+  afterAll(async () => void (await client.quit()))
+
+  const groupOf = (key: string): CallGroup => ({
+    calls: [{ id: { scope: { text: 'benchmarking:tb:' }, key }, limit, cost: 1e6, phase: 0 }],
+  })
+
+  it('admits exactly 40 in three seconds, and never more in any part of them', async () => {
+    const trace: TraceEntry[] = []
+    const groups = [groupOf('hot')]
+    // Every 10 ms all callers ask at once: three seconds of the store's time, both ends with them.
+    for (let at = START; at <= START + 3_000_000; at += 10_000) {
+      const verdicts = await Promise.all(Array.from({ length: CALLERS }, () => store.consume(groups, { now: at })))
+      for (const [verdict] of verdicts) trace.push({ at, cost: 1, allowed: (verdict as GroupVerdict).allowed })
+    }
+    expect(trace.filter(({ allowed }) => allowed)).toHaveLength(40)
+    expect(audit(trace, limit).overGrant).toBe(0)
+  })
+
+  it('believes no clock that went back, whichever caller has it', async () => {
+    const groups = [groupOf('regression')]
+    let passed = 0
+    for (let step = 0; step < 300; step += 1) {
+      // A third of the callers is 300 ms behind, another third 200 ms.
+      const at = START + step * 10_000 - (step % 3) * 100_000
+      const [verdict] = await store.consume(groups, { now: at })
+      if (verdict?.allowed === true) passed += 1
+    }
+    // The latest instant believed is 2.97 s after the first.
+    expect(passed).toBe(10 + 29)
+  })
+
+  it('keeps what it needs and no longer: the time to live is what is left until the bucket is full', async () => {
+    const slow = tokenBucket({ rate: '1/h', burst: 10 })
+    await store.consume([{ calls: [{ id: { scope: { text: 'benchmarking:tb:' }, key: 'idle' }, limit: slow, cost: 1e6, phase: 0 }] }])
+    const [key] = await client.keys(`${prefix}*idle*`)
+    const left = await client.pttl(key as string)
+    // An hour, less what this machine may have slept between the two calls.
+    expect(left).toBeLessThanOrEqual(3_600_000)
+    expect(left).toBeGreaterThan(3_000_000)
+  })
+})
