@@ -41,7 +41,7 @@ describe.skipIf(url === undefined)('one key asked by 64 callers', () => {
       // A third of the callers is 300 ms behind, another third 200 ms.
       const at = START + step * 10_000 - (step % 3) * 100_000
       const [verdict] = await store.consume(groups, { now: at })
-      if (verdict?.allowed === true) passed += 1
+      if (verdict?.allowed ?? false) passed += 1
     }
     // The latest instant believed is 2.97 s after the first.
     expect(passed).toBe(10 + 29)
