@@ -42,7 +42,12 @@ const known = [...sources].flatMap(([file, source]) => mutantsOf(file, source))
 // Spread evenly, so that a sample has something of every file.
 const chosen = known.filter((_, index) => Math.floor((index * sample) / known.length) !== Math.floor(((index + 1) * sample) / known.length))
 const mutants = sample >= known.length ? known : chosen
-const record = openRecord(join(cache, 'mutants.json'), sources, textsBelow(['packages/sluice/src', 'packages/sluice/test']), values.fresh)
+const record = openRecord(
+  join(cache, 'mutants.json'),
+  sources,
+  programsBelow(['packages/sluice/src', 'packages/sluice/test']),
+  values.fresh,
+)
 await tryAll(mutants.filter((mutant) => record.statusOf(mutant) === undefined))
 
 const tried = mutants.flatMap((mutant): Tried[] => {
@@ -106,6 +111,11 @@ function filesOf(paths: readonly string[]): string[] {
   })
 }
 
-function textsBelow(folders: readonly string[]): string[] {
-  return folders.flatMap((folder) => filesBelow(join(root, folder)).map((file) => readFileSync(join(root, folder, file), 'utf8')))
+/** The explanations are beside the tests, and decide nothing. */
+function programsBelow(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
+    filesBelow(join(root, folder))
+      .filter((file) => `${folder}/${file}` !== EXPLANATIONS)
+      .map((file) => readFileSync(join(root, folder, file), 'utf8')),
+  )
 }

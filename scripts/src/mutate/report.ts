@@ -7,12 +7,15 @@ export interface Tried {
   readonly status: Status
 }
 
-/** Why no test can notice a mutant, or why none should. `nth` is 1 where it is not said. */
+/**
+ * Why no test can notice a mutant, or why none should; without `from` and `to`, why none need notice what survives of this line. `nth` is 1
+ * where it is not said.
+ */
 export interface Explanation {
   readonly file: string
   readonly code: string
-  readonly from: string
-  readonly to: string
+  readonly from?: string
+  readonly to?: string
   readonly nth?: number
   readonly why: string
 }
@@ -32,7 +35,7 @@ const LEAST = 0.85
  * @param known every mutant of the files that were tried, also those left out of a sample
  */
 export function reportOf(tried: readonly Tried[], known: readonly Mutant[], explanations: readonly Explanation[]): Report {
-  const reasons = new Map(explanations.map((explanation) => [keyOf({ nth: 1, ...explanation }), explanation]))
+  const reasons = reasonsOf(explanations)
   const files = new Set(tried.map(({ mutant }) => mutant.file))
   const rows = [...files].map((file) =>
     row(
@@ -42,12 +45,21 @@ export function reportOf(tried: readonly Tried[], known: readonly Mutant[], expl
     ),
   )
   const survivors = tried.filter(({ status }) => status === 'survived').map(({ mutant }) => mutant)
-  const unexplained = survivors.filter((mutant) => !reasons.has(keyOf(mutant)))
-  const explained = survivors.filter((mutant) => reasons.has(keyOf(mutant)))
+  const unexplained = survivors.filter((mutant) => reasons.of(mutant) === undefined)
+  const explained = survivors.filter((mutant) => reasons.of(mutant) !== undefined)
+  const used = new Set(explained.map((mutant) => reasons.of(mutant)))
   const noticed = new Set(tried.filter(({ status }) => status !== 'survived').map(({ mutant }) => keyOf(mutant)))
   const all = new Set(known.map(keyOf))
-  const stale = [...reasons].flatMap(([key, { file, code, from, to }]) => {
-    if (!files.has(file)) return []
+  const lines = new Set(known.map(({ file, code }) => `${file}\0${code}`))
+  const complete = tried.length === known.length
+  const stale = explanations.flatMap((explanation) => {
+    const { file, code, from, to } = explanation
+    if (!files.has(file) || used.has(explanation)) return []
+    if (from === undefined || to === undefined) {
+      if (!lines.has(`${file}\0${code}`)) return [`${file}: ${code}: is explained, but there is no such line with a mutant`]
+      return complete ? [`${file}: ${code}: is explained, but nothing of it survives`] : []
+    }
+    const key = keyOf({ nth: 1, file, code, from, to, ...(explanation.nth === undefined ? {} : { nth: explanation.nth }) })
     if (noticed.has(key)) return [`${file}: ${change(code, from, to)}: is explained, but a test notices it`]
     return all.has(key) ? [] : [`${file}: ${change(code, from, to)}: is explained, but there is no such mutant`]
   })
@@ -56,7 +68,7 @@ export function reportOf(tried: readonly Tried[], known: readonly Mutant[], expl
     table([HEAD, ...rows, row('all', tried, reasons)]),
     list(
       'survivors, explained',
-      explained.map((mutant) => `${describe(mutant)}\n      ${reasons.get(keyOf(mutant))?.why ?? ''}`),
+      explained.map((mutant) => `${describe(mutant)}\n      ${reasons.of(mutant)?.why ?? ''}`),
     ),
     list('survivors, not explained', unexplained.map(describe)),
     list('explanations of nothing', stale),
@@ -68,11 +80,27 @@ export function reportOf(tried: readonly Tried[], known: readonly Mutant[], expl
   }
 }
 
+interface Reasons {
+  of(mutant: Mutant): Explanation | undefined
+}
+
+/** That of the mutant itself goes before that of its line. */
+function reasonsOf(explanations: readonly Explanation[]): Reasons {
+  const byMutant = new Map<string, Explanation>()
+  const byLine = new Map<string, Explanation>()
+  for (const explanation of explanations) {
+    const { file, code, from, to, nth = 1 } = explanation
+    if (from === undefined || to === undefined) byLine.set(`${file}\0${code}`, explanation)
+    else byMutant.set(keyOf({ file, code, from, to, nth }), explanation)
+  }
+  return { of: (mutant) => byMutant.get(keyOf(mutant)) ?? byLine.get(`${mutant.file}\0${mutant.code}`) }
+}
+
 const HEAD: readonly string[] = ['file', 'mutants', 'killed', 'timeouts', 'survived', 'explained', '% noticed']
 
-function row(name: string, tried: readonly Tried[], reasons: ReadonlyMap<string, unknown>): string[] {
+function row(name: string, tried: readonly Tried[], reasons: Reasons): string[] {
   const count = (status: Status): number => tried.filter((one) => one.status === status).length
-  const explained = tried.filter(({ status, mutant }) => status === 'survived' && reasons.has(keyOf(mutant))).length
+  const explained = tried.filter(({ status, mutant }) => status === 'survived' && reasons.of(mutant) !== undefined).length
   const share = tried.length === 0 ? '-' : ((100 * (tried.length - count('survived'))) / tried.length).toFixed(1)
   return [name, ...[tried.length, count('killed'), count('timeout'), count('survived'), explained].map(String), share]
 }

@@ -58,4 +58,12 @@ describe('reportOf', () => {
     expect(ok).toBe(false)
     expect(text).toMatch(/is explained, but a test notices it[^]*is explained, but there is no such mutant/)
   })
+
+  it('takes one reason for all that survives of a line, as long as something does', () => {
+    const line: Explanation = { file: 'a.ts', code: 'a < b', why: 'only an estimate, made exact afterwards' }
+    const two = reportOf(tried('survived', ...killed, 'survived', 'timeout'), all, [line])
+    expect([two.ok, two.unexplained]).toEqual([true, []])
+    expect(reportOf(tried(...killed, 'killed', 'killed', 'killed'), all, [line]).text).toContain('nothing of it survives')
+    expect(reportOf(tried(...killed), all, [{ ...line, code: 'b < a' }]).text).toContain('no such line')
+  })
 })
