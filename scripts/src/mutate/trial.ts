@@ -47,17 +47,23 @@ export async function prepare(
   return paths.map((path) => seen.get(path) as Test)
 }
 
-/** Tries mutants of one source; those tests come first that noticed most of the mutants before. */
+/** Tries mutants of one source; those tests come first that are likely to notice something soon: chance by time. */
 export function createTrial(file: string, source: string, tests: readonly Test[]): Trial {
-  const noticed = new Map<Test, number>()
-  const rank = (test: Test): number => noticed.get(test) ?? 0
+  const counts = new Map(tests.map((test) => [test, { run: 0, noticed: 0 }]))
+  const worth = (test: Test): number => {
+    const { run, noticed } = counts.get(test) as { run: number; noticed: number }
+    // As if each had been run twice and noticed something once: one that was never tried has its turn early.
+    return (noticed + 1) / (run + 2) / test.ms
+  }
   return {
     async try(mutant, tester) {
       const text = applied(source, mutant)
-      for (const test of [...tests].sort((a, b) => rank(b) - rank(a) || a.ms - b.ms)) {
+      for (const test of [...tests].sort((a, b) => worth(b) - worth(a))) {
         const outcome = await tester.run({ do: 'run', test: test.path, file, text }, PATIENCE_MS + SLOWER * test.ms)
+        const count = counts.get(test) as { run: number; noticed: number }
+        count.run += 1
         if (outcome === 'timeout' || outcome.failed.length > 0) {
-          noticed.set(test, rank(test) + 1)
+          count.noticed += 1
           return outcome === 'timeout' ? 'timeout' : 'killed'
         }
         if (outcome.passed === 0 && test.passed > 0) throw new Error(`nothing was run of ${test.path}`)
