@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Mutant, mutantsOf } from './mutate/mutants.ts'
+import { marked } from './mutate/reach.ts'
 import { openRecord } from './mutate/record.ts'
 import { describe, type Explanation, reportOf, type Tried } from './mutate/report.ts'
 import { createTester, type Tester } from './mutate/tester.ts'
@@ -72,8 +73,9 @@ async function tryAll(open: readonly Mutant[]): Promise<void> {
   const testers = Array.from({ length: Math.min(workers, open.length) }, () => createTester(root))
   const trials = new Map<string, Trial>()
   const seen = new Map<string, Test>()
+  const marks = Object.fromEntries([...sources].map(([file, source]) => [join(root, file), marked(join(root, file), source)]))
   for (const file of new Set(open.map((mutant) => mutant.file))) {
-    const tests = await prepare(root, join(root, file), testers[0] as Tester, seen, values.without)
+    const tests = await prepare(root, join(root, file), testers[0] as Tester, marks, seen, values.without)
     trials.set(file, createTrial(join(root, file), sources.get(file) ?? '', tests))
   }
   for (const { path, ms } of [...seen.values()].filter((test) => test.ms > SLOW_MS)) {

@@ -1,7 +1,9 @@
 import { relative } from 'node:path'
 import { applied, type Mutant } from './mutants.ts'
+import { enclosing } from './reach.ts'
 import type { Status } from './report.ts'
 import type { Tester } from './tester.ts'
+import type { Texts } from './worker.ts'
 
 /** Tests of one source, in the order in which they are likely to notice something. */
 export interface Trial {
@@ -18,10 +20,13 @@ export interface Test {
   readonly path: string
   readonly ms: number
   readonly passed: number
+  /** The functions that it enters, as `marked` names them. */
+  readonly entered: ReadonlySet<string>
 }
 
 /**
- * The tests that reach a source, each run once, unchanged.
+ * The tests that reach a source, each run once on sources that say what is entered.
+ * @param marks all sources that are to be changed, marked
  * @param seen what other sources brought to light
  * @param without leaves out test files whose path has one of these texts
  * @throws Error where one of them fails already, or none reaches it
@@ -30,6 +35,7 @@ export async function prepare(
   root: string,
   file: string,
   tester: Tester,
+  marks: Texts,
   seen: Map<string, Test>,
   without: readonly string[] = [],
 ): Promise<Test[]> {
@@ -38,11 +44,11 @@ export async function prepare(
   if (paths.length === 0) throw new Error(`no test reaches ${relative(root, file)}`)
   for (const path of paths.filter((known) => !seen.has(known))) {
     const started = performance.now()
-    const outcome = await tester.run({ do: 'run', test: path, file }, UNCHANGED_MS)
+    const outcome = await tester.run({ do: 'run', test: path, texts: marks }, UNCHANGED_MS)
     if (outcome === 'timeout' || outcome.failed.length > 0) {
       throw new Error(`${relative(root, path)} fails without any change: ${outcome === 'timeout' ? outcome : outcome.failed.join('; ')}`)
     }
-    seen.set(path, { path, ms: performance.now() - started, passed: outcome.passed })
+    seen.set(path, { path, ms: performance.now() - started, passed: outcome.passed, entered: new Set(outcome.entered) })
   }
   return paths.map((path) => seen.get(path) as Test)
 }
@@ -55,11 +61,14 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
     // As if each had been run twice and noticed something once: one that was never tried has its turn early.
     return (noticed + 1) / (run + 2) / test.ms
   }
+  const functionAt = enclosing(file, source)
   return {
     async try(mutant, tester) {
-      const text = applied(source, mutant)
-      for (const test of [...tests].sort((a, b) => worth(b) - worth(a))) {
-        const outcome = await tester.run({ do: 'run', test: test.path, file, text }, PATIENCE_MS + SLOWER * test.ms)
+      const texts = { [file]: applied(source, mutant) }
+      const within = functionAt(mutant.start)
+      const reaching = within === undefined ? [...tests] : tests.filter(({ entered }) => entered.has(within))
+      for (const test of reaching.sort((a, b) => worth(b) - worth(a))) {
+        const outcome = await tester.run({ do: 'run', test: test.path, texts }, PATIENCE_MS + SLOWER * test.ms)
         const count = counts.get(test) as { run: number; noticed: number }
         count.run += 1
         if (outcome === 'timeout' || outcome.failed.length > 0) {

@@ -1,12 +1,18 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createVitest, type TestModule, type Vitest } from 'vitest/node'
 
+/** Paths of sources and what stands in them instead. */
+export type Texts = Readonly<Record<string, string>>
+
 /**
- * Runs test files on the sources of this repository, one of them exchanged: a process of its own, because a mutant may never
+ * Runs test files on the sources of this repository, some of them exchanged: a process of its own, because a mutant may never
  * end. It answers each request with what passed and failed.
  */
 export type Request =
   | { readonly do: 'related'; readonly file: string }
-  | { readonly do: 'run'; readonly test: string; readonly file: string; readonly text?: string }
+  | { readonly do: 'run'; readonly test: string; readonly texts?: Texts }
 
 export type Answer = { readonly tests: readonly string[] } | Outcome
 
@@ -14,6 +20,8 @@ export interface Outcome {
   /** How many tests passed, up to the first that failed. */
   readonly passed: number
   readonly failed: readonly string[]
+  /** What was entered of marked sources. */
+  readonly entered?: readonly string[]
 }
 
 const ROOT = process.argv[2] as string
@@ -27,7 +35,11 @@ const EXCLUDE = [
   '**/stores/{redis,postgres}/**',
 ]
 
-let changed: { readonly file: string; readonly text: string } | undefined
+let changed: Texts = {}
+const folder = mkdtempSync(join(tmpdir(), 'sluice-entered-'))
+const ENTERED = join(folder, 'entered')
+process.env['SLUICE_ENTERED'] = ENTERED
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 const vitest = await createVitest(
   'test',
@@ -40,6 +52,7 @@ const vitest = await createVitest(
     bail: 1,
     cache: false,
     include: INCLUDE,
+    setupFiles: [join(import.meta.dirname, 'reached.js')],
     exclude: EXCLUDE,
     reporters: [{}],
     provide: { engines: { redis: undefined, postgres: undefined, chromium: undefined } },
@@ -50,7 +63,7 @@ const vitest = await createVitest(
     logLevel: 'silent',
     resolve: { conditions: ['sluice-source'] },
     ssr: { resolve: { conditions: ['sluice-source'] } },
-    plugins: [{ name: 'mutant', enforce: 'pre', load: (id) => (changed !== undefined && id === changed.file ? changed.text : undefined) }],
+    plugins: [{ name: 'mutant', enforce: 'pre', load: (id) => changed[id] }],
   },
 )
 
@@ -69,9 +82,10 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
     const related = await runner.getRelevantTestSpecifications()
     return { tests: related.map(({ moduleId }) => moduleId) }
   }
-  const { file, text, test } = request
-  for (const path of new Set([file, changed?.file ?? file])) runner.invalidateFile(path)
-  changed = text === undefined ? undefined : { file, text }
+  const { texts = {}, test } = request
+  for (const path of new Set([...Object.keys(texts), ...Object.keys(changed)])) runner.invalidateFile(path)
+  changed = texts
+  rmSync(ENTERED, { force: true })
   // Failures of an earlier run would count towards `bail`, and be told again.
   runner.state.filesMap.clear()
   runner.state.idMap.clear()
@@ -81,7 +95,12 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
   const specs = specifications.length > 0 ? specifications : [project.createSpecification(test)]
   const { testModules, unhandledErrors } = await runner.runTestSpecifications(specs, false)
   const passed = testModules.reduce((sum, module) => sum + [...module.children.allTests('passed')].length, 0)
-  return { passed, failed: [...testModules.flatMap(failuresOf), ...unhandledErrors.map(String)] }
+  const entered = existsSync(ENTERED) ? readFileSync(ENTERED, 'utf8').trim().split('\n') : []
+  return {
+    passed,
+    failed: [...testModules.flatMap(failuresOf), ...unhandledErrors.map(String)],
+    entered: entered.flatMap((line) => JSON.parse(line) as string[]),
+  }
 }
 
 function failuresOf(module: TestModule): string[] {
