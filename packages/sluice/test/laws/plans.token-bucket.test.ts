@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { affordable, after, mulDiv, planOf, reduced, spanOf } from '../../src/algorithms/bucket-plan.ts'
+import { roughly, weighted } from '../../src/algorithms/counter-weight.ts'
+import { toMicroTokens } from '../../src/algorithms/decimal.ts'
+import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
+import { LimiterError } from '../../src/errors/limiter-error.ts'
+import { seeded } from '../../src/testing/random.ts'
+
+/** What is said of a bucket that cannot be exact, or the burst of its plan. */
+function made(tokens: number | string, per: string, burst: number | string): string | number {
+  try {
+    return tokenBucket({ rate: { tokens, per }, burst }).plan.burst
+  } catch (error) {
+    if (error instanceof LimiterError) return `${error.code}: ${error.message}`
+    throw error
+  }
+}
+
+const TIME = 'it must fill within a hundred years'
+const SIZE = 'exact whole numbers end there'
+
+describe('the largest burst that whole numbers carry', () => {
+  it.each([
+    // A hundred years have 36,525 days.
+    [1, '1d', 36_525, TIME],
+    [1, '36525d', 1, TIME],
+    [3, '36525d', 3, TIME],
+    // 2^53 / 10^6 - 10^6 - 2, whole parts of it.
+    [1_000_000, '1s', 9_006_199_252, SIZE],
+    // The most digits with which one token is left: floor((2^53 - 1) / n) is 1,000,003.
+    ['9007.172233', '1s', 1, SIZE],
+  ] as const)('of %s in %s is %s', (tokens, per, largest, why) => {
+    expect(made(tokens, per, largest)).toBe(largest * 1e6)
+    expect(made(tokens, per, largest + 1)).toBe(
+      `LIMIT_NOT_EXACT: token bucket of rate ${tokens} per ${per} and burst ${largest + 1}: the largest burst at this rate is ${largest} (${why})`,
+    )
+    expect(made(tokens, per, `${largest}.000001`)).toContain(`the largest burst at this rate is ${largest} (${why})`)
+  })
+
+  it('is none where a rate has too many digits or is too slow', () => {
+    const round = 'the rate has too many digits or is too slow to be exact; round it'
+    // One n-th more than above: floor((2^53 - 1) / n) is 1,000,002.
+    expect(made('9007.181240', '1s', 1)).not.toContain(round)
+    expect(made('9007.181241', '1s', 1)).toBe(`LIMIT_NOT_EXACT: token bucket of rate 9007.181241 per 1s and burst 1: ${round}`)
+    expect(made('0.5', '36525d', 1)).toContain(round)
+    const slow = 'the rate is too slow to be exact; the slowest takes about 285 years for a token'
+    expect(made('0.000001', '9007199254us', '0.000001')).not.toContain(slow)
+    expect(made('0.000001', '9007199255us', '0.000001')).toBe(
+      `LIMIT_NOT_EXACT: token bucket of rate 0.000001 per 9007199255us and burst 0.000001: ${slow}`,
+    )
+  })
+})
+
+describe('the arithmetic of buckets, against whole numbers without end', () => {
+  const ceil = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
+
+  it('counts how many tokens have flowed in, and when the next ones will have', () => {
+    const random = seeded(11)
+    const below = (most: number): number => Math.floor(random() * most)
+    for (let count = 0; count < 30_000; count += 1) {
+      const [n, m] = reduced(1 + below(count % 3 === 0 ? 10 : 1_000_000), 1 + below(count % 2 === 0 ? 100 : 1_000_000_000))
+      const plan = planOf(n, m, 1_000_000)
+      const unit = count % 2 === 0 ? plan.perToken : plan.perMicro
+      const size = count % 2 === 0 ? 1_000_000n : 1n
+      const zero = 1_763_692_800_000_000 + below(1_000)
+      const rest = n === 1 ? 0 : below(n)
+      // At a tie, a microsecond beside it, anywhere, and before zero.
+      const tie = after(plan, unit, zero, rest, 1 + below(50))
+      const time = [tie, tie - 1, tie + 1, zero + below(1e9), zero - below(100)][count % 5] as number
+      const elapsed = (BigInt(time) - BigInt(zero)) * BigInt(n) - BigInt(rest)
+      const expected = elapsed <= 0n ? 0n : elapsed / (size * BigInt(m))
+      // As kernels ask: within what a bucket holds.
+      if (expected > 9_000_000_000n) continue
+      expect(affordable(plan, unit, zero, rest, time)).toBe(Number(expected))
+      const many = 1 + below(1_000)
+      expect(after(plan, unit, zero, rest, many)).toBe(zero + Number(ceil(BigInt(rest) + BigInt(many) * size * BigInt(m), BigInt(n))))
+    }
+  })
+
+  it('knows how long any amount flows, and multiplies before it divides', () => {
+    const random = seeded(12)
+    for (let count = 0; count < 20_000; count += 1) {
+      const [n, m] = reduced(1 + Math.floor(random() * 1_000_000), 1 + Math.floor(random() * 1_000_000))
+      const micro = Math.floor(random() * 100_000_000)
+      const { micros, rest } = spanOf(planOf(n, m, 1_000_000), micro)
+      const [whole, left] = [(BigInt(micro) * BigInt(m)) / BigInt(n), (BigInt(micro) * BigInt(m)) % BigInt(n)]
+      expect([micros, rest]).toEqual([Number(whole), Number(left)])
+      const [a, b, c] = [1, 2, 3].map(() => 1 + Math.floor(random() * (2 ** 34 - 2))) as [number, number, number]
+      const [small, large] = [Math.min(a, c), Math.max(a, c)]
+      expect(mulDiv(small, b, large)).toBe(Number((BigInt(small) * BigInt(b)) / BigInt(large)))
+    }
+  })
+
+  it('weighs what is left of a window, rounded up', () => {
+    const random = seeded(13)
+    for (let count = 0; count < 20_000; count += 1) {
+      const quanta = 1 + Math.floor(random() * 1_000_000)
+      const left = Math.floor(random() * (quanta + 1))
+      const previous = Math.floor(random() * 1e12)
+      expect(weighted(previous, left, quanta)).toBe(Number(ceil(BigInt(previous) * BigInt(left), BigInt(quanta))))
+    }
+  })
+
+  it.each([
+    [1_000_000, 1, 1_000_000],
+    [1_000_001, 10, 100_000],
+    [9_999_999, 10, 999_999],
+    [60_000_000, 100, 600_000],
+    [3_155_760_000_000_000, 10_000_000_000, 315_576],
+  ])('takes a window of %s us whose plan is not known in steps of %s', (window, quantum, quanta) => {
+    expect(roughly(window)).toEqual({ quantum, quanta })
+  })
+})
+
+describe('decimals', () => {
+  it.each([
+    [0, 0],
+    ['0', 0],
+    [-1, undefined],
+    [-0.5, undefined],
+    [Number.NaN, undefined],
+    [Number.POSITIVE_INFINITY, undefined],
+    [0.000001, 1],
+    [1.000001, 1_000_001],
+    [1.0000001, undefined],
+    [9_007_199_254, 9_007_199_254_000_000],
+    [9_007_199_255, undefined],
+    ['9007199254.740991', 9_007_199_254_740_991],
+    ['9007199254.740992', undefined],
+    ['1.5', 1_500_000],
+    ['1e3', undefined],
+  ])('%s is %s micro-tokens', (value, micro) => {
+    expect(toMicroTokens(value)).toBe(micro)
+  })
+})
