@@ -23,7 +23,7 @@ export interface DecisionEvent {
 /** One call of a store, after it came back; what stands in for a store that fails is no part of it. */
 export interface StoreEvent {
   readonly store: string
-  readonly operation: 'consume' | 'peek' | 'reset' | 'adjust' | 'block' | 'ready'
+  readonly operation: 'consume' | 'peek' | 'reset' | 'adjust' | 'block' | 'lease' | 'ready'
   readonly durationMs: number
   /** Kind of the StoreFailure, where it failed. */
   readonly failure?: string

@@ -1,4 +1,5 @@
 import type { AlgorithmTag, AnyLimit, CallOutcome, MicroTokens, View } from '../algorithms/algorithm.ts'
+import type { LeaseAsk } from '../algorithms/leased-bucket.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Outcome, Source } from '../decision/decision.ts'
 import type { MonotonicInstant } from '../time/time.ts'
@@ -75,6 +76,24 @@ export interface GroupVerdict {
   readonly degraded?: StoreFailure
 }
 
+/**
+ * What a holder asks of one bucket, as `grantLease` reads it; the call's cost is the least amount that is of use. The holder spends what it has
+ * within `life` of the instant before it sent the request, by a clock that never steps, and drops what comes as the answer to
+ * any but its newest request.
+ */
+export interface LeaseRequest extends Omit<LeaseAsk, 'cost'> {
+  readonly call: Call
+}
+
+export interface LeaseAnswer {
+  /** Tokens that have left the bucket and are the holder's to spend; 0 where there is no lease to be had. */
+  readonly granted: MicroTokens
+  /** Store time. */
+  readonly at: Micros
+  /** The bucket after the grant, as every caller finds it; with nothing granted, why, where `allowed` means: ask with `consume`. */
+  readonly verdict: Verdict
+}
+
 export interface Capabilities {
   /** Whose clock decides: the caller's, or the store's own server. */
   readonly clock: 'caller' | 'server'
@@ -106,7 +125,12 @@ export interface Store {
   adjust?(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
   /** For this long from the store's now nothing passes; null lifts the block. Where the store cannot, the method is absent. */
   block?(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
-  /** Forgets states: the next call finds them fresh. A block stays. */
+  /**
+   * Tokens in advance, of token buckets alone, so that not every call must ask: what is out on lease and what is in the bucket are never
+   * more than the burst. In order, each on its own. Where the store cannot, the method is absent.
+   */
+  lease?(requests: readonly LeaseRequest[], options?: CallOptions): Promise<readonly LeaseAnswer[]>
+  /** Forgets states: the next call finds them fresh. A block stays, and so does what is out on lease. */
   reset(ids: readonly StateId[], options?: CallOptions): Promise<void>
   /** Resolves when the store can decide; rejects with a StoreFailure that says why not. */
   ready(options?: CallOptions): Promise<void>

@@ -16,6 +16,7 @@ export function withDeadline(store: Store, ms: number, clock: Time = systemTime)
   }
   const adjust = store.adjust?.bind(store)
   const block = store.block?.bind(store)
+  const lease = store.lease?.bind(store)
   const sync = store.consumeSync === undefined ? {} : { consumeSync: store.consumeSync.bind(store) }
   return {
     ...(store.name === undefined ? {} : { name: store.name }),
@@ -26,6 +27,7 @@ export function withDeadline(store: Store, ms: number, clock: Time = systemTime)
     reset: (ids, options) => store.reset(ids, limited(options)),
     ...(adjust === undefined ? {} : { adjust: (calls, amounts, options) => adjust(calls, amounts, { ...options, ...limited(options) }) }),
     ...(block === undefined ? {} : { block: (ids, duration, options) => block(ids, duration, limited(options)) }),
+    ...(lease === undefined ? {} : { lease: (requests, options) => lease(requests, limited(options)) }),
     ready: (options) => store.ready(limited(options)),
     close: () => store.close(),
   }

@@ -64,6 +64,7 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
     reset: (ids, callOptions) => store.reset(ids, callOptions),
     ...(store.adjust === undefined ? {} : { adjust: store.adjust.bind(store) }),
     ...(store.block === undefined ? {} : { block: store.block.bind(store) }),
+    ...(store.lease === undefined ? {} : { lease: store.lease.bind(store) }),
     ready: (callOptions) => store.ready(callOptions),
     close: () => store.close(),
   }

@@ -26,6 +26,7 @@ export function withObservers(store: Store, observers: readonly Observer[], cloc
     }
   const consumeSync = store.consumeSync?.bind(store)
   const adjust = store.adjust?.bind(store)
+  const lease = store.lease?.bind(store)
   const block = store.block?.bind(store)
   const sync: Pick<Store, 'consumeSync'> =
     consumeSync === undefined
@@ -46,6 +47,7 @@ export function withObservers(store: Store, observers: readonly Observer[], cloc
     peek: timed('peek', store.peek.bind(store)),
     ...(adjust === undefined ? {} : { adjust: timed('adjust', adjust) }),
     ...(block === undefined ? {} : { block: timed('block', block) }),
+    ...(lease === undefined ? {} : { lease: timed('lease', lease) }),
     reset: timed('reset', store.reset.bind(store)),
     ready: timed('ready', store.ready.bind(store)),
     close: () => store.close(),

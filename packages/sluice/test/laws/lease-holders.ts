@@ -1,0 +1,136 @@
+import { applyGroup } from '../../src/algorithms/group.ts'
+import { grantLease, type LeaseAsk, type LeasedState, leasing } from '../../src/algorithms/leased-bucket.ts'
+import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import { fromMicroTokens } from '../../src/algorithms/decimal.ts'
+import type { TraceEntry } from '../../src/testing/audit.ts'
+
+/** What may happen next; numbers in [0, 1) choose who, which and how much. */
+export interface Event {
+  readonly kind: 'send' | 'deliver' | 'answer' | 'round' | 'spend' | 'consume' | 'penalize'
+  readonly jump: number
+  readonly who: number
+  readonly part: number
+  readonly other: number
+  readonly duplicate: boolean
+  readonly limit: number
+}
+
+interface Wired {
+  readonly holder: number
+  readonly ask: LeaseAsk
+  readonly sentAt: number
+}
+
+interface Hand {
+  tokens: number
+  deadline: number
+  sequence: number
+}
+
+/**
+ * A bucket, its holders and a wire that loses, delays, duplicates and reorders what is sent and what is answered. Holders follow the rules of the
+ * port; what is admitted, by whom ever, is written down.
+ */
+export class Holders {
+  state: LeasedState | undefined
+  readonly seen: TraceEntry[] = []
+  /** Micro-tokens that a lease admitted. */
+  leased = 0
+  now: number
+  readonly #limits: readonly AnyLimit[]
+  readonly #hands: readonly Hand[]
+  #requests: Wired[] = []
+  #answers: (Wired & { granted: number })[] = []
+
+  constructor(limits: readonly AnyLimit[], start: number, holders = 3) {
+    this.#limits = limits.map(leasing)
+    this.now = start
+    this.#hands = Array.from({ length: holders }, () => ({ tokens: 0, deadline: 0, sequence: 0 }))
+  }
+
+  /** Micro-tokens that holders may still spend. */
+  get inHand(): number {
+    return this.#hands.reduce((sum, { tokens, deadline }) => sum + (this.now < deadline ? tokens : 0), 0)
+  }
+
+  run(event: Event): void {
+    const { jump, who, part, other, duplicate } = event
+    this.now += jump
+    const limit = this.#limits[event.limit % this.#limits.length] as AnyLimit
+    const burst = limit.plan.burst as number
+    const at = Math.floor(who * this.#hands.length)
+    const hand = this.#hands[at] as Hand
+    if (this.now >= hand.deadline) hand.tokens = 0
+    if (event.kind === 'round') {
+      // All of it at once, as on a good day.
+      for (const kind of ['send', 'deliver', 'answer'] as const) this.run({ ...event, kind, jump: Math.floor(jump / 3) })
+    } else if (event.kind === 'send') {
+      const returned = other < 0.3 ? Math.floor(part * hand.tokens) : 0
+      hand.tokens -= returned
+      hand.sequence += 1
+      const want = other < 0.1 ? 0 : Math.ceil(part * burst * 1.2)
+      const cost = Math.max(1, Math.floor(other * want))
+      const life = 1 + Math.floor(other * 3_000_000)
+      const ask = { cost, want, holder: at, sequence: hand.sequence, life, kept: hand.tokens, returned }
+      this.#requests.push({ holder: at, ask, sentAt: this.now })
+    } else if (event.kind === 'deliver') this.#deliver(limit, part, other, duplicate)
+    else if (event.kind === 'answer') this.#answer(part)
+    else if (event.kind === 'spend') {
+      const cost = part < 0.7 ? Math.ceil(part * hand.tokens) : hand.tokens
+      hand.tokens -= cost
+      this.leased += cost
+      this.#admit(cost)
+    } else if (event.kind === 'consume') {
+      const cost = Math.max(1, Math.round(part * burst * (other < 0.5 ? 1.1 : 0.1)))
+      const { outcome, writes } = applyGroup([this.state], [{ slot: 0, limit, cost, phase: 0 }], this.now)
+      this.state = (writes[0]?.state as LeasedState | undefined) ?? this.state
+      if (outcome === 'allowed') this.#admit(cost)
+    } else {
+      this.state = this.#adopted(limit)
+      this.state = limit.algorithm.adjust(limit.plan, this.state, this.now, -Math.ceil(part * burst), 0) as LeasedState | undefined
+    }
+  }
+
+  #adopted(limit: AnyLimit): LeasedState | undefined {
+    const gone = this.state !== undefined && this.now >= limit.algorithm.expiresAt(this.state.plan, this.state)
+    if (gone) this.state = undefined
+    return this.state === undefined ? undefined : (limit.algorithm.adopt(limit.plan, this.state, this.now, 0) as LeasedState | undefined)
+  }
+
+  #deliver(limit: AnyLimit, which: number, lost: number, duplicate: boolean): void {
+    const index = some(which, this.#requests.length)
+    const request = this.#requests[index]
+    if (request === undefined) return
+    if (!duplicate) this.#requests.splice(index, 1)
+    const { granted, state } = grantLease(limit.plan, this.#adopted(limit), this.now, request.ask)
+    this.state = state
+    if (lost > 0.15) this.#answers.push({ ...request, granted })
+  }
+
+  /** Only the answer to the newest request counts: the store takes what an older one gave for spent. */
+  #answer(which: number): void {
+    const [answer] = this.#answers.splice(some(which, this.#answers.length), 1)
+    if (answer === undefined) return
+    const hand = this.#hands[answer.holder] as Hand
+    if (answer.ask.sequence !== hand.sequence) return
+    const deadline = answer.sentAt + answer.ask.life
+    if (this.now >= hand.deadline) hand.tokens = 0
+    hand.deadline = deadline
+    if (this.now < deadline) hand.tokens += answer.granted
+    // A duplicate of the answer is none.
+    this.#answers = this.#answers.filter(({ holder, ask }) => holder !== answer.holder || ask.sequence !== answer.ask.sequence)
+  }
+
+  #admit(micro: number): void {
+    if (micro > 0) this.seen.push({ at: this.now, cost: fromMicroTokens(micro), allowed: true })
+  }
+}
+
+export function outstanding(state: LeasedState | undefined, now: number): number {
+  return (state?.leases ?? []).reduce((sum, { amount, until }) => sum + (until > now ? amount : 0), 0)
+}
+
+/** Mostly the newest. */
+function some(which: number, length: number): number {
+  return which < 0.7 ? length - 1 : Math.floor(which * length)
+}
