@@ -2,9 +2,8 @@ import type { RedisPort } from './redis-port.ts'
 
 /** The part of an ioredis client (version 5 or 6) that is used; iovalkey has the same. */
 export interface IoredisLike {
-  evalsha(sha1: string, numKeys: number, ...rest: (string | number)[]): Promise<unknown>
-  eval(source: string, numKeys: number, ...rest: (string | number)[]): Promise<unknown>
-  del(...keys: string[]): Promise<unknown>
+  /** A command of any name, with texts of its reply as bytes. */
+  callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
 }
 
 /**
@@ -14,8 +13,8 @@ export interface IoredisLike {
  */
 export function ioredis(client: IoredisLike): RedisPort {
   return {
-    evalsha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
-    eval: (source, keys, args) => client.eval(source, keys.length, ...keys, ...args),
-    del: (keys) => client.del(...keys),
+    evalsha: (sha1, keys, args) => client.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
+    eval: (source, keys, args) => client.callBuffer('eval', source, keys.length, ...keys, ...args),
+    del: (keys) => client.callBuffer('del', ...keys),
   }
 }
