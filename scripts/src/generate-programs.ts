@@ -69,7 +69,7 @@ function postgres(): { targets: Target[]; changed: readonly string[] } {
 
 function include(folder: string, name: string): string {
   const text = readFileSync(join(folder, name), 'utf8')
-  return text.replaceAll(/^-- include: (\S+)$/gm, (_, other: string) => include(folder, other))
+  return text.replaceAll(/^ *-- include: (\S+)$/gm, (_, other: string) => include(folder, other))
 }
 
 /** Comments and blank lines are for readers; a program is sent whole when a server does not know it. */

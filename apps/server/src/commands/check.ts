@@ -56,14 +56,14 @@ function factsOf(file: string, policy: Policy, store: string | undefined) {
   }
 }
 
-/** Stores with programs have those of the token bucket so far; serve refuses what they cannot decide. */
+/** PostgreSQL has a program for the token bucket alone so far; serve refuses what it cannot decide. */
 function programWarnings(policy: Policy, scheme = 'memory'): string[] {
-  if (scheme === 'memory') return []
+  if (scheme === 'memory' || scheme.startsWith('redis')) return []
   return policy.rules.flatMap(({ name, mode, tiers }) => {
     const other = tiers.map(({ limit }) => limit.algorithm.name).find((algorithm) => algorithm !== 'token-bucket')
     return other === undefined || mode === 'off'
       ? []
-      : [`rule ${name} is a ${other}, which only a memory store decides in this version: serve refuses it`]
+      : [`rule ${name} is a ${other}, which only the memory store and Redis decide in this version: serve refuses it`]
   })
 }
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { createLimiter, fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { postgresStore } from '../../src/stores/postgres/index.ts'
-import { redisStore } from '../../src/stores/redis/index.ts'
 import { withDeadline } from '../../src/stores/wrap/index.ts'
 
 /** Nothing is asked of a client before the limits are known to be decidable. */
@@ -10,7 +9,7 @@ const client = new Proxy(
   {},
   { get: (_, name) => (name === 'connections' ? 1 : () => Promise.reject(new Error(`asked to ${String(name)}`))) },
 ) as never
-const stores = { redis: redisStore({ client }), postgres: postgresStore({ client }) }
+const stores = { postgres: postgresStore({ client }) }
 const windows = {
   'fixed-window': fixedWindow({ limit: 1, window: '1s' }),
   'sliding-window-counter': slidingWindowCounter({ limit: 1, window: '1s' }),

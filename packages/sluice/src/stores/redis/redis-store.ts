@@ -2,13 +2,13 @@ import { LimiterError } from '../../errors/limiter-error.ts'
 import { stateName } from '../../keys/encode.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
-import { type ProgramForm, programCalls } from '../program-calls.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
-import { readVerdicts } from '../verdicts.ts'
 import { classify, isNoScript } from './failures.ts'
 import { consumeProgram } from './programs.gen.ts'
+import { questionOf } from './question.ts'
 import type { RedisPort } from './redis-port.ts'
+import { replay } from './replay.ts'
 
 export interface RedisStoreOptions {
   readonly client: RedisPort
@@ -20,7 +20,10 @@ export interface RedisStoreOptions {
   readonly clock?: Time
 }
 
-const FORM: ProgramForm = { store: 'redisStore', tags: ['tb'], order: 'appearance' }
+interface Program {
+  readonly sha1: string
+  readonly source: string
+}
 
 /**
  * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact under any
@@ -33,45 +36,46 @@ export function redisStore(options: RedisStoreOptions): Store {
     throw new LimiterError('INVALID_OPTIONS', `redisStore: prefix is ${JSON.stringify(prefix)}, expected no braces or blanks`)
   const calls = createRemoteCalls('redis', clock, { maxInFlight })
 
-  const run = async (
+  const send = (
+    { sha1, source }: Program,
+    keys: readonly string[],
+    argument: string,
+    callOptions: CallOptions | undefined,
+  ): Promise<unknown> => {
+    const args = [argument]
+    const run = (): Promise<unknown> =>
+      client.evalsha(sha1, keys, args).catch((error: unknown) => {
+        const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
+        if (late || !isNoScript(error)) throw error
+        return client.eval(source, keys, args)
+      })
+    return calls.run(run, callOptions, classify)
+  }
+  const decide = async (
     groups: readonly CallGroup[],
     callOptions: CallOptions | undefined,
     charge: boolean,
   ): Promise<readonly GroupVerdict[]> => {
-    const { keys, args } = encode(groups, prefix, callOptions?.now ?? 0, charge)
-    const send = (): Promise<unknown> =>
-      client.evalsha(consumeProgram.sha1, keys, args).catch((error: unknown) => {
-        const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
-        if (late || !isNoScript(error)) throw error
-        return client.eval(consumeProgram.source, keys, args)
-      })
-    const reply = await calls.run(send, callOptions, classify)
-    if (Array.isArray(reply)) {
-      const verdicts = readVerdicts(groups, reply)
-      if (verdicts !== undefined) return verdicts
-    }
+    const question = questionOf(groups, callOptions?.now ?? 0, charge)
+    const keys = question.states.map(({ name }) => prefix + name)
+    const reply = await send(consumeProgram, keys, question.argument, callOptions)
+    const verdicts = replay(groups, question, reply)
+    if (verdicts !== undefined) return verdicts
     throw new StoreFailure('protocol', 'unknown', `redis: the program answered ${JSON.stringify(reply)?.slice(0, 200)}`)
   }
 
   return {
     // On one server a group of any keys is atomic; on a cluster it would be refused with CROSSSLOT.
     name: 'redis',
-    capabilities: { clock: 'server', atomicBatch: 'any', sync: false, algorithms: FORM.tags },
-    consume: (groups, callOptions) => run(groups, callOptions, true),
-    peek: (groups, callOptions) => run(groups, callOptions, false),
+    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+    consume: (groups, callOptions) => decide(groups, callOptions, true),
+    peek: (groups, callOptions) => decide(groups, callOptions, false),
     reset: async (ids, callOptions) => {
       if (ids.length > 0) await calls.run(() => client.del(ids.map((id) => prefix + stateName(id))), callOptions, classify)
     },
     ready: async (callOptions) => {
-      await run([], callOptions, false)
+      await decide([], callOptions, false)
     },
     close: async () => {},
   }
-}
-
-/** The program's keys and arguments, in the layout that consume.lua documents. */
-function encode(groups: readonly CallGroup[], prefix: string, now: number, charge: boolean): { keys: string[]; args: number[] } {
-  const { ids, numbers } = programCalls(groups, FORM)
-  const args = groups.flatMap(({ calls }, index) => [calls.length, ...(numbers[index] as number[])])
-  return { keys: ids.map((id) => prefix + id), args: [now, charge ? 1 : 0, groups.length, ...args] }
 }

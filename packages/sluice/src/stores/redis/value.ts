@@ -1,12 +1,107 @@
-/**
- * The numbers of a token bucket's value (zero, rest, seen, hold, n, m, burst), as token-bucket.lua packs it: MessagePack integers, the
- * first being the format. Undefined for what is no such value.
- */
-export function decodeBucket(value: Uint8Array | null): readonly number[] | undefined {
-  const numbers = value === null ? undefined : integers(value)
-  if (numbers === undefined || numbers.length !== 8 || numbers[0] !== 1) return undefined
+import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
+import type { Micros } from '../../time/micros.ts'
+
+/** A value as its programs write it (lua/*-value.lua). */
+export interface Stored {
+  /** Until when a block holds; 0 for none. */
+  readonly ends: Micros
+  readonly tag?: AlgorithmTag
+  /** The state's numbers (its codec's); absent where there is no state. */
+  readonly numbers?: readonly number[]
+}
+
+const NOTHING: Stored = { ends: 0 }
+/** Bytes of a block, of the head of a log, and of each of its entries. */
+const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
+const TURN = 2 ** 52
+/** Widths of a state's numbers, by its length; the first has a kind in its top three bits. */
+const SHORT = [7, 3, 1, 1]
+const MIDDLE = [7, 4, 4, 4, 4, 5]
+const LONG = [7, 7, 7, 7, 7, 7, 7]
+const [BUCKET, WINDOW, COUNTER, BLOCKED] = [4, 5, 6, 7]
+
+/** Reads a value of any kind; what is none is nothing, as the programs take it. */
+export function readValue(bytes: Uint8Array | null): Stored {
+  if (bytes === null) return NOTHING
+  if (bytes[0] === 2) return readLog(bytes)
+  if (bytes.length < BLOCK || kindOf(bytes) !== BLOCKED) return readState(bytes) ?? NOTHING
+  const ends = unsigned(bytes, 0, BLOCK)
+  if (bytes.length === BLOCK) return { ends }
+  const state = readState(bytes.subarray(BLOCK))
+  return state === undefined ? NOTHING : { ...state, ends }
+}
+
+function kindOf(bytes: Uint8Array): number {
+  return (bytes[0] as number) >> 5
+}
+
+function readState(bytes: Uint8Array): Stored | undefined {
+  const kind = kindOf(bytes)
+  const { length } = bytes
+  if (kind === BUCKET) {
+    if (length === 12) {
+      const [zero = 0, age = 0, n = 0, burst = 0] = fields(bytes, SHORT)
+      return bucket(zero, 0, zero + age, 0, n, 1, burst * 1_000_000)
+    }
+    if (length === 28) {
+      const [zero = 0, rest = 0, age = 0, n = 0, m = 0, burst = 0] = fields(bytes, MIDDLE)
+      return bucket(zero, rest, zero + age, 0, n, m, burst)
+    }
+    return length === 49 ? bucket(...fields(bytes, LONG)) : undefined
+  }
+  if (kind === WINDOW && length === 21) return windows('fw', fields(bytes, [7, 7, 7]))
+  if (kind === COUNTER && length === 28) return windows('sc', fields(bytes, [7, 7, 7, 7]))
+  return bytes[0] === 1 ? oldBucket(bytes) : undefined
+}
+
+function bucket(...numbers: readonly number[]): Stored {
+  const [, rest = 0, , , n = 0, m = 0, burst = 0] = numbers
+  return n < 1 || m < 1 || burst < 1 || rest >= n ? NOTHING : { ends: 0, tag: 'tb', numbers }
+}
+
+function windows(tag: AlgorithmTag, numbers: readonly number[]): Stored {
+  return (numbers.at(-1) as number) < 1 ? NOTHING : { ends: 0, tag, numbers }
+}
+
+function fields(bytes: Uint8Array, widths: readonly number[]): number[] {
+  let at = 0
+  return widths.map((width) => {
+    at += width
+    return unsigned(bytes, at - width, width)
+  })
+}
+
+/** A whole number below 2^53, most significant byte first; a kind in its top three bits is not read. */
+function unsigned(bytes: Uint8Array, from: number, width: number): number {
+  let number = width === 7 ? (bytes[from] as number) & 0x1f : (bytes[from] as number)
+  for (let at = from + 1; at < from + width; at += 1) number = number * 256 + (bytes[at] as number)
+  return number
+}
+
+function readLog(bytes: Uint8Array): Stored {
+  const rest = bytes.length - HEAD
+  if (rest < 0 || rest % ENTRY !== 0) return NOTHING
+  const head = (place: number): number => unsigned(bytes, 1 + 7 * place, 7)
+  const [ends, window, hold, base, at, sum] = [head(0), head(1), head(2), head(3), head(4), head(5)]
+  const skip = unsigned(bytes, 43, 4)
+  if (skip > rest / ENTRY || window < 1) return NOTHING
+  const numbers = [window, hold]
+  let before = base
+  const add = (instant: Micros, through: number): void => {
+    numbers.push(instant, (through - before + TURN) % TURN)
+    before = through
+  }
+  for (let from = HEAD + skip * ENTRY; from < bytes.length; from += ENTRY) add(unsigned(bytes, from, 7), unsigned(bytes, from + 7, 7))
+  add(at, sum)
+  return { ends, tag: 'sl', numbers }
+}
+
+/** A bucket as earlier versions wrote it: MessagePack integers, the first being the format. */
+function oldBucket(bytes: Uint8Array): Stored | undefined {
+  const numbers = integers(bytes)
+  if (numbers === undefined || numbers.length !== 8) return undefined
   const [, zero = 0, rest = 0, age = 0, ...others] = numbers
-  return [zero, rest, zero + age, ...others]
+  return bucket(zero, rest, zero + age, ...others)
 }
 
 /** Bytes that follow the type byte of an unsigned (cc to cf) or a signed (d0 to d3) integer. */

@@ -1,93 +1,156 @@
--- Decides groups of calls, each all or nothing, on the server's clock: the reference driver (algorithms/group.ts), replayed.
--- It is run for every decision, so it keeps to few closures and tables: those are what costs time here.
+-- Decides groups of calls, each all or nothing, in order: the reference driver (algorithms/group.ts), replayed. What follows from the
+-- plan, the state and the time is left to the caller, which replays the kernels on the states as they were: the answer is those,
+-- the time, and what passed. Of logs, whose states may be long, the verdicts are told.
 --
--- KEYS        the states, each once
--- ARGV[1]     time in microseconds since 1970; 0 for the server's own clock
--- ARGV[2]     1 to charge, 0 to look
--- ARGV[3]     number of groups; then for each group the number of its calls, and for each call
---             index into KEYS, cost in micro-tokens, and the plan: n, m, burst
--- returns     for each group: outcome (0 allowed, 1 denied, 2 impossible), time in microseconds, and for each of its calls
---             outcome, retryAfter, remaining, replenishAfter, resetAfter (microseconds from that time); whole numbers all
+-- KEYS        the states, each once, those of logs last
+-- ARGV[1]     time; 1 to charge or 0 to look; how many states are not of logs; how many numbers of rows follow; the rows, one for each different
+--             limit and cost (see the kernels); then, until the end, either
+--             0, row, first state, last state, times: groups of one call each, for every state from first to last so many in a row,
+--             or a group: how many calls, and for each of them state and row. Rows are named by the place of their first number.
+-- returns     the values of the states as they were, of a log the end of its block instead, nil for none; time; for each call of a log:
+--             outcome, retryAfter, remaining, replenishAfter, resetAfter; then how many passed, of each run and each group, as
+--             digits of whole numbers (base: one more than there are), a further number where one would pass 2^52
 
--- include: token-bucket.lua
+-- include: clock.lua
+-- include: block-value.lua
+-- include: bucket-value.lua
+-- include: bucket-adopt.lua
+-- include: bucket.lua
 
-local ARGV, KEYS, tonumber = ARGV, KEYS, tonumber
--- A state given a time of its own lives this much longer (milliseconds): a test's clock stands still between calls.
-local SLACK = 60000
+local kernels = { [0] = bucket }
+local logs
 
-local given = tonumber(ARGV[1])
-local now = given
-if given == 0 then
-  local time = redis.call('TIME')
-  now = time[1] * 1000000 + time[2]
-end
-
--- By index: the state (false where there is none), and where it must be written, its time to live in microseconds.
-local states, lives = {}, {}
-local reply, size, at = {}, 0, 4
-
-for _ = 1, tonumber(ARGV[3]) do
-  local calls = tonumber(ARGV[at])
-  local first, head = at + 1, size + 1
-  local outcome = 0
-  local taken = {}
-  local charged = {}
-  at, size = first, size + 2
-  for _ = 1, calls do
-    local index, cost = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
-    local n, m, burst = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
-    at = at + 5
-    local state = states[index]
-    if state == nil then
-      state = load_state(KEYS[index])
-      states[index] = state
-    end
-    if taken[index] then
-      cost = cost + taken[index]
-    elseif state and not (state[5] == n and state[6] == m and state[7] == burst) then
-      state = adopt(state, n, m, burst, now)
-      states[index] = state
-      -- The conversion is written whatever the group's outcome (law 7).
-      if state then lives[index] = life(state, now) end
-    end
-    taken[index] = cost
-    local found, retry_after, remaining, replenish_after, reset_after, after = decide(state, n, m, burst, now, cost)
-    if found > outcome then outcome = found end
-    charged[index] = after
-    reply[size + 1] = found
-    reply[size + 2] = retry_after
-    reply[size + 3] = remaining
-    reply[size + 4] = replenish_after
-    reply[size + 5] = reset_after
-    size = size + 5
-  end
-  reply[head] = outcome
-  reply[head + 1] = now
-  if outcome == 0 then
-    for index, state in pairs(charged) do
-      states[index] = state
-      lives[index] = state[8] or life(state, now)
-    end
+local function kernel(tag)
+  if tag == 1 then
+    -- include: window-value.lua
+    -- include: window-adopt.lua
+    -- include: window.lua
+    kernels[1] = window
   else
-    -- Nothing was charged: what is left is seen without any of the group's costs (law 1).
-    for call = 0, calls - 1 do
-      local from, to = first + call * 5, head + 2 + call * 5
-      local n, m, burst = tonumber(ARGV[from + 2]), tonumber(ARGV[from + 3]), tonumber(ARGV[from + 4])
-      local _, _, remaining, replenish_after, reset_after = decide(states[tonumber(ARGV[from])], n, m, burst, now, 0)
-      reply[to + 2] = remaining
-      reply[to + 3] = replenish_after
-      reply[to + 4] = reset_after
+    -- include: counter-value.lua
+    -- include: counter-adopt.lua
+    -- include: counter.lua
+    kernels[2] = counter
+  end
+  return kernels[tag]
+end
+
+local function decide(value, row, times)
+  local tag = asked[row]
+  return (kernels[tag] or kernel(tag))(value, row, times)
+end
+
+local plain = asked[3]
+local values = {}
+-- What is of another type is nil to MGET. A function takes so many arguments and not many more.
+if plain > 0 then values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000))) end
+for state = 4001, plain do values[state] = call('MGET', KEYS[state])[1] end
+-- By state: the value to write and until when it is needed.
+local fresh, expires = {}, {}
+local told, size = {}, 0
+local masks, digits, room = {}, 0, 1
+
+local function count(passed, base)
+  if room * base > 4503599627370496 then
+    masks[#masks + 1] = digits
+    digits, room = 0, 1
+  end
+  digits, room = digits * base + passed, room * base
+end
+
+local function group(at, calls)
+  local open = true
+  local states, ends, seen, taken, charges = {}, {}, {}, {}, {}
+  local head = size
+  for place = at, at + 2 * calls - 2, 2 do
+    local state, row = asked[place], asked[place + 1]
+    if asked[row] == 3 then
+      if not seen[state] then seen[state] = logs.adopt(logs.of(state), row) end
+      local log, cost = seen[state], (taken[state] or 0) + asked[row + 1]
+      taken[state] = cost
+      local outcome
+      outcome, told[size + 2], told[size + 3], told[size + 4], told[size + 5], charges[state] = logs.decide(log, row, cost)
+      told[size + 1] = outcome
+      size = size + 5
+      if outcome > 0 or log.ends > now then open = false end
+    elseif open then
+      local passed, value, needed = decide(states[state] or fresh[state] or values[state], row, 1)
+      if passed == 0 then open = false else states[state], ends[state] = value, needed end
     end
   end
+  if open then
+    for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
+    for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
+    return count(1, 2)
+  end
+  -- Nothing is charged: conversions to a changed limit are written (law 7), and what is left is seen without any of the group's costs (law 1).
+  for place = at, at + 2 * calls - 2, 2 do
+    local state, row = asked[place], asked[place + 1]
+    if asked[row] == 3 then
+      told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
+      head = head + 5
+    else
+      local _, value, needed = decide(fresh[state] or values[state], row, 0)
+      if value then fresh[state], expires[state] = value, needed end
+    end
+  end
+  count(0, 2)
 end
 
-if ARGV[2] == '1' then
-  for index, micros in pairs(lives) do
-    local ttl = (micros + (-micros) % 1000) / 1000
-    if ttl < 1 then ttl = 1 end
-    if given ~= 0 then ttl = ttl + SLACK end
-    redis.call('SET', KEYS[index], encode(states[index]), 'PX', string.format('%d', ttl))
+if plain < #KEYS then
+  -- include: log-value.lua
+  -- include: log.lua
+  local open = {}
+  logs = {
+    of = function(state)
+      if not open[state] then open[state] = open_log(KEYS[state]) end
+      return open[state]
+    end,
+    adopt = adopt_log,
+    decide = decide_log,
+    view = view_log,
+    charge = function(state, log, charge)
+      open[state] = log
+      charge_log(log, charge[1], charge[2], charge[3], charge[4], charge[5], charge[6])
+    end,
+    save = function()
+      for _, log in pairs(open) do
+        if log.dirty then save_log(log) end
+      end
+    end,
+  }
+  for state = plain + 1, #KEYS do
+    local ends = logs.of(state).ends
+    values[state] = ends > 0 and ends
   end
 end
 
-return reply
+local at, last = 5 + asked[4], #asked
+while at <= last do
+  local calls = asked[at]
+  if calls == 0 then
+    local row, times = asked[at + 1], asked[at + 4]
+    for state = asked[at + 2], asked[at + 3] do
+      local passed, value, needed = decide(fresh[state] or values[state], row, times)
+      if value then fresh[state], expires[state] = value, needed end
+      count(passed, times + 1)
+    end
+    at = at + 5
+  else
+    group(at + 1, calls)
+    at = at + 1 + 2 * calls
+  end
+end
+
+if asked[2] == 1 then
+  for state, value in pairs(fresh) do put(KEYS[state], value, expires[state]) end
+  if logs then logs.save() end
+end
+
+size = #KEYS + 1
+values[size] = now
+for place = 1, #told do values[size + place] = told[place] end
+size = size + #told
+for place = 1, #masks do values[size + place] = masks[place] end
+values[size + #masks + 1] = digits
+return values

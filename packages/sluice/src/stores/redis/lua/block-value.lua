@@ -1,0 +1,15 @@
+-- A block stands before the bytes of a state: 7 bytes, the last instant at which nothing passes plus one, with 7 in the top three bits.
+
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+
+local function blocked(value, ends)
+  if ends + PAST <= now then return value end
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low) .. value
+end

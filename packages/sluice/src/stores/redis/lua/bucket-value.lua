@@ -1,0 +1,64 @@
+-- The value of a token bucket (algorithms/token-bucket.ts): { zero, rest, seen, hold, n, m, burst }. Three forms told apart by
+-- length; the first instant has 4 in the top three bits of its 7 bytes:
+--
+-- 12 bytes    zero, seen - zero (3), n (1), burst in tokens (1); rest 0, hold 0, m 1
+-- 28 bytes    zero, rest (4), seen - zero (4), n (4), m (4), burst (5); hold 0
+-- 49 bytes    zero, rest, seen, hold, n, m, burst (7 each)
+-- others      MessagePack: 1 (the format), zero, rest, seen - zero, hold, n, m, burst, as earlier versions wrote it
+
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+
+-- zero (nil for what is no bucket), rest, seen, hold, n, m, burst, and until when a block stands before it.
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size == 49 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 then
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+
+-- `short` is the burst in tokens where the plan fits the first form, 0 where it fits the second, below 0 where neither.
+local function bucket_value(zero, rest, seen, hold, n, m, burst, short, ends)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if short > 0 and rest == 0 and hold == 0 and age >= 0 and age < 16777216 then
+    value = pack('>I3I4I3BB', high, low, age, n, short)
+  elseif short >= 0 and hold == 0 and age >= 0 and age < 4294967296 then
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+  else
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end

@@ -1,0 +1,35 @@
+-- row         2, cost, limit, window, quantum
+
+-- The windows as they stand now: each end makes the current one the previous for one window's length.
+local function rolled(finish, current, previous, length)
+  if finish and now < finish then return finish, current, previous end
+  if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
+  return finish + length, 0, current
+end
+
+-- The state in the plan's unit: end (nil where it is as fresh as none), current, previous, window, and whether it was converted.
+local function adopt_counter(finish, current, previous, window, row)
+  local length = asked[row + 3]
+  if window == length or (window > length and now < finish) then return finish, current, previous, window, false end
+  finish, current, previous = rolled(finish, current, previous, window)
+  finish = finish - window + length
+  if now >= finish or current + previous == 0 then return nil end
+  return finish, current, previous, length, true
+end
+
+-- What the previous window still counts for: ceil(previous * left / quanta), in parts that stay below 2^53.
+local function share(finish, previous, window, row)
+  if previous == 0 then return 0 end
+  local quantum = asked[row + 4]
+  if window ~= asked[row + 3] then
+    quantum = 1
+    while window / quantum > 1000000 do quantum = quantum * 10 end
+  end
+  local quanta = math.floor(window / quantum)
+  local left = math.min(quanta, math.ceil((finish - now) / quantum))
+  local tokens = math.floor(previous / 1000000)
+  local product = tokens * left
+  local whole = math.floor(product / quanta)
+  local rest = (product - whole * quanta) * 1000000 + (previous - tokens * 1000000) * left
+  return whole * 1000000 + math.ceil(rest / quanta)
+end

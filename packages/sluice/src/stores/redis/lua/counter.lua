@@ -1,0 +1,25 @@
+-- The sliding window counter kernel: how many of `times` calls pass; where the value changes, the new one and until when it is needed.
+
+local function counter(value, row, times)
+  local cost, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
+  local ends, passed, previous, span = 0, 0, 0, length
+  local finish, current, converted
+  if value then
+    finish, current, previous, span, ends = read_counter(value)
+    if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
+  end
+  if not (finish and now < finish) then
+    finish, current, previous = rolled(finish, current, previous, length)
+    span = length
+  end
+  local room = limit - share(finish, previous, span, row)
+  if ends > now then times = 0 end
+  while passed < times and current + cost <= room do
+    current, passed = current + cost, passed + 1
+  end
+  if passed == 0 and not converted then return 0 end
+  local expires = finish
+  if current > 0 then expires = finish + span end
+  if ends > expires then expires = ends end
+  return passed, counter_value(finish, current, previous, span, ends), expires
+end

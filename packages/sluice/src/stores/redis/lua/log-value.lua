@@ -1,0 +1,121 @@
+-- The value of a sliding window log (algorithms/sliding-window-log.ts), read in parts and added to, so that its length costs little:
+-- 47 bytes (2, end of a block, window, hold, base, instant and sum of the newest entry (7 each), how many entries are skipped (4)), then the other
+-- entries, oldest first, 14 bytes each (instant, sum). Sums count micro-tokens from any start, modulo 2^52; `base` is the sum before the
+-- first entry that is not skipped. A value that is only a block is a log without a state.
+
+local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
+
+local function open_log(key)
+  local log = { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = 0, stored = 0, anew = true }
+  local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
+  if type(value) ~= 'string' then return log end
+  local length = #value
+  if length == 7 then
+    local ends, inner = split(value)
+    if inner == '' then log.ends = ends end
+    return log
+  end
+  if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
+  if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then return log end
+  local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
+  local stored = (length - HEAD) / ENTRY
+  if skip > stored or window < 1 then return log end
+  log.there, log.anew, log.stored, log.size = true, false, stored, stored + 1
+  log.ends, log.window, log.hold, log.base, log.at, log.sum, log.skip = ends, window, hold, base, at, sum, skip
+  log.pages = { [0] = string.sub(value, HEAD + 1) }
+  return log
+end
+
+-- Instant and sum of an entry, from 0 on.
+local function entry(log, index)
+  if index == log.size - 1 then return log.at, log.sum end
+  if index == log.stored then return log.old_at, log.old_sum end
+  local place = index % PAGE
+  local number = (index - place) / PAGE
+  local page = log.pages[number]
+  if not page then
+    local from = HEAD + number * PAGE * ENTRY
+    page = call('GETRANGE', log.key, from, from + PAGE * ENTRY - 1)
+    log.pages[number] = page
+  end
+  local at, sum = parse('>I7I7', page, place * ENTRY + 1)
+  return at, sum
+end
+
+-- Micro-tokens of the entries from the first that is not skipped, up to and with this one.
+local function through(log, index)
+  if index < log.skip then return 0 end
+  local _, sum = entry(log, index)
+  return (sum - log.base) % TURN
+end
+
+-- The first entry from `from` on that is later than an instant.
+local function first_after(log, instant, from)
+  local low, high = from, log.size
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if entry(log, middle) > instant then high = middle else low = middle + 1 end
+  end
+  return low
+end
+
+-- The first entry from `from` on up to which so many micro-tokens or more were charged.
+local function first_through(log, sum, from)
+  local low, high = from, log.size
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if through(log, middle) >= sum then high = middle else low = middle + 1 end
+  end
+  return low
+end
+
+-- Entries before `from` go, then a charge comes at `time`, which is not before the newest.
+local function charge_log(log, from, time, merges, cost, window, hold)
+  log.dirty, log.there, log.window, log.hold = true, true, window, hold
+  if from == log.size then
+    log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, time, cost
+    return
+  end
+  if from > log.skip then
+    local _, base = entry(log, from - 1)
+    log.base, log.skip = base, from
+  end
+  if not merges then
+    log.old_at, log.old_sum, log.size = log.at, log.sum, log.size + 1
+  end
+  log.at, log.sum = time, (log.sum + cost) % TURN
+end
+
+local function log_ends(log)
+  local expires = log.at + log.window
+  if log.hold > log.window then expires = log.at + log.hold end
+  return expires
+end
+
+local function save_log(log)
+  local expires = log_ends(log)
+  if log.ends > expires then expires = log.ends end
+  local more = log.size - 1 > log.stored
+  local added = ''
+  if more and log.skip <= log.stored then added = pack('>I7I7', log.old_at, log.old_sum) end
+  local skip = log.skip
+  local whole = log.anew or log.stored <= PAGE or skip > log.size - skip
+  if whole then skip = 0 end
+  local head = pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+  if whole then
+    local body = ''
+    if not log.anew then
+      if log.stored <= PAGE then
+        body = string.sub(log.pages[0], log.skip * ENTRY + 1)
+      else
+        body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, -1)
+      end
+    end
+    return put(log.key, head .. body .. added, expires)
+  end
+  call('SETRANGE', log.key, 0, head)
+  if more then call('APPEND', log.key, added) end
+  if given == 0 then return call('PEXPIREAT', log.key, (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('PEXPIRE', log.key, (life + (-life) % 1000) / 1000 + SLACK)
+end

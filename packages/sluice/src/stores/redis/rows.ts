@@ -1,0 +1,47 @@
+import type { AlgorithmTag, AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
+import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
+import { MICRO } from '../../algorithms/decimal.ts'
+import type { FixedWindowPlan } from '../../algorithms/fixed-window.ts'
+import type { CounterPlan } from '../../algorithms/sliding-window-counter.ts'
+import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
+import { LimiterError } from '../../errors/limiter-error.ts'
+
+/**
+ * One limit, cost and phase as a program's numbers (lua/*.lua say which), its kernel's place first.
+ * @throws LimiterError INVALID_OPTIONS for an algorithm without a program
+ */
+export function rowOf({ algorithm, plan }: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
+  const { name, tag } = algorithm
+  if (Object.hasOwn(ROWS, tag)) return ROWS[tag](plan as never, cost, phase)
+  throw new LimiterError(
+    'INVALID_OPTIONS',
+    `redisStore: cannot decide a limit of ${name} (${tag}), only of ${Object.keys(ROWS).join(', ')}`,
+  )
+}
+
+const ALIGNS = { clock: 0, first: 1, key: 2 }
+
+const ROWS: Readonly<Record<AlgorithmTag, (plan: never, cost: MicroTokens, phase: number) => readonly number[]>> = {
+  tb(plan: BucketPlan, cost: MicroTokens) {
+    const { n, m, burst, emptyBefore } = plan
+    // What can never pass is longer than a full bucket lasts, and no longer: numbers stay whole.
+    const span = spanOf(plan, Math.min(cost, burst + 1))
+    return [0, n, m, burst, emptyBefore.micros, emptyBefore.rest, span.micros, span.rest, formOf(plan)]
+  },
+  fw: ({ limit, window, align, ramp, n, m }: FixedWindowPlan, cost: MicroTokens, phase: number) => {
+    return [1, cost, limit, window, ALIGNS[align], ramp, n, m, align === 'key' ? shiftOf(window, phase) : 0]
+  },
+  sc: ({ limit, window, quantum }: CounterPlan, cost: MicroTokens) => [2, cost, limit, window, quantum],
+  sl: ({ limit, window, most }: LogPlan, cost: MicroTokens) => [3, cost, limit, window, most],
+}
+
+/** Where a key's windows begin: floor(phase * window / 2^32), as the kernel has it. */
+function shiftOf(window: number, phase: number): number {
+  return Number((BigInt(phase) * BigInt(window)) >> 32n)
+}
+
+/** The form of value that a plan fits: whole tokens of burst for the shortest, 0 for the middle one, -1 for the long one. */
+function formOf({ n, m, burst }: BucketPlan): number {
+  if (m === 1 && n < 256 && burst % MICRO === 0 && burst < 256 * MICRO) return burst / MICRO
+  return n < 2 ** 32 && m < 2 ** 32 && burst < 2 ** 40 ? 0 : -1
+}
