@@ -113,6 +113,8 @@ export interface Store {
   /** What metrics call it; a wrapper has the name of the store it wraps. Default `store`. */
   readonly name?: string
   readonly capabilities: Capabilities
+  /** Present where `atomicBatch` is `same-slot`: the slot of these states, undefined where they lie in several. */
+  slotOf?(ids: readonly StateId[]): number | undefined
   consume(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
   /** Present exactly when `capabilities.sync`. The verdict is the store's own and good until its next call. */
   consumeSync?(group: CallGroup, options?: CallOptions): GroupVerdict

@@ -1,22 +1,55 @@
+import { Redis } from 'ioredis'
+import { describe, inject } from 'vitest'
+import { stateName } from '../../src/keys/encode.ts'
 import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
+import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { decodeBucket } from '../../src/stores/redis/value.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { withDeadline, withFallback, withObservers } from '../../src/stores/wrap/index.ts'
+import { withCoalescing, withDeadline, withFallback, withObservers } from '../../src/stores/wrap/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
+import { farStore } from '../stores/wrap/far-store.ts'
 
 /** Wrappers answer as the store they wrap. */
-const wrappers: [string, (store: Store) => Store][] = [
+const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
   ['withDeadline', (store) => withDeadline(store, 1_000)],
   ['withFallback', (store) => withFallback(store, { policy: 'local', local: memoryStore() })],
   ['withObservers', (store) => withObservers(store, [{ asked: () => {} }])],
+  ['withCoalescing', (store) => withCoalescing(store)],
+]
+
+/** Beside a caller, and at the far end of a wire. */
+const memories: readonly [name: string, open: (inner: MemoryStore) => Store][] = [
+  ['memory', (inner) => inner],
+  ['far memory', (inner) => farStore(inner)],
 ]
 
 for (const [name, wrap] of wrappers) {
-  let inner: MemoryStore
-  storeSuite(`${name}(memory)`, {
-    open: async () => wrap((inner = memoryStore())),
-    readState: async (id) => {
-      return inner.stateOf(id)
-    },
-    differentialCalls: 10_000,
-  })
+  for (const [where, open] of memories) {
+    let inner: MemoryStore
+    storeSuite(`${name}(${where})`, {
+      open: async () => wrap(open((inner = memoryStore()))),
+      readState: async (id) => {
+        return inner.stateOf(id)
+      },
+      differentialCalls: 10_000,
+    })
+  }
 }
+
+const { redis: url } = inject('engines')
+
+describe.skipIf(url === undefined)('around Redis', () => {
+  for (const [name, wrap] of wrappers) {
+    const prefix = `${name}-${process.pid}:`
+    const client = new Redis(url ?? '', { lazyConnect: true })
+    storeSuite(`${name}(redis)`, {
+      open: async () => wrap(redisStore({ client: ioredis(client), prefix })),
+      algorithms: ['tb'],
+      readState: async (id) => decodeBucket(await client.getBuffer(prefix + stateName(id))),
+      close: async () => {
+        await client.quit()
+      },
+      differentialCalls: 10_000,
+    })
+  }
+})

@@ -21,6 +21,7 @@ export function withDeadline(store: Store, ms: number, clock: Time = systemTime)
   return {
     ...(store.name === undefined ? {} : { name: store.name }),
     capabilities: store.capabilities,
+    ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
     consume: (groups, options) => store.consume(groups, limited(options)),
     ...sync,
     peek: (groups, options) => store.peek(groups, limited(options)),

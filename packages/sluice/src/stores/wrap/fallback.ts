@@ -58,6 +58,7 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
   return {
     ...(store.name === undefined ? {} : { name: store.name }),
     capabilities: store.capabilities,
+    ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
     consume: answering('consume'),
     ...sync,
     peek: answering('peek'),

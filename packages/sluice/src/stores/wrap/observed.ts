@@ -42,6 +42,7 @@ export function withObservers(store: Store, observers: readonly Observer[], cloc
   return {
     ...(store.name === undefined ? {} : { name: store.name }),
     capabilities: store.capabilities,
+    ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
     consume: timed('consume', store.consume.bind(store)),
     ...sync,
     peek: timed('peek', store.peek.bind(store)),
