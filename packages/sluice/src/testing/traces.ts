@@ -17,6 +17,8 @@ export interface TraceOptions {
   readonly algorithms?: readonly AlgorithmTag[]
   /** Time of the first step. */
   readonly start?: Micros
+  /** Time never runs backwards. */
+  readonly forwards?: boolean
 }
 
 /**
@@ -24,7 +26,7 @@ export interface TraceOptions {
  * of a token to more than the capacity, limits that change under a key, ties, idle days, and time that runs backwards.
  */
 export function* traces(seed: number, calls: number, options: TraceOptions = {}): Generator<TraceStep> {
-  const { algorithms, start = 1_763_692_800_123_456 } = options
+  const { algorithms, start = 1_763_692_800_123_456, forwards = false } = options
   const limits = LIMITS.filter(({ algorithm }) => algorithms === undefined || algorithms.includes(algorithm.tag))
   const random = seeded(seed)
   const pick = (count: number): number => Math.floor(random() * count)
@@ -38,7 +40,8 @@ export function* traces(seed: number, calls: number, options: TraceOptions = {})
     return { id: { scope, key }, limit, cost: costOf(limit, random), phase: phaseOf(limit, key) }
   }
   while (made < calls) {
-    now += jump(random)
+    const step = jump(random)
+    now += forwards ? Math.abs(step) : step
     const groups: CallGroup[] = []
     const wanted = 1 + pick(60)
     for (let group = 0; group < wanted && made < calls; group += 1) {

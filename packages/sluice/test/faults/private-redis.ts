@@ -16,12 +16,13 @@ export interface PrivateRedis extends Engine {
   readonly port: number
 }
 
-/** A Redis of the test's own, on a port that may be chosen, so that it can come back where it was. */
-export async function privateRedis(extra: readonly string[] = [], chosen?: number): Promise<PrivateRedis> {
+/** A Redis of the test's own, on a port that may be chosen, so that it can come back where it was, and with a file of settings. */
+export async function privateRedis(extra: readonly string[] = [], chosen?: number, file?: string): Promise<PrivateRedis> {
   if (found === undefined || 'missing' in found) throw new Error('there is no redis-server')
   const port = chosen ?? (await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'sluice-fault-'))
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, ...extra]
+  const nothingKept = file === undefined ? ['--save', '', '--appendonly', 'no'] : [file]
+  const args = [...nothingKept, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...extra]
   const engine = await startEngine(found.path, args, {
     url: `redis://127.0.0.1:${port}`,
     ready: () => answers(port),

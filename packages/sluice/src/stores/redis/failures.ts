@@ -23,12 +23,15 @@ const REPLIES: ReadonlyMap<string, StoreFailureKind> = new Map([
 ])
 
 /** Messages of clients for a command that was never written to a socket. */
-const NEVER_SENT = /Stream isn't writeable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH/
+const NEVER_SENT =
+  /Stream isn't writeable|Cluster isn't ready|None of startup nodes|The client is (offline|closed)|root nodes are unavailable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH/
 
 /** Replies that only their text tells apart from other errors. The second is what a long command gets before it may be read. */
 const TEXTS: readonly (readonly [RegExp, StoreFailureKind])[] = [
   [/^ERR max number of clients/, 'unavailable'],
   [/^ERR Protocol error: unauthenticated/, 'setup'],
+  // The client followed as many redirections as it may: each was a refusal.
+  [/^Too many Cluster redirections/, 'unavailable'],
 ]
 
 /** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */

@@ -1,4 +1,6 @@
 export { DistributedRateLimiter, type DistributedRateLimiterOptions, type RateLimitResult } from './distributed-rate-limiter.ts'
 export { ioredis, type IoredisLike } from './ioredis.ts'
-export type { RedisPort } from './redis-port.ts'
+export { nodeRedis, type NodeRedisLike } from './node-redis.ts'
+export type { Connections, RedisPort } from './redis-port.ts'
 export { redisStore, type RedisStoreOptions } from './redis-store.ts'
+export { valkeyGlide, type ValkeyGlideLike } from './valkey-glide.ts'

@@ -1,20 +1,53 @@
-import type { RedisPort } from './redis-port.ts'
+import { keySlot } from './key-slot.ts'
+import { type Connections, type RedisPort, validClient } from './redis-port.ts'
 
 /** The part of an ioredis client (version 5 or 6) that is used; iovalkey has the same. */
 export interface IoredisLike {
   /** A command of any name, with texts of its reply as bytes. */
   callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
+  /** The socket, where it has been opened. */
+  readonly stream?: { destroy(): unknown } | undefined
+}
+
+/** What an ioredis `Cluster` has besides. */
+interface ClusterLike {
+  nodes(): readonly IoredisNode[]
+  /** By slot the addresses of its nodes, the primary's first. */
+  readonly slots: readonly (readonly string[] | undefined)[]
+}
+
+interface IoredisNode {
+  readonly options: { readonly host?: string; readonly port?: number }
+  readonly stream?: { destroy(): unknown } | undefined
 }
 
 /**
- * An ioredis client of one server, or of one that Sentinel watches, as the store's port; not its `Cluster`. The client stays the
- * caller's: it is neither configured nor closed. For limits that stay exact through a lost connection, create it with
- * `autoResendUnfulfilledCommands: false`; for a bounded queue while the server is away, with `enableOfflineQueue: false`.
+ * An ioredis or iovalkey client as the store's port: of one server, of one that Sentinel watches, or a `Cluster`. The client stays
+ * the caller's: it is neither configured nor closed, but a connection that has fallen silent is ended so that it makes another. For
+ * limits that stay exact through a lost connection create it with `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest: 0`,
+ * a Cluster with `retryDelayOnFailover: 0`; for no queue while the server is away, with `enableOfflineQueue: false`.
+ * @throws LimiterError INVALID_OPTIONS for what is no such client
  */
 export function ioredis(client: IoredisLike): RedisPort {
+  const valid = validClient('ioredis', 'ioredis or iovalkey', client, ['callBuffer'])
+  const cluster = asCluster(valid)
   return {
-    evalsha: (sha1, keys, args) => client.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
-    eval: (source, keys, args) => client.callBuffer('eval', source, keys.length, ...keys, ...args),
-    del: (keys) => client.callBuffer('del', ...keys),
+    ...(cluster === undefined ? {} : { cluster: true }),
+    evalsha: (sha1, keys, args) => valid.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
+    eval: (source, keys, args) => valid.callBuffer('eval', source, keys.length, ...keys, ...args),
+    del: (keys) => valid.callBuffer('del', ...keys),
+    connections: { of: cluster === undefined ? () => valid : nodeOf(cluster), replace: (node) => (node as IoredisNode).stream?.destroy() },
+  }
+}
+
+function asCluster(client: object): ClusterLike | undefined {
+  return 'nodes' in client && typeof client.nodes === 'function' && 'slots' in client ? (client as ClusterLike) : undefined
+}
+
+function nodeOf(cluster: ClusterLike): Connections['of'] {
+  return (key) => {
+    const address = key === undefined ? undefined : cluster.slots[keySlot(key)]?.[0]
+    if (address === undefined) return undefined
+    return cluster.nodes().find(({ options }) => `${options.host}:${options.port}` === address)
   }
 }

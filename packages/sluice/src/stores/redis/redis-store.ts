@@ -1,14 +1,17 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { stateName } from '../../keys/encode.ts'
-import { systemTime } from '../../time/system.ts'
+import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
 import { classify, isNoScript } from './failures.ts'
 import { consumeProgram } from './programs.gen.ts'
+import { keySlot } from './key-slot.ts'
 import { questionOf } from './question.ts'
-import type { RedisPort } from './redis-port.ts'
+import { type RedisPort, validPort } from './redis-port.ts'
 import { replay } from './replay.ts'
+import { replacingSilent } from './silence.ts'
+import { bySlot } from './slots.ts'
 
 export interface RedisStoreOptions {
   readonly client: RedisPort
@@ -27,13 +30,18 @@ interface Program {
 
 /**
  * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact under any
- * number of processes. One string key per state, alive until the state is as fresh as none. For one server, or one that
- * Sentinel watches; not for Redis Cluster in this version: states of one call lie in several slots.
+ * number of processes. One string key per state, alive until the state is as fresh as none. On a Cluster a group whose states
+ * lie in one slot is one call, and one over several slots is asked slot by slot (see `bySlot`).
+ * @throws LimiterError INVALID_OPTIONS for a client that no adapter was asked for, or a prefix with braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): Store {
-  const { client, prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
-  if (/[{}\s]/.test(prefix))
-    throw new LimiterError('INVALID_OPTIONS', `redisStore: prefix is ${JSON.stringify(prefix)}, expected no braces or blanks`)
+  const { prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
+  const client = replacingSilent(validPort('redisStore', options.client), clock, systemRandom)
+  if (!/^[!-z|~]*$/.test(prefix))
+    throw new LimiterError(
+      'INVALID_OPTIONS',
+      `redisStore: prefix is ${JSON.stringify(prefix)}, expected printable ASCII, no braces or blanks`,
+    )
   const calls = createRemoteCalls('redis', clock, { maxInFlight })
 
   const send = (
@@ -64,8 +72,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     throw new StoreFailure('protocol', 'unknown', `redis: the program answered ${JSON.stringify(reply)?.slice(0, 200)}`)
   }
 
-  return {
-    // On one server a group of any keys is atomic; on a cluster it would be refused with CROSSSLOT.
+  const store: Store = {
     name: 'redis',
     capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
     consume: (groups, callOptions) => decide(groups, callOptions, true),
@@ -78,4 +85,5 @@ export function redisStore(options: RedisStoreOptions): Store {
     },
     close: async () => {},
   }
+  return client.cluster === true ? bySlot(store, (name) => keySlot(prefix + name)) : store
 }

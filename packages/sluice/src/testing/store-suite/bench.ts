@@ -15,6 +15,12 @@ export interface StoreSuiteOptions {
   close?(): Promise<void>
   /** What the store can decide; default every algorithm. */
   readonly algorithms?: readonly AlgorithmTag[]
+  /**
+   * Set where one group may be charged in several places and given back: a refused group leaves states that decide like the
+   * reference's without being the same, so the differential test asks groups one by one at times that only grow (what was charged in
+   * a window that a clock then left backwards is not given back), and forgets what was refused.
+   */
+  readonly givesBack?: boolean
   /** Calls of the differential test; default 100,000. */
   readonly differentialCalls?: number
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
-import type { Call } from '../../stores/store.ts'
+import type { Call, CallGroup } from '../../stores/store.ts'
 import { seeded } from '../random.ts'
 import { Reference } from '../reference.ts'
-import { traces } from '../traces.ts'
-import { answerOf, type Bench } from './bench.ts'
+import { traces, type TraceStep } from '../traces.ts'
+import { type Answer, answerOf, type Bench } from './bench.ts'
 
 const SEED = 20_261_121
 /** About one in so many calls of the differential test is also looked at, before it is made. */
@@ -12,16 +12,32 @@ const PEEK_EVERY = 1_000
 /** And about one in so many steps also gives back, takes, blocks or forgets something. */
 const VERB_EVERY = 6
 
+/** One group for each step. */
+function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
+  for (const { now, groups } of steps) for (const group of groups) yield { now, groups: [group] }
+}
+
 /** The kernel replayed: identical decisions and states on random traces, with every verb that the store has. */
 export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
   const { options } = bench
+  const stepsOf = (seed: number, calls: number): Generator<TraceStep> => {
+    if (options.givesBack !== true) return traces(seed, calls, { algorithms: tags })
+    return apart(traces(seed, calls, { algorithms: tags, forwards: true }))
+  }
+  /** What was charged and given back decides alike, but is not the same state: it is forgotten. */
+  const forget = async (groups: readonly CallGroup[], answers: readonly Answer[], reference: Reference): Promise<void> => {
+    if (options.givesBack !== true || answers.every(({ allowed }) => allowed)) return
+    const ids = groups.flatMap(({ calls }) => calls.map(({ id }) => id))
+    await bench.store.reset(ids)
+    for (const id of ids) reference.reset(id)
+  }
 
   describe('replays the kernel', () => {
     it('identical decisions and states on random traces', async () => {
       const total = options.differentialCalls ?? 100_000
       const reference = new Reference()
       let compared = 0
-      for (const { now, groups } of traces(SEED, total, { algorithms: tags })) {
+      for (const { now, groups } of stepsOf(SEED, total)) {
         if (compared % PEEK_EVERY < groups.length) {
           const looking = new Reference(reference)
           const seen = await bench.store.peek(groups, { now })
@@ -30,6 +46,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
         const expected = groups.map((group) => reference.decide(group, now))
         const actual = (await bench.store.consume(groups, { now })).map(answerOf)
         if (JSON.stringify(actual) !== JSON.stringify(expected)) expect(actual).toEqual(expected)
+        await forget(groups, expected, reference)
         compared += groups.reduce((sum, { calls }) => sum + calls.length, 0)
       }
       expect(compared).toBeGreaterThanOrEqual(total)
@@ -42,9 +59,10 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       const reference = new Reference()
       const random = seeded(SEED)
       let receipt = 0
-      for (const { now, groups } of traces(SEED + 1, (options.differentialCalls ?? 100_000) / 10, { algorithms: tags })) {
+      for (const { now, groups } of stepsOf(SEED + 1, (options.differentialCalls ?? 100_000) / 10)) {
         const expected = groups.map((group) => reference.decide(group, now))
         expect((await store.consume(groups, { now })).map(answerOf)).toEqual(expected)
+        await forget(groups, expected, reference)
         if (random() * VERB_EVERY > 1) continue
         const { calls } = groups[Math.floor(random() * groups.length)] as { calls: readonly Call[] }
         const kind = random()

@@ -1,0 +1,21 @@
+/** Slots that a Redis Cluster spreads keys over. */
+export const SLOTS = 16_384
+
+/** CRC16 of the polynomial x^16 + x^12 + x^5 + 1 (XMODEM), byte by byte: redis.io/docs, cluster specification, appendix A. */
+const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8
+  for (let bit = 0; bit < 8; bit += 1) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021
+  return crc
+})
+
+/**
+ * The slot in which a Redis Cluster keeps a key of one-byte characters, as the store's names are. No braces: the store's names have
+ * none, whatever a user's key holds.
+ */
+export function keySlot(key: string): number {
+  let crc = 0
+  for (let index = 0; index < key.length; index += 1) {
+    crc = ((crc << 8) ^ (CRC16[((crc >> 8) ^ key.charCodeAt(index)) & 0xff] as number)) & 0xffff
+  }
+  return crc % SLOTS
+}

@@ -1,0 +1,59 @@
+import type { Random, Time } from '../../time/time.ts'
+import { classify } from './failures.ts'
+import type { RedisPort } from './redis-port.ts'
+
+/** Milliseconds without any answer after which a connection is taken for dead; up to half of that is added by chance. */
+const SILENT_MS = 400
+
+interface Heard {
+  /** When the first call was sent since which nothing has been heard; undefined where the last word was the server's. */
+  since: number | undefined
+  patience: number
+}
+
+/**
+ * The port, with connections replaced that have fallen silent. One whose other end has vanished without a word (a partition, a stopped
+ * server, a lost route) looks like a slow one, and TCP may take minutes to tell: after 400 to 600 ms (by chance, so that many stores do not
+ * act at once) in which calls were sent and nothing at all was heard, the next call has it replaced. There is no timer, and a refusal
+ * of the client itself is no answer. A port without `connections` is returned as it is.
+ */
+export function replacingSilent(port: RedisPort, time: Time, random: Random): RedisPort {
+  const { connections } = port
+  if (connections === undefined) return port
+  const known = new WeakMap<object, Heard>()
+  const patience = (): number => SILENT_MS * (1 + random() / 2)
+  const heardOn = (connection: object): Heard => {
+    const heard: Heard = known.get(connection) ?? { since: undefined, patience: patience() }
+    known.set(connection, heard)
+    return heard
+  }
+  const watched = (keys: readonly string[], send: () => Promise<unknown>): Promise<unknown> => {
+    const connection = connections.of(keys[0])
+    if (connection === undefined) return send()
+    let heard = heardOn(connection)
+    const now = time.monotonic()
+    if (heard.since !== undefined && now - heard.since > heard.patience) {
+      // What the old connection still says is not said by the new one.
+      known.delete(connection)
+      connections.replace(connection)
+      heard = heardOn(connection)
+    }
+    heard.since ??= now
+    return send().then(
+      (reply) => {
+        heard.since = undefined
+        return reply
+      },
+      (error: unknown) => {
+        if (classify(error).kind !== 'connection') heard.since = undefined
+        throw error
+      },
+    )
+  }
+  return {
+    ...port,
+    evalsha: (sha1, keys, args) => watched(keys, () => port.evalsha(sha1, keys, args)),
+    eval: (source, keys, args) => watched(keys, () => port.eval(source, keys, args)),
+    del: (keys) => watched(keys, () => port.del(keys)),
+  }
+}

@@ -1,0 +1,111 @@
+import { stateName } from '../../keys/encode.ts'
+import { MICRO } from '../../algorithms/decimal.ts'
+import type { CallOutcome } from '../../algorithms/algorithm.ts'
+import { type Call, type CallGroup, type GroupVerdict, type StateId, StoreFailure, type Verdict } from '../store.ts'
+
+/** The calls of one group whose states lie in one slot. */
+export interface Part {
+  readonly slot: number
+  readonly calls: readonly Call[]
+  /** Where each of them stands in the group. */
+  readonly places: readonly number[]
+  /** Set where the last call was added and is no part of the answer. */
+  readonly looks?: true
+}
+
+/** What each key of a list belongs to, lists in order of their first member. */
+export function gather<T>(items: Iterable<T>, keyOf: (item: T) => number): T[][] {
+  const lists = new Map<number, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const list = lists.get(key)
+    if (list === undefined) lists.set(key, [item])
+    else list.push(item)
+  }
+  return [...lists.values()]
+}
+
+/** A group by slots, the most restrictive first: it is the likeliest to deny, and then nothing was charged elsewhere. */
+export function partsOf(calls: readonly Call[], slotOf: (id: StateId) => number): readonly Part[] {
+  const slots = calls.map(({ id }) => slotOf(id))
+  const parts = gather(calls.keys(), (place) => slots[place] as number).map((places): Part => {
+    return { slot: slots[places[0] as number] as number, calls: places.map((place) => calls[place] as Call), places }
+  })
+  if (parts.length < 2) return parts
+  const pace = new Map(parts.map((part) => [part, Math.min(...part.calls.map(paceOf))]))
+  return parts.sort((a, b) => (pace.get(a) as number) - (pace.get(b) as number))
+}
+
+/** Calls of this cost that flow in a microsecond. */
+function paceOf({ limit, cost }: Call): number {
+  const { n, m } = limit.algorithm.envelope(limit.plan)
+  return n / m / cost
+}
+
+/** The same calls with one more that never fits: the answers to them stand, and nothing is charged. */
+export function looking(part: Part): Part {
+  const last = part.calls.at(-1) as Call
+  return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], looks: true }
+}
+
+/** Groups that share no state, in lists that need not wait for each other; those of one slot each are all in one list. */
+export function independent(groups: readonly CallGroup[], asked: readonly (readonly Part[])[]): readonly (readonly number[])[] {
+  const spans = (index: number): boolean => (asked[index] as readonly Part[]).length > 1
+  if (![...groups.keys()].some(spans)) return [[...groups.keys()]]
+  // A group points to an earlier one with which it shares a state, if only by way of others.
+  const earlier = [...groups.keys()]
+  const first = (index: number): number => (earlier[index] === index ? index : (earlier[index] = first(earlier[index] as number)))
+  const users = new Map<string, number>()
+  for (const [index, { calls }] of groups.entries()) {
+    for (const { id } of calls) {
+      const user = users.get(stateName(id))
+      if (user === undefined) users.set(stateName(id), index)
+      else earlier[first(index)] = first(user)
+    }
+  }
+  const lists = gather(groups.keys(), first)
+  const local = lists.filter((list) => !list.some(spans)).flat()
+  return [local.sort((a, b) => a - b), ...lists.filter((list) => list.some(spans))]
+}
+
+/** A list of groups in the runs in which it is decided: those of one slot each together, one over several slots alone. */
+export function inOrder(indexes: readonly number[], asked: readonly (readonly Part[])[]): readonly (readonly number[])[] {
+  const runs: number[][] = []
+  let open: number[] | undefined
+  for (const index of indexes) {
+    if ((asked[index] as readonly Part[]).length > 1) {
+      runs.push([index])
+      open = undefined
+    } else if (open === undefined) runs.push((open = [index]))
+    else open.push(index)
+  }
+  return runs
+}
+
+/** One answer of what each slot said. */
+export function joinParts(answers: readonly { readonly part: Part; readonly verdict: GroupVerdict }[]): GroupVerdict {
+  const lost = answers.find(({ verdict }) => verdict.outcome === 'undecided')
+  if (lost !== undefined) return lost.verdict
+  const [only] = answers
+  if (answers.length === 1 && only !== undefined && only.part.looks === undefined) return only.verdict
+  const calls: Verdict[] = []
+  for (const { part, verdict } of answers) part.places.forEach((place, index) => (calls[place] = verdict.calls[index] as Verdict))
+  const has = (outcome: CallOutcome): boolean => calls.some((call) => call.outcome === outcome)
+  const outcome = has('impossible') ? 'impossible' : has('denied') ? 'denied' : 'allowed'
+  const at = Math.max(...answers.map(({ verdict }) => verdict.at))
+  return { outcome, allowed: outcome === 'allowed', at, calls, source: only?.verdict.source ?? 'store' }
+}
+
+/** @throws what is no StoreFailure */
+export function undecided(error: unknown): GroupVerdict {
+  if (!(error instanceof StoreFailure)) throw error
+  return { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }
+}
+
+/** @throws StoreFailure where nothing at all was decided */
+export function settled(verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] {
+  const failures = verdicts.flatMap(({ degraded, outcome }) => (outcome === 'undecided' && degraded !== undefined ? [degraded] : []))
+  const [first] = failures
+  if (first === undefined || failures.length < verdicts.length) return verdicts
+  throw failures.find(({ executed }) => executed === 'unknown') ?? first
+}

@@ -1,0 +1,10 @@
+import type * as Glide from '@valkey/valkey-glide'
+
+/** Glide is a native library: where its part for this platform was not installed, its suites are skipped by name. */
+export const glide: typeof Glide | undefined = await import('@valkey/valkey-glide').catch((error: unknown) => {
+  console.log(`valkey-glide is skipped: ${String(error)}`)
+  return undefined
+})
+
+/** Its messages would be lines of the test's output. */
+glide?.Logger.init('off')

@@ -1,0 +1,14 @@
+import { stateName } from '../../src/keys/encode.ts'
+import { readValue } from '../../src/stores/redis/value.ts'
+import type { StateId } from '../../src/stores/store.ts'
+import type { StoreSuiteOptions } from '../../src/testing/index.ts'
+
+/** What the suite needs besides the store: states as Redis holds them, read by a client of its own. */
+export function redisStates(
+  prefix: string,
+  reader: { getBuffer(key: string): Promise<Uint8Array | null> },
+): Pick<StoreSuiteOptions, 'readState'> {
+  return {
+    readState: async (id: StateId) => readValue(await reader.getBuffer(prefix + stateName(id))).numbers,
+  }
+}

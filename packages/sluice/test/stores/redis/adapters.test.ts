@@ -1,0 +1,115 @@
+import { createClient, createCluster } from 'redis'
+import { createClient as createClient5, createCluster as createCluster5 } from 'redis-5'
+import { Cluster, Redis } from 'ioredis'
+import { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
+import { describe, expect, it } from 'vitest'
+import {
+  ioredis,
+  type IoredisLike,
+  nodeRedis,
+  type NodeRedisLike,
+  type RedisPort,
+  redisStore,
+  valkeyGlide,
+} from '../../../src/stores/redis/index.ts'
+
+/** Nothing of it is connected. */
+const lazy = new Redis({ lazyConnect: true })
+const lazyCluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
+const node = createClient()
+
+describe('adapters', () => {
+  it.each<[string, () => RedisPort, true | undefined]>([
+    ['ioredis', () => ioredis(lazy), undefined],
+    ['ioredis Cluster', () => ioredis(lazyCluster), true],
+    ['iovalkey', () => ioredis(new Valkey({ lazyConnect: true })), undefined],
+    ['iovalkey Cluster', () => ioredis(new ValkeyCluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })), true],
+    ['node-redis', () => nodeRedis(node), undefined],
+    ['node-redis cluster', () => nodeRedis(createCluster({ rootNodes: [] })), true],
+    ['node-redis 5', () => nodeRedis(createClient5()), undefined],
+    ['node-redis 5 cluster', () => nodeRedis(createCluster5({ rootNodes: [] })), true],
+  ])('%s: knows a cluster by its methods', (_, open, cluster) => {
+    expect(open().cluster).toBe(cluster)
+    expect(redisStore({ client: open() }).capabilities.atomicBatch).toBe(cluster ? 'same-slot' : 'any')
+  })
+
+  it.each<[string, () => unknown, string]>([
+    [
+      'redisStore of an ioredis client',
+      () => redisStore({ client: lazy as never }),
+      'redisStore: client is a client as its library makes it',
+    ],
+    [
+      'redisStore of a node-redis client',
+      () => redisStore({ client: node as never }),
+      'redisStore: client is a client as its library makes it',
+    ],
+    [
+      'redisStore of a glide client',
+      () => redisStore({ client: { customCommand: () => {} } as never }),
+      'redisStore: client is a client as',
+    ],
+    [
+      'redisStore of a URL',
+      () => redisStore({ client: 'redis://127.0.0.1' as never }),
+      'redisStore: client has no methods evalsha, eval and del',
+    ],
+    ['redisStore of nothing', () => redisStore({ client: undefined as never }), 'redisStore: client has no methods evalsha, eval and del'],
+    [
+      'ioredis of a node-redis client',
+      () => ioredis(node as unknown as IoredisLike),
+      'expected a client of ioredis or iovalkey, but it has no method callBuffer',
+    ],
+    ['ioredis of an adapted client', () => ioredis(ioredis(lazy) as unknown as IoredisLike), 'but it has no method callBuffer'],
+    ['ioredis of nothing', () => ioredis(undefined as never), 'but it has no method callBuffer'],
+    [
+      'nodeRedis of an ioredis client',
+      () => nodeRedis(lazy as unknown as NodeRedisLike),
+      'expected a client of node-redis 5 or 6 (the package redis), but it has no method evalSha',
+    ],
+    [
+      'valkeyGlide of an ioredis client',
+      () => valkeyGlide(lazy as never),
+      'expected a client of valkey-glide, but it has no method customCommand',
+    ],
+    ['valkeyGlide of null', () => valkeyGlide(null as never), 'but it has no method customCommand'],
+  ])('%s is refused with what is expected', (_, make, message) => {
+    expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining(message) }))
+  })
+
+  it.each([
+    [
+      'An error was signalled by the server: - NoScriptError: No matching script. Please use EVAL.',
+      'NOSCRIPT No matching script. Please use EVAL.',
+    ],
+    ['An error was signalled by the server: - ReadOnly: You can’t write', 'READONLY You can’t write'],
+    ['An error was signalled by the server: - BusyLoadingError: soon', 'LOADING soon'],
+    ['An error was signalled by the server: - ResponseError: max number of clients reached', 'ERR max number of clients reached'],
+    ['OOM: command not allowed', 'OOM command not allowed'],
+    ['Received connection error `Connection reset by peer (os error 104)`. Will attempt to reconnect', undefined],
+  ])('valkeyGlide says %s in the words of the server', async (said, expected) => {
+    const error = new Error(said)
+    const port = valkeyGlide({ customCommand: () => Promise.reject(error), del: () => Promise.reject(error) })
+    for (const failed of [port.evalsha('', [], []), port.eval('', [], []), port.del([])]) {
+      await expect(failed).rejects.toThrow(expected ?? said)
+    }
+  })
+
+  it('hand on what Cluster and time-outs need, as text where the library wants text', async () => {
+    const asked: unknown[] = []
+    const commands = (timeout: unknown) => ({
+      evalSha: async (...args: unknown[]) => asked.push([timeout, ...args]),
+      eval: async (...args: unknown[]) => asked.push([timeout, ...args]),
+      del: async (keys: string[]) => asked.push([timeout, keys]),
+    })
+    const port = nodeRedis({ ...commands('5,000 ms'), withCommandOptions: ({ timeout }: { timeout: number }) => commands(timeout) })
+    await port.evalsha('sha', ['k'], [1, 'x'])
+    await port.eval('return 1', ['k'], [2.5])
+    await port.del(['a', 'b'])
+    expect(asked).toEqual([
+      [0, 'sha', { keys: ['k'], arguments: ['1', 'x'] }],
+      [0, 'return 1', { keys: ['k'], arguments: ['2.5'] }],
+      [0, ['a', 'b']],
+    ])
+  })
+})

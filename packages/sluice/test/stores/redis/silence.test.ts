@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import type { RedisPort } from '../../../src/stores/redis/redis-port.ts'
+import { replacingSilent } from '../../../src/stores/redis/silence.ts'
+import { type ManualClock, manualClock } from '../../../src/time/manual.ts'
+
+interface Pending {
+  answer(): void
+  fail(message: string): void
+}
+
+/** Two nodes, by the first letter of a key, whose answers are given by hand. */
+function byHand(random = () => 0): {
+  clock: ManualClock
+  pending: Pending[]
+  replaced: object[]
+  ask(key?: string): Promise<unknown>
+  nodes: object[]
+} {
+  const clock = manualClock()
+  const pending: Pending[] = []
+  const replaced: object[] = []
+  const nodes = [{ name: 'a' }, { name: 'b' }]
+  const send = (): Promise<unknown> =>
+    new Promise((resolve, reject) => pending.push({ answer: () => resolve(1), fail: (message) => reject(new Error(message)) }))
+  const port: RedisPort = {
+    evalsha: send,
+    eval: send,
+    del: send,
+    connections: { of: (key) => nodes.find(({ name }) => key?.startsWith(name)), replace: (node) => void replaced.push(node) },
+  }
+  const watched = replacingSilent(port, clock, random)
+  return { clock, pending, replaced, nodes, ask: (key) => watched.evalsha('sha', key === undefined ? [] : [key], []).catch(() => {}) }
+}
+
+async function turn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('a silent connection', () => {
+  it('is replaced by the first call after 400 ms in which nothing was heard, and then again', () => {
+    const { clock, replaced, nodes, ask } = byHand()
+    void ask('a')
+    clock.advance(400)
+    void ask('a')
+    expect(replaced).toEqual([])
+    clock.advance(1)
+    void ask('a')
+    expect(replaced).toEqual([nodes[0]])
+    clock.advance(400)
+    void ask('a')
+    expect(replaced).toHaveLength(1)
+    clock.advance(1)
+    void ask('a')
+    expect(replaced).toHaveLength(2)
+  })
+
+  it('may be slow: any answer is a sign of life, and so is an error reply', async () => {
+    const { clock, pending, replaced, ask } = byHand()
+    for (let round = 0; round < 10; round += 1) {
+      void ask('a')
+      void ask('a')
+      clock.advance(300)
+      if (round % 2 === 0) pending[round * 2]?.answer()
+      else pending[round * 2]?.fail('LOADING Redis is loading the dataset in memory')
+      await turn()
+    }
+    expect(replaced).toEqual([])
+  })
+
+  it('is not brought to life by what the client itself refuses', async () => {
+    const { clock, pending, replaced, ask } = byHand()
+    for (let round = 0; round < 5; round += 1) {
+      void ask('a')
+      pending.at(-1)?.fail("Stream isn't writeable and enableOfflineQueue options is false")
+      clock.advance(150)
+      await turn()
+    }
+    expect(replaced).toHaveLength(1)
+  })
+
+  it('idle time is not silence', async () => {
+    const { clock, pending, replaced, ask } = byHand()
+    void ask('a')
+    pending[0]?.answer()
+    await turn()
+    clock.advance(60_000)
+    void ask('a')
+    expect(replaced).toEqual([])
+  })
+
+  it('waits up to half as long again, by chance: many stores do not act at once', () => {
+    const { clock, replaced, ask } = byHand(() => 0.999)
+    void ask('a')
+    clock.advance(599)
+    void ask('a')
+    expect(replaced).toEqual([])
+    clock.advance(2)
+    void ask('a')
+    expect(replaced).toHaveLength(1)
+  })
+
+  it('of one node is not that of another, and calls of no known node are left alone', () => {
+    const { clock, replaced, nodes, ask } = byHand()
+    void ask('a')
+    void ask()
+    clock.advance(450)
+    void ask('b')
+    void ask()
+    expect(replaced).toEqual([])
+    void ask('a')
+    expect(replaced).toEqual([nodes[0]])
+  })
+
+  it('a late answer from before does not speak for the new connection', async () => {
+    const { clock, pending, replaced, ask } = byHand()
+    void ask('a')
+    clock.advance(401)
+    void ask('a')
+    pending[0]?.answer()
+    await turn()
+    clock.advance(401)
+    void ask('a')
+    expect(replaced).toHaveLength(2)
+  })
+
+  it('a port that lets nobody replace its connections is left as it is', () => {
+    const port: RedisPort = { evalsha: async () => 1, eval: async () => 1, del: async () => 1 }
+    expect(replacingSilent(port, manualClock(), () => 0)).toBe(port)
+  })
+})
