@@ -13,6 +13,8 @@ import type { Way } from './ways.ts'
 /** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
 export const BATCH_MS = 30
 
+const MISSING = 'this version has no such wrapper for its Redis store'
+
 const FLOORS: readonly Way[] = ['empty-joined', 'clock', 'clock-denied']
 
 /** A lane as it was measured, with the audit of its way; floors have none. */
@@ -77,16 +79,14 @@ export interface Judged<Name extends string> {
   /** `speed`: decisions a second as a multiple of the baseline's; `time`: the time of one as a multiple of it. */
   readonly as: 'speed' | 'time'
   readonly goal?: Goal
-  /** What is missing where the way is not there. */
-  readonly missing?: string
 }
 
 /** One lane held against another of the same rounds. */
 export function judge<Name extends string>({ profile, lanes }: Comparison<Name>, judged: Judged<Name>): Reading {
-  const { name, as, missing = 'this version has no such wrapper' } = judged
+  const { name, as } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }
   const [ours, baseline] = [lanes[judged.ours], lanes[judged.baseline]]
-  if (ours === undefined || baseline === undefined) return { name, ...goal, absent: missing }
+  if (ours === undefined || baseline === undefined) return { name, ...goal, absent: MISSING }
   const ratio = (lane: Lane): ReturnType<typeof ratiosOf> => {
     const [own, held] = [lane, baseline].map(({ rounds }) => rounds.map((round) => round.own)) as [number[], number[]]
     return as === 'speed' ? ratiosOf(held, own) : ratiosOf(own, held)
@@ -114,10 +114,10 @@ export function judge<Name extends string>({ profile, lanes }: Comparison<Name>,
 
 /** How many trips to the server a request of this lane took. */
 export function storeCalls<Name extends string>({ lanes, profile }: Comparison<Name>, judged: Omit<Judged<Name>, 'as' | 'floor'>): Reading {
-  const { name, missing = 'this version has no such wrapper' } = judged
+  const { name } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }
   const [ours, baseline] = [lanes[judged.ours], lanes[judged.baseline]]
-  if (ours === undefined || baseline === undefined) return { name, ...goal, absent: missing }
+  if (ours === undefined || baseline === undefined) return { name, ...goal, absent: MISSING }
   const held = `${baseline.name} ${figure(baseline.storeCalls, 2)}`
   return { name, profile: profile.name, unit: 'calls', value: ours.storeCalls, ...goal, baseline: held }
 }

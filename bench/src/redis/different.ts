@@ -22,6 +22,7 @@ export const different: RedisPart = {
         lua: { way: 'lua', ...many },
         plain: { way: 'sluice', ...many },
         coalescing: { way: 'coalescing', ...many },
+        resilient: { way: 'resilient', ...many },
         joined: { way: 'empty-joined', ...many },
       })
       const at = `${callers} callers`
@@ -35,6 +36,7 @@ export const different: RedisPart = {
           as: 'speed',
           goal: { atLeast },
         }),
+        judge(comparison, { name: `resilient, ${at}`, ours: 'resilient', baseline: 'lua', as: 'speed' }),
       )
       notes.push(`${at}, 50,000 keys by turns:`, comparison.table)
     }

@@ -23,6 +23,7 @@ export const hot: RedisPart = {
         plain: { way: 'sluice', ...one },
         coalescing: { way: 'coalescing', ...one },
         leases: { way: 'leases', ...one },
+        resilient: { way: 'resilient', ...one },
         luaOwn: { way: 'lua', ...own },
         leasesOwn: { way: 'leases', ...own },
         joined: { way: 'empty-joined', ...one },
@@ -60,6 +61,7 @@ export const hot: RedisPart = {
           baseline: 'lua',
           ...(goals ? { goal: { atMost: 0.02 } } : {}),
         }),
+        judge(comparison, { name: `resilient, ${at}`, ours: 'resilient', baseline: 'lua', as: 'speed' }),
         judge(comparison, {
           name: `strict leases, ${at}, a key each`,
           ours: 'leasesOwn',

@@ -40,7 +40,7 @@ const WAYS: Readonly<Record<Way, Contestant | undefined>> = {
   sluice,
   coalescing: wrapped('Sluice, coalescing', 'withCoalescing'),
   'denied-cache': wrapped('Sluice, denied-cache', 'withDeniedCache'),
-  leases: wrapped('Sluice, strict leases', 'withLeases'),
+  leases: wrapped('Sluice, strict leases', 'withCoalescing', 'withLeases'),
   resilient: wrapped('Sluice, resilient', 'resilient'),
   'empty-joined': emptyJoined,
   clock: clockAlone(true),
@@ -51,7 +51,7 @@ export function wayOf(way: Way): Contestant | undefined {
   return WAYS[way]
 }
 
-function wrapped(name: string, wrapper: WrapperName): Contestant | undefined {
-  const wrap = wrapperOf(wrapper)
+function wrapped(name: string, ...names: readonly WrapperName[]): Contestant | undefined {
+  const wrap = wrapperOf(...names)
   return wrap === undefined ? undefined : sluiceOver(name, wrap)
 }

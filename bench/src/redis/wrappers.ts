@@ -1,14 +1,21 @@
 import type { Store } from 'sluice'
+import { type RedisPort, redisStore } from 'sluice/redis'
 import * as wrap from 'sluice/wrap'
 
 export type WrapperName = 'withCoalescing' | 'withDeniedCache' | 'withLeases' | 'resilient'
 
 export type Wrapper = (store: Store) => Store
 
-const wrappers = wrap as unknown as Readonly<Record<string, Wrapper | undefined>>
+const exported = wrap as unknown as Readonly<Record<string, Wrapper | undefined>>
 
-/** A wrapper of this version with its defaults; undefined where the version has none of that name. */
-export function wrapperOf(name: WrapperName): Wrapper | undefined {
-  const apply = wrappers[name]
-  return apply === undefined ? undefined : (store) => apply(store)
+/** Wrappers with their defaults, innermost first; undefined where this version has not all of them, or nothing that they could use. */
+export function wrapperOf(...names: readonly WrapperName[]): Wrapper | undefined {
+  const wrappers = names.map((name) => exported[name])
+  if (wrappers.includes(undefined) || (names.includes('withLeases') && !leasing())) return undefined
+  return (store) => wrappers.reduce((inner, apply) => (apply as Wrapper)(inner), store)
+}
+
+/** Without leases in the store the wrapper passes everything through, and would be measured as what it is not. */
+function leasing(): boolean {
+  return (redisStore({ client: {} as RedisPort }) as { readonly lease?: unknown }).lease !== undefined
 }
