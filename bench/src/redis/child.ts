@@ -1,5 +1,6 @@
 import { runMeasurement } from '../run-measurement.ts'
 import { compareCallers } from './callers-lanes.ts'
+import { countTrips } from './cluster-trips.ts'
 import { auditGrant } from './grants.ts'
 import { weighKeys } from './memory-hold.ts'
 import { measureRedisTime } from './redis-time-lanes.ts'
@@ -13,5 +14,6 @@ await runMeasurement(
     ['redis-time', measureRedisTime],
     ['memory', weighKeys],
     ['rules', compareRules],
+    ['cluster-trips', async (input: never) => (await countTrips(input)) ?? null],
   ]),
 )

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { ioredis, redisStore } from 'sluice/redis'
 import { perSecondOf, type Quota, TIME_TO_LIVE } from '../contestants/contestant.ts'
 import { PROGRAM } from '../contestants/lua.ts'
+import { programStats } from './command-stats.ts'
 import { groupsUnder } from './groups.ts'
 
 export interface RedisTimeInput {
@@ -56,20 +57,14 @@ export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput):
   for (let round = 0; round < WARM_ROUNDS + LEAST_ROUNDS || performance.now() < until; round += 1) {
     for (const lane of round % 2 === 0 ? LANES : LANES.toReversed()) {
       const { decisions, run } = work[lane]
-      const before = await programTime(client)
+      const before = (await programStats(client)).micros
       // One after the other: what waits behind another call is not Redis's time, and would not be counted anyway.
       for (let call = 0; call < CALLS; call += 1) await run()
-      const spent = (await programTime(client)) - before
+      const spent = (await programStats(client)).micros - before
       if (round >= WARM_ROUNDS) rounds[lane].push(spent / (CALLS * decisions))
     }
   }
   await store.close()
   await client.quit()
   return { rounds, refused }
-}
-
-/** Microseconds that Redis spent in EVALSHA and EVAL so far. */
-async function programTime(client: Redis): Promise<number> {
-  const stats = await client.info('commandstats')
-  return [...stats.matchAll(/^cmdstat_eval(?:sha)?:calls=\d+,usec=(\d+)/gm)].reduce((sum, [, usec]) => sum + Number(usec), 0)
 }

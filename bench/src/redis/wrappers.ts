@@ -15,7 +15,15 @@ export function wrapperOf(...names: readonly WrapperName[]): Wrapper | undefined
   return (store) => wrappers.reduce((inner, apply) => (apply as Wrapper)(inner), store)
 }
 
+const NOWHERE: RedisPort = { evalsha: async () => null, eval: async () => null, del: async () => null }
+
 /** Without leases in the store the wrapper passes everything through, and would be measured as what it is not. */
 function leasing(): boolean {
-  return (redisStore({ client: {} as RedisPort }) as { readonly lease?: unknown }).lease !== undefined
+  return (redisStore({ client: NOWHERE }) as { readonly lease?: unknown }).lease !== undefined
+}
+
+/** Whether this version's store takes the client of a cluster. */
+export function clustering(): boolean {
+  const client = { ...NOWHERE, cluster: true }
+  return redisStore({ client }).capabilities.atomicBatch === 'same-slot'
 }
