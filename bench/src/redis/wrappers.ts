@@ -24,6 +24,6 @@ function leasing(): boolean {
 
 /** Whether this version's store takes the client of a cluster. */
 export function clustering(): boolean {
-  const client = { ...NOWHERE, cluster: true }
+  const client = { ...NOWHERE, cluster: true as const }
   return redisStore({ client }).capabilities.atomicBatch === 'same-slot'
 }
