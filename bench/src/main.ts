@@ -2,11 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { embedded } from './suites/embedded.ts'
+import { redis } from './suites/redis.ts'
 import { seed003 } from './suites/seed-003.ts'
 import { MissingEngine, type Suite, type SuiteOptions } from './suites/suite.ts'
 
 /** `npm run bench -- SUITE [option ...]`. Exit codes: 0 measured, 1 failed, 2 there is nothing to measure against, 3 not understood. */
-const SUITES: readonly Suite[] = [embedded, seed003]
+const SUITES: readonly Suite[] = [embedded, redis, seed003]
 
 const USAGE = [
   'usage: npm run bench -- SUITE [--seconds N] [--json FILE] [--only PART,...] [--gates]',
@@ -23,7 +24,8 @@ const USAGE = [
   '  --only PARTS  some parts of a suite that has parts, by commas',
   '  --gates       also time `npm test` and `npm run check`: minutes',
   '',
-  'SLUICE_REDIS_URL names a Redis to use; without it a private redis-server is started and stopped. The suite embedded needs none.',
+  'seed-003 uses the Redis that SLUICE_REDIS_URL names; without it, and for the suite redis always, a private redis-server is started and',
+  'stopped. The suite embedded needs none.',
 ].join('\n')
 
 interface Order extends Pick<SuiteOptions, 'seconds' | 'parts' | 'gates'> {
@@ -46,7 +48,8 @@ function parse(args: readonly string[]): Order | string {
     if (seconds !== undefined && !(seconds > 0 && seconds <= 3_600))
       return `--seconds is ${values.seconds}, expected above 0 and at most 3600`
     const { parts: known } = suite
-    if (known === undefined && (values.only !== undefined || values.gates)) return `${name} has no parts: no --only and no --gates`
+    if (known === undefined && values.only !== undefined) return `--only: ${name} has no parts`
+    if (suite.gates !== true && values.gates) return `--gates: not with ${name}`
     const parts = values.only?.split(',')
     const unknown = parts?.find((part) => !known?.includes(part))
     if (unknown !== undefined) return `--only: ${name} has no part ${JSON.stringify(unknown)}; it has ${known?.join(', ')}`

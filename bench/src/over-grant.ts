@@ -1,6 +1,6 @@
-import { tokenBucket } from 'sluice'
+import { type AnyLimit, fixedWindow, tokenBucket } from 'sluice'
 import { type Audit, audit } from 'sluice/testing'
-import type { Bucket, Contestant } from './contestants/contestant.ts'
+import { type Contestant, type Quota, windowOf } from './contestants/contestant.ts'
 import { closedLoop } from './load.ts'
 
 export interface OverGrantOptions {
@@ -9,6 +9,8 @@ export interface OverGrantOptions {
   readonly seconds: number
   readonly rate: number
   readonly burst: number
+  /** Also ask the server for the time where the contestant's decisions do not tell it, which costs further commands. */
+  readonly audited?: boolean
 }
 
 /** What one contestant let through on one key, against what it may. Percentages below 0: less than the most was let through. */
@@ -29,23 +31,23 @@ export interface OverGrant {
   /** Trips to the server and commands, per request. */
   readonly callsPerRequest: number
   readonly commandsPerRequest: number
-  /** The worst interval on the store's own clock, in microseconds, where the contestant learns it. */
+  /** The worst interval on the server's clock, in microseconds, held against what the contestant promises. */
   readonly audit?: Audit
 }
 
 /** Sets all callers on one key of one contestant, as fast as they are answered. */
 export async function measureOverGrant(contestant: Contestant, options: OverGrantOptions): Promise<OverGrant> {
-  const { callers, seconds, rate, burst } = options
-  const bucket: Bucket = { key: `sluice-bench:${process.pid}:grant`, rate, burst }
-  const running = await contestant.open(options.url, bucket, { callers, note: true })
+  const { callers, seconds, rate, burst, audited = false } = options
+  const quota: Quota = { tokens: rate, per: '1s', burst }
+  const key = `sluice-bench:${process.pid}:grant`
+  const running = await contestant.open(options.url, quota, { callers, note: audited || contestant.instants === 'told' })
   const before = running.wire.sent()
   // Half a token's time longer: the last token falls due at the end exactly, and should find somebody asking.
-  const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, running.ask)
+  const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, (caller) => running.ask(key, caller))
   const sent = running.wire.sent()
-  await running.close()
+  await running.close([key])
   const nominalMaximum = burst + rate * seconds
   const maximum = Math.floor(burst + (rate * load.elapsedMs) / 1_000)
-  const limit = tokenBucket({ rate: { tokens: rate, per: '1s' }, burst })
   return {
     contestant: contestant.name,
     total: load.total,
@@ -59,6 +61,13 @@ export async function measureOverGrant(contestant: Contestant, options: OverGran
     overGrantPercent: (load.allowed / maximum - 1) * 100,
     callsPerRequest: (sent.calls - before.calls) / load.total,
     commandsPerRequest: (sent.commands - before.commands) / load.total,
-    ...(running.admitted === undefined ? {} : { audit: audit(running.admitted, limit) }),
+    ...(running.admitted === undefined ? {} : { audit: audit(running.admitted, promiseOf(contestant, quota)) }),
   }
+}
+
+/** What the contestant promises to keep to, as the audit reads it. */
+function promiseOf({ promise = 'bucket' }: Contestant, quota: Quota): AnyLimit {
+  const { tokens, per, burst } = quota
+  if (promise === 'bucket') return tokenBucket({ rate: { tokens, per }, burst })
+  return fixedWindow({ limit: burst, window: windowOf(quota) * 1_000 })
 }

@@ -10,7 +10,7 @@ const MARKS: Readonly<Record<Mark, string>> = {
   told: '',
 }
 
-const DECIMALS: Readonly<Record<Unit, number>> = { x: 2, ns: 0, us: 2, ms: 2, s: 0, bytes: 0, '%': 2 }
+const DECIMALS: Readonly<Record<Unit, number>> = { x: 2, ns: 0, us: 2, ms: 2, s: 0, bytes: 0, calls: 3, '%': 2 }
 
 /** `1.97 x`, `3.02 us`. */
 export function amount(value: number, unit: Unit): string {
@@ -50,15 +50,15 @@ function rowOf(reading: Reading): string[] {
   const { value, unit, goal, spread, ours = '', baseline = '', overGrantPercent } = reading
   const quartiles = spread === undefined ? '' : `${figure(spread.low, DECIMALS[unit])} .. ${figure(spread.high, DECIMALS[unit])}`
   const over = overGrantPercent === undefined ? '' : amount(overGrantPercent, '%')
-  return [titleOf(reading), amount(value, unit), goalText(goal, unit), mark, quartiles, ours, baseline, over]
+  return [titleOf(reading), amount(value, unit), goalText(goal), mark, quartiles, ours, baseline, over]
 }
 
 function titleOf({ name, profile }: Reading): string {
   return profile === undefined ? name : `${name} [${profile}]`
 }
 
-function goalText(goal: Goal | undefined, unit?: Unit): string {
+function goalText(goal: Goal | undefined): string {
   if (goal === undefined) return ''
   const [sign, bound] = 'atMost' in goal ? ['<=', goal.atMost] : ['>=', goal.atLeast]
-  return `${sign} ${unit === undefined || unit === 'x' ? bound : figure(bound, Number.isInteger(bound) ? 0 : 1)}`
+  return `${sign} ${bound.toLocaleString('en-US', { maximumFractionDigits: 2 })}`
 }

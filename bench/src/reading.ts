@@ -1,6 +1,6 @@
 import type { Spread } from './statistics.ts'
 
-export type Unit = 'x' | 'ns' | 'us' | 'ms' | 's' | 'bytes' | '%'
+export type Unit = 'x' | 'ns' | 'us' | 'ms' | 's' | 'bytes' | 'calls' | '%'
 
 /** What a figure must reach; a bound is part of what is allowed. */
 export type Goal = { readonly atMost: number } | { readonly atLeast: number }

@@ -10,17 +10,28 @@ export interface Server {
   readonly machine: RedisMachine
 }
 
-/** The server SLUICE_REDIS_URL names, else a private one of this run's own; rejects with MissingEngine where there is neither. */
-export async function openServer({ atEnd }: Pick<SuiteOptions, 'atEnd'>): Promise<Server> {
-  const given = process.env['SLUICE_REDIS_URL'] ?? ''
-  if (given !== '') return { url: given, origin: 'given', machine: await describe(given, 'the Redis of SLUICE_REDIS_URL') }
+/** A server that nobody else talks to: its memory, its clock and its counters are what this run did to it. */
+export interface PrivateServer extends Server {
+  readonly pid: number
+}
+
+/** Starts a private redis-server whatever the environment says; rejects with MissingEngine where there is none to start. */
+export async function openPrivateServer({ atEnd }: Pick<SuiteOptions, 'atEnd'>): Promise<PrivateServer> {
   const found = findRedis()
-  if ('missing' in found) throw new MissingEngine(`no Redis to measure: ${found.missing}; or name one in SLUICE_REDIS_URL`)
+  if ('missing' in found) throw new MissingEngine(`no Redis to measure: ${found.missing}`)
   const engine = await startRedis(found.path).catch((error: unknown) => {
     throw new MissingEngine(`no Redis to measure: ${firstLine(error)}`, { cause: error })
   })
   atEnd(engine.stop)
-  return { url: engine.url, origin: 'private', machine: await describe(engine.url, 'the private redis-server') }
+  const { url, pid } = engine
+  return { url, pid, origin: 'private', machine: await describe(url, 'the private redis-server') }
+}
+
+/** The server SLUICE_REDIS_URL names, else a private one of this run's own; rejects with MissingEngine where there is neither. */
+export async function openServer({ atEnd }: Pick<SuiteOptions, 'atEnd'>): Promise<Server> {
+  const given = process.env['SLUICE_REDIS_URL'] ?? ''
+  if (given !== '') return { url: given, origin: 'given', machine: await describe(given, 'the Redis of SLUICE_REDIS_URL') }
+  return openPrivateServer({ atEnd })
 }
 
 async function describe(url: string, name: string): Promise<RedisMachine> {

@@ -1,4 +1,4 @@
-import type { Bucket, Contestant, Running } from './contestants/contestant.ts'
+import type { Contestant, Quota, Running } from './contestants/contestant.ts'
 import { closedLoop } from './load.ts'
 import { median } from './statistics.ts'
 
@@ -30,6 +30,7 @@ export interface Speed {
 interface Lane {
   readonly contestant: Contestant
   readonly running: Running
+  readonly key: string
   readonly rounds: number[]
   total: number
   denied: number
@@ -41,14 +42,15 @@ interface Lane {
 /** Takes turns, A B C D A B C D, so that whatever else the machine does falls on all alike. A first, short turn each is not counted. */
 export async function measureSpeed(contestants: readonly Contestant[], options: SpeedOptions): Promise<Speed[]> {
   const lanes: Lane[] = []
+  const quota: Quota = { tokens: options.rate, per: '1s', burst: options.burst }
   for (const [index, contestant] of contestants.entries()) {
-    const bucket: Bucket = { key: `sluice-bench:${process.pid}:speed${index}`, rate: options.rate, burst: options.burst }
-    const running = await contestant.open(options.url, bucket, { callers: options.callers })
-    await closedLoop(options.callers, options.roundMs / 4, running.ask)
-    lanes.push({ contestant, running, rounds: [], total: 0, denied: 0, errors: 0, calls: 0, commands: 0 })
+    const key = `sluice-bench:${process.pid}:speed${index}`
+    const running = await contestant.open(options.url, quota, { callers: options.callers })
+    await closedLoop(options.callers, options.roundMs / 4, (caller) => running.ask(key, caller))
+    lanes.push({ contestant, running, key, rounds: [], total: 0, denied: 0, errors: 0, calls: 0, commands: 0 })
   }
   for (let round = 0; round < options.rounds; round += 1) for (const lane of lanes) await turn(lane, options)
-  for (const { running } of lanes) await running.close()
+  for (const { running, key } of lanes) await running.close([key])
   const first = lanes[0]?.rounds ?? []
   return lanes.map(({ contestant, rounds, total, denied, errors, calls, commands }) => ({
     contestant: contestant.name,
@@ -64,9 +66,9 @@ export async function measureSpeed(contestants: readonly Contestant[], options: 
 }
 
 async function turn(lane: Lane, { callers, roundMs }: SpeedOptions): Promise<void> {
-  const { running } = lane
+  const { running, key } = lane
   const before = running.wire.sent()
-  const load = await closedLoop(callers, roundMs, running.ask)
+  const load = await closedLoop(callers, roundMs, (caller) => running.ask(key, caller))
   const sent = running.wire.sent()
   lane.rounds.push((load.elapsedMs * 1e6) / load.total)
   lane.total += load.total

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 
 /** Connections to the server, and what was really sent over them. */
 export interface Wire {
@@ -13,8 +13,11 @@ export interface Sent {
   readonly calls: number
 }
 
+/** What a contestant's documentation asks of the client. */
+export type WireOptions = Pick<RedisOptions, 'enableAutoPipelining' | 'enableOfflineQueue' | 'connectTimeout' | 'maxRetriesPerRequest'>
+
 /** Opens connections that count every command they send; rejects where the server does not answer. */
-export async function openWire(url: string, connections: number): Promise<Wire> {
+export async function openWire(url: string, connections: number, options: WireOptions = {}): Promise<Wire> {
   let [commands, calls] = [0, 0]
   const count = (client: Redis): void => {
     const send = client.sendCommand.bind(client)
@@ -27,7 +30,7 @@ export async function openWire(url: string, connections: number): Promise<Wire> 
       return send(command, stream)
     }
   }
-  const clients = Array.from({ length: connections }, () => new Redis(url, { lazyConnect: true, retryStrategy: () => null }))
+  const clients = Array.from({ length: connections }, () => new Redis(url, { ...options, lazyConnect: true, retryStrategy: () => null }))
   for (const client of clients) {
     // Without a listener the client prints; what went wrong comes out of connect() and of the commands.
     client.on('error', () => {})

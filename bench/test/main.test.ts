@@ -38,6 +38,8 @@ describe('npm run bench', () => {
     [['seed-003', '--only', 'hot']],
     [['seed-003', '--gates']],
     [['embedded', '--only', 'hot,cold']],
+    [['redis', '--only', 'service']],
+    [['redis', '--gates']],
   ])('%j: lists the suites and exits with 3', async (args) => {
     const { code, out, err } = await bench(args)
     expect([code, out]).toEqual([3, ''])
@@ -75,6 +77,27 @@ describe('npm run bench', () => {
     expect(marks).not.toContain('wrong')
     expect(marks).not.toContain('absent')
   }, 90_000)
+
+  it.skipIf('missing' in findRedis())(
+    'redis: measures the parts that were asked for on a server of its own, names what is missing, and leaves nothing behind',
+    async () => {
+      const temporary = folder()
+      const json = join(temporary, 'results', 'redis.json')
+      const env = { SLUICE_REDIS_URL: 'redis://127.0.0.1:1', TMPDIR: temporary }
+      const { code, out } = await bench(['redis', '--only', 'denied,redis-time', '--seconds', '0.1', '--json', json], env)
+      expect(code).toBe(0)
+      expect(out).toMatch(/^plain \[denied flood\] .* x .* Lua EVALSHA [\d.]+ us +0\.00 %$/m)
+      expect(out).toMatch(/^16 different keys in a call \[against one EVALSHA each\] .* x +<= 0\.78 /m)
+      const results = JSON.parse(readFileSync(json, 'utf8')) as { parts: Record<string, { readings: { mark: string }[] }> }
+      expect(results).toMatchObject({ suite: 'redis', seconds: 0.1, machine: { node: process.versions.node } })
+      expect(Object.keys(results.parts)).toEqual(['redis-time', 'denied'])
+      const marks = Object.values(results.parts).flatMap(({ readings }) => readings.map(({ mark }) => mark))
+      expect(marks).toHaveLength(5 + 4)
+      expect(marks).not.toContain('wrong')
+      expect(readdirSync(temporary)).toEqual(['results'])
+    },
+    90_000,
+  )
 
   it.skipIf('missing' in findRedis())('stops its private server when it is interrupted', async () => {
     const temporary = folder()

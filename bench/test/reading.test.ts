@@ -40,6 +40,7 @@ describe('the table', () => {
       overGrantPercent: 0,
     },
     { name: 'memory', unit: 'bytes', value: 34.4, goal: { atMost: 56 } },
+    { name: 'trips', unit: 'calls', value: 0.0156, goal: { atMost: 0.05 } },
     { name: 'many', goal: { atLeast: 4 }, absent: 'not there yet' },
     { name: 'many more', goal: { atLeast: 0.5 }, absent: 'not there yet' },
   ]
@@ -47,12 +48,13 @@ describe('the table', () => {
   it('shows the figure, its goal and what it is held against, and names what is missing once', () => {
     expect(readingsTable(readings)).toBe(
       [
-        'figure                    measured    goal                   quartiles    ours   baseline  over-grant',
-        '------------------------  --------  ------  ------------  ------------  ------  ---------  ----------',
-        'checkSync [denied flood]    3.46 x    <= 2        MISSED  3.40 .. 3.50  190 ns  Map 55 ns      0.00 %',
-        'memory                    34 bytes   <= 56       reached',
-        'many                                  >= 4  not measured',
-        'many more                           >= 0.5  not measured',
+        'figure                       measured     goal                   quartiles    ours   baseline  over-grant',
+        '------------------------  -----------  -------  ------------  ------------  ------  ---------  ----------',
+        'checkSync [denied flood]       3.46 x     <= 2        MISSED  3.40 .. 3.50  190 ns  Map 55 ns      0.00 %',
+        'memory                       34 bytes    <= 56       reached',
+        'trips                     0.016 calls  <= 0.05       reached',
+        'many                                      >= 4  not measured',
+        'many more                               >= 0.5  not measured',
         'floor of checkSync [denied flood]: 0.80 x (the clock alone)',
         '2 not measured: not there yet',
       ].join('\n'),
@@ -60,7 +62,7 @@ describe('the table', () => {
   })
 
   it('counts the marks that were given', () => {
-    expect(tallyText(readings)).toBe('1 reached, 1 missed, 2 not measured')
+    expect(tallyText(readings)).toBe('2 reached, 1 missed, 2 not measured')
     expect(tallyText([])).toBe('no goal was asked for')
   })
 

@@ -1,29 +1,36 @@
 import type { TraceEntry } from 'sluice/testing'
 import type { Wire } from '../wire.ts'
 
-/** The one bucket that all callers of a run ask: `burst` tokens, refilled by `rate` a second; every request costs 1. */
-export interface Bucket {
-  readonly key: string
-  readonly rate: number
+/** What every key may have: `tokens` per second or day, `burst` at once; every request costs 1. */
+export interface Quota {
+  readonly tokens: number
+  readonly per: '1s' | '1d'
   readonly burst: number
 }
 
-/** A contestant connected to the server and warmed up, for one bucket. */
+/** A contestant connected to the server and warmed up, for one quota. */
 export interface Running {
   readonly wire: Wire
   /** Whether the request may pass; rejects where that could not be decided. */
-  ask(caller: number): Promise<boolean>
-  /** What was admitted, on the store's own clock: where it was asked for and the contestant learns it. */
+  ask(key: string, caller: number): Promise<boolean>
+  /** What was admitted, on the server's clock; there where `note` was asked for. */
   readonly admitted?: readonly TraceEntry[]
-  /** Removes the bucket and closes the connections. */
-  close(): Promise<void>
+  /** Forgets these keys and closes the connections. */
+  close(keys: readonly string[]): Promise<void>
 }
 
-/** One way of keeping a token bucket in Redis. */
+/** One way of keeping a limit in Redis. */
 export interface Contestant {
   readonly name: string
+  /** What it promises: a token bucket, or `burst` in every window of `burst / rate`, which is twice that across a boundary. Default `bucket`. */
+  readonly promise?: 'bucket' | 'window'
+  /**
+   * How `admitted` learns the server's time: each decision tells it (`told`); it is asked for in the same program or right behind the write
+   * (`asked`, the default); or right before the request on the same connection (`before`), which may be a few commands early.
+   */
+  readonly instants?: 'told' | 'asked' | 'before'
   /** Rejects where the server does not answer. */
-  open(url: string, bucket: Bucket, options: OpenOptions): Promise<Running>
+  open(url: string, quota: Quota, options: OpenOptions): Promise<Running>
 }
 
 export interface OpenOptions {
@@ -35,3 +42,14 @@ export interface OpenOptions {
 
 /** How long a contestant's bucket outlives its last request, in milliseconds. */
 export const TIME_TO_LIVE = 60_000
+
+const SECONDS = { '1s': 1, '1d': 86_400 } as const
+
+export function perSecondOf({ tokens, per }: Quota): number {
+  return tokens / SECONDS[per]
+}
+
+/** How long the whole burst takes to come back, in seconds: the window of those who count in windows. */
+export function windowOf({ tokens, per, burst }: Quota): number {
+  return (burst * SECONDS[per]) / tokens
+}

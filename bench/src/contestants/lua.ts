@@ -1,12 +1,10 @@
 import type { Redis } from 'ioredis'
-import { openWire } from '../wire.ts'
-import { type Contestant, TIME_TO_LIVE } from './contestant.ts'
+import type { TraceEntry } from 'sluice/testing'
+import { openWire, type WireOptions } from '../wire.ts'
+import { type Contestant, perSecondOf, TIME_TO_LIVE } from './contestant.ts'
+import { microsOf } from './server-time.ts'
 
-/**
- * KEYS[1] the bucket; ARGV: the client's time (ms), tokens a second, burst, cost, time to live (ms).
- * Returns 1 for granted, 0 for refused.
- */
-const PROGRAM = `
+const DECIDE = `
 local now, rate, burst, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local level, since = unpack(redis.call('HMGET', KEYS[1], 'tokens', 'at'))
 level, since = tonumber(level or burst), tonumber(since or now)
@@ -19,23 +17,48 @@ local granted = level >= cost
 if granted then level = level - cost end
 redis.call('HSET', KEYS[1], 'tokens', level, 'at', since)
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
-return granted and 1 or 0
 `
 
+/**
+ * KEYS[1] the bucket; ARGV: the client's time (ms), tokens a second, burst, cost, time to live (ms).
+ * Returns 1 for granted, 0 for refused.
+ */
+export const PROGRAM: string = `${DECIDE}return granted and 1 or 0\n`
+
+/** The same, and the server's time after it. */
+const NOTING = `${DECIDE}return { granted and 1 or 0, unpack(redis.call('TIME')) }\n`
+
 /** One program per decision, sent by its digest; a hash of two fields; the time is the client's. All callers share a connection. */
-export const lua: Contestant = {
-  name: 'Lua EVALSHA',
-  open: async (url, { key, rate, burst }) => {
-    const wire = await openWire(url, 1)
-    const client = wire.clients[0] as Redis
-    const digest = (await client.script('LOAD', PROGRAM)) as string
-    return {
-      wire,
-      ask: async () => (await client.evalsha(digest, 1, key, Date.now(), rate, burst, 1, TIME_TO_LIVE)) === 1,
-      close: async () => {
-        await client.del(key)
-        await wire.close()
-      },
-    }
-  },
+export const lua: Contestant = contestant('Lua EVALSHA')
+
+/** The same over a client that writes the commands of one tick of the event loop together, its own option. */
+export const luaPipelined: Contestant = contestant('Lua EVALSHA, auto-pipelined', { enableAutoPipelining: true })
+
+function contestant(name: string, options?: WireOptions): Contestant {
+  return {
+    name,
+    open: async (url, quota, { note = false }) => {
+      const wire = await openWire(url, 1, options)
+      const client = wire.clients[0] as Redis
+      const [rate, { burst }] = [perSecondOf(quota), quota]
+      const digest = (await client.script('LOAD', note ? NOTING : PROGRAM)) as string
+      const admitted: TraceEntry[] = []
+      const decide = (key: string): Promise<unknown> => client.evalsha(digest, 1, key, Date.now(), rate, burst, 1, TIME_TO_LIVE)
+      return {
+        wire,
+        ...(note ? { admitted } : {}),
+        ask: async (key) => {
+          const answer = await decide(key)
+          if (!note) return answer === 1
+          const [granted, ...time] = answer as [number, string, string]
+          if (granted === 1) admitted.push({ at: microsOf(time), cost: 1, allowed: true })
+          return granted === 1
+        },
+        close: async (keys) => {
+          if (keys.length > 0) await client.del(...keys)
+          await wire.close()
+        },
+      }
+    },
+  }
 }

@@ -6,31 +6,37 @@ import { openWire } from '../wire.ts'
 import type { Contestant } from './contestant.ts'
 
 /** Sluice as it is published, defaults and deadline included, on the server's clock. All callers share a connection. */
-export const sluice: Contestant = {
-  name: 'Sluice',
-  open: async (url, { key, rate, burst }, { note = false }) => {
-    const wire = await openWire(url, 1)
-    const admitted: TraceEntry[] = []
-    const plain = redisStore({ client: ioredis(wire.clients[0] as Redis) })
-    const store = note ? listening(plain, admitted) : plain
-    const limiter = createLimiter({ name: 'bench', limit: tokenBucket({ rate: { tokens: rate, per: '1s' }, burst }), store })
-    // Brings the program to the server, so that no request of the run has to.
-    await limiter.ready()
-    return {
-      wire,
-      ...(note ? { admitted } : {}),
-      ask: async () => {
-        const decision = await limiter.check(key)
-        if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
-        return decision.allowed
-      },
-      close: async () => {
-        await limiter.reset(key)
-        await limiter.close()
-        await wire.close()
-      },
-    }
-  },
+export const sluice: Contestant = sluiceOver('Sluice', (store) => store)
+
+/** Sluice with its store wrapped, or not. */
+export function sluiceOver(name: string, wrap: (store: Store) => Store): Contestant {
+  return {
+    name,
+    instants: 'told',
+    open: async (url, { tokens, per, burst }, { note = false }) => {
+      const wire = await openWire(url, 1)
+      const admitted: TraceEntry[] = []
+      const wrapped = wrap(redisStore({ client: ioredis(wire.clients[0] as Redis) }))
+      const store = note ? listening(wrapped, admitted) : wrapped
+      const limiter = createLimiter({ name: 'bench', limit: tokenBucket({ rate: { tokens, per }, burst }), store })
+      // Brings the program to the server, so that no request of the run has to.
+      await limiter.ready()
+      return {
+        wire,
+        ...(note ? { admitted } : {}),
+        ask: async (key) => {
+          const decision = await limiter.check(key)
+          if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
+          return decision.allowed
+        },
+        close: async (keys) => {
+          for (const key of keys) await limiter.reset(key)
+          await limiter.close()
+          await wire.close()
+        },
+      }
+    },
+  }
 }
 
 /** Notes what the store admitted: its verdicts know the microsecond, a decision the millisecond. */

@@ -1,7 +1,9 @@
 import type { Redis } from 'ioredis'
+import type { TraceEntry } from 'sluice/testing'
 import { openWire } from '../wire.ts'
 import { type Contestant, TIME_TO_LIVE } from './contestant.ts'
 import { draw } from './level.ts'
+import { microsOf } from './server-time.ts'
 
 const TRIES = 20
 
@@ -11,26 +13,31 @@ const TRIES = 20
  */
 export const watch: Contestant = {
   name: 'WATCH/MULTI/EXEC',
-  open: async (url, bucket, { callers }) => {
+  open: async (url, quota, { callers, note = false }) => {
     const wire = await openWire(url, callers)
-    const { key } = bucket
+    const admitted: TraceEntry[] = []
     return {
       wire,
-      ask: async (caller) => {
+      ...(note ? { admitted } : {}),
+      ask: async (key, caller) => {
         const client = wire.clients[caller] as Redis
         const now = Date.now()
         for (let tries = 0; tries < TRIES; tries += 1) {
           await client.watch(key)
-          const { granted, tokens, at } = draw(await client.hmget(key, 'tokens', 'at'), now, bucket)
+          const { granted, tokens, at } = draw(await client.hmget(key, 'tokens', 'at'), now, quota)
           const transaction = client.multi()
           if (granted) transaction.hset(key, { tokens, at })
           transaction.pexpire(key, TIME_TO_LIVE)
-          if ((await transaction.exec()) !== null) return granted
+          if (note) transaction.time()
+          const answers = await transaction.exec()
+          if (answers === null) continue
+          if (note && granted) admitted.push({ at: microsOf(answers.at(-1)?.[1] as string[]), cost: 1, allowed: true })
+          return granted
         }
         throw new Error(`interrupted ${TRIES} times`)
       },
-      close: async () => {
-        await (wire.clients[0] as Redis).del(key)
+      close: async (keys) => {
+        if (keys.length > 0) await (wire.clients[0] as Redis).del(...keys)
         await wire.close()
       },
     }

@@ -5,8 +5,8 @@ import { figure } from '../report.ts'
 import { median, ratiosOf } from '../statistics.ts'
 import type { AlgorithmHoldInput, AlgorithmHoldResult } from './algorithms-hold.ts'
 import { ALGORITHMS, type AlgorithmName, type AlgorithmsInput, type AlgorithmsResult, type Load } from './algorithms-lanes.ts'
-import { inChild } from './in-child.ts'
-import type { Part, PartOptions } from './part.ts'
+import { inChild } from '../in-child.ts'
+import type { Part, PartOptions } from '../part.ts'
 
 const KEYS = 100_000
 const LOADS: readonly Load[] = ['allowed', 'denied']

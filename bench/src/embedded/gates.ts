@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { amount } from '../reading-text.ts'
 import type { Reading } from '../reading.ts'
-import type { Part, PartOptions } from './part.ts'
+import type { Part, PartOptions } from '../part.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const GATES = [

@@ -4,8 +4,8 @@ import type { Reading } from '../reading.ts'
 import { figure, percent } from '../report.ts'
 import { median, ratiosOf } from '../statistics.ts'
 import { type Grant, type HotInput, type HotResult, METERED } from './hot-lanes.ts'
-import { inChild } from './in-child.ts'
-import type { Part } from './part.ts'
+import { inChild } from '../in-child.ts'
+import type { Part } from '../part.ts'
 import { ALLOWED, DENIED, type Profile, wrongAnswersOf } from './profiles.ts'
 
 const SYNC_GOAL = { atMost: 2 }

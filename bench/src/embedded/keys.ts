@@ -3,11 +3,11 @@ import { amount } from '../reading-text.ts'
 import type { Goal, Reading, Unit } from '../reading.ts'
 import { figure } from '../report.ts'
 import { median, ratiosOf } from '../statistics.ts'
-import { inChild } from './in-child.ts'
+import { inChild } from '../in-child.ts'
 import type { HoldInput, HoldResult } from './keys-hold.ts'
 import type { KeysInput, KeysResult } from './keys-lanes.ts'
 import type { Holder } from './many-keys.ts'
-import type { Part, PartOptions } from './part.ts'
+import type { Part, PartOptions } from '../part.ts'
 import { ALLOWED_KEYS, DENIED, type Profile, wrongAnswersOf } from './profiles.ts'
 
 const KEYS = 1_000_000

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import type { PartOptions } from './part.ts'
+import type { PartOptions } from '../part.ts'
 
 const PROBE = new URL('cpu-probe.js', import.meta.url).href
 /** Milliseconds a server has to say where it listens. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { BUNDLES, measureSizes } from '@sluice/scripts/size'
 import type { Reading } from '../reading.ts'
-import type { Part } from './part.ts'
+import type { Part } from '../part.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 

@@ -3,14 +3,13 @@ import { http } from '../embedded/http.ts'
 import { hot } from '../embedded/hot.ts'
 import { keys } from '../embedded/keys.ts'
 import { gates } from '../embedded/gates.ts'
-import type { Part } from '../embedded/part.ts'
 import { rules } from '../embedded/rules.ts'
 import { service } from '../embedded/service.ts'
 import { size } from '../embedded/size.ts'
 import { thisMachine } from '../machine.ts'
-import { readingsTable, tallyText } from '../reading-text.ts'
-import { markOf, type Reading } from '../reading.ts'
+import type { Part } from '../part.ts'
 import { figure } from '../report.ts'
+import { runParts } from './run-parts.ts'
 import type { Suite } from './suite.ts'
 
 const PARTS: readonly Part[] = [hot, keys, algorithms, rules, http, service, size]
@@ -21,25 +20,17 @@ export const embedded: Suite = {
   name: 'embedded',
   summary: 'what the limiter in this process, the adapter and the service must reach, as ratios to baselines; about two minutes',
   parts: PARTS.map(({ name }) => name),
+  gates: true,
   async run({ seconds = SECONDS, parts, gates: withGates = false, say, atEnd }) {
     const machine = thisMachine()
     const asked = PARTS.filter(({ name }) => parts === undefined || parts.includes(name))
-    const chosen = withGates ? [...asked, gates] : asked
-    const texts: string[] = []
-    const results: Record<string, unknown> = {}
-    const all: Reading[] = []
-    for (const part of chosen) {
-      const { readings, notes } = await part.run({ seconds, say: (line) => say(`${part.name}: ${line}`), atEnd })
-      all.push(...readings)
-      results[part.name] = { readings: readings.map((reading) => ({ ...reading, mark: markOf(reading) })), notes }
-      texts.push([`${part.name.toUpperCase()}  ${part.title}`, readingsTable(readings), ...notes].join('\n'))
-    }
+    const { texts, results } = await runParts(withGates ? [...asked, gates] : asked, { seconds, say, atEnd })
     const { cores, cpu, load, node } = machine
     const head = [
       'embedded: what must be reached, and what it is held against',
       `machine: ${cores} cores (${cpu}), load ${figure(load, 2)} at the start; node ${node}; ${seconds} s a comparison`,
       'Figures are medians of ratios within a round: both sides run in small batches by turns. Compare ratios, not machines.',
     ].join('\n')
-    return { text: [head, ...texts, tallyText(all)].join('\n\n'), results: { suite: 'embedded', machine, seconds, parts: results } }
+    return { text: [head, ...texts].join('\n\n'), results: { suite: 'embedded', machine, seconds, parts: results } }
   },
 }

@@ -23,8 +23,10 @@ export interface Suite {
   readonly name: string
   /** One line of the usage. */
   readonly summary: string
-  /** What `parts` may name; a suite without any has no gates either. */
+  /** What `parts` may name. */
   readonly parts?: readonly string[]
+  /** Whether it can time the repository's own gates. */
+  readonly gates?: boolean
   /** Rejects with MissingEngine where there is nothing to run against. */
   run(options: SuiteOptions): Promise<SuiteResult>
 }

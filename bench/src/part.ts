@@ -1,4 +1,4 @@
-import type { Reading } from '../reading.ts'
+import type { Reading } from './reading.ts'
 
 export interface PartOptions {
   /** Time for one comparison; counts of keys and of requests stay as they are. */
@@ -15,8 +15,8 @@ export interface PartResult {
 }
 
 /** Figures that are measured together and can be asked for by name. */
-export interface Part {
+export interface Part<Options extends PartOptions = PartOptions> {
   readonly name: string
   readonly title: string
-  run(options: PartOptions): Promise<PartResult>
+  run(options: Options): Promise<PartResult>
 }

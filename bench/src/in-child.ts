@@ -4,14 +4,20 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { PartOptions } from './part.ts'
 
-const CHILD = fileURLToPath(new URL('child.js', import.meta.url))
+/** Programs of measurements: each has its own `child.ts`. */
+export type Family = 'embedded' | 'redis'
+
+export interface ChildOptions extends Pick<PartOptions, 'atEnd'> {
+  readonly family?: Family
+}
 
 /**
- * Runs a measurement of `child.ts` in a process of its own, so that no other one has shaped its heap or its compiled code; the
+ * Runs a measurement of a family's `child.ts` in a process of its own, so that no other one has shaped its heap or its compiled code; the
  * collector can be called there. Rejects where the process fails; what it wrote to stderr went to ours.
  */
-export async function inChild<Result>(measurement: string, input: object, { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<Result> {
-  const args = ['--expose-gc', CHILD, measurement, JSON.stringify(input)]
+export async function inChild<Result>(measurement: string, input: object, { atEnd, family = 'embedded' }: ChildOptions): Promise<Result> {
+  const program = fileURLToPath(new URL(`${family}/child.js`, import.meta.url))
+  const args = ['--expose-gc', program, measurement, JSON.stringify(input)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   atEnd(async () => void child.kill())
   const [out, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null, string | null]>])

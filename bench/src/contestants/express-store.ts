@@ -1,0 +1,43 @@
+import type { Options } from 'express-rate-limit'
+import type { Redis } from 'ioredis'
+import { RedisStore, type RedisReply } from 'rate-limit-redis'
+import type { TraceEntry } from 'sluice/testing'
+import { openWire } from '../wire.ts'
+import { type Contestant, windowOf } from './contestant.ts'
+import { serverTime } from './server-time.ts'
+
+/**
+ * rate-limit-redis as its page sets it up for ioredis, asked as express-rate-limit asks it: `increment`, then the comparison with the limit;
+ * without the middleware around it.
+ */
+export const expressStore: Contestant = {
+  name: 'rate-limit-redis',
+  promise: 'window',
+  instants: 'before',
+  open: async (url, quota, { note = false }) => {
+    const wire = await openWire(url, 1)
+    const client = wire.clients[0] as Redis
+    const admitted: TraceEntry[] = []
+    const store = new RedisStore({
+      sendCommand: (command: string, ...args: string[]) => client.call(command, ...args) as Promise<RedisReply>,
+    })
+    // Of all that the middleware hands over the store reads the window alone.
+    await store.init({ windowMs: windowOf(quota) * 1_000 } as Options)
+    return {
+      wire,
+      ...(note ? { admitted } : {}),
+      ask: async (key) => {
+        const time = note ? serverTime(client) : undefined
+        const { totalHits } = await store.increment(key)
+        const at = await time
+        const allowed = totalHits <= quota.burst
+        if (at !== undefined && allowed) admitted.push({ at, cost: 1, allowed })
+        return allowed
+      },
+      close: async (keys) => {
+        for (const key of keys) await store.resetKey(key)
+        await wire.close()
+      },
+    }
+  },
+}

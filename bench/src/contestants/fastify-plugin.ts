@@ -1,0 +1,52 @@
+import rateLimit from '@fastify/rate-limit'
+import { fastify, type FastifyRequest } from 'fastify'
+import type { Redis } from 'ioredis'
+import type { TraceEntry } from 'sluice/testing'
+import { openWire } from '../wire.ts'
+import { type Contestant, windowOf } from './contestant.ts'
+import { serverTime } from './server-time.ts'
+
+const NAME_SPACE = 'fastify-rate-limit-'
+
+/**
+ * The plugin in an application of its own, with the client settings of its example, asked through its `createRateLimit`: the decision
+ * without Fastify's routing and without the header fields.
+ */
+export const fastifyPlugin: Contestant = {
+  name: '@fastify/rate-limit',
+  promise: 'window',
+  instants: 'before',
+  open: async (url, quota, { note = false }) => {
+    const wire = await openWire(url, 1, { connectTimeout: 500, maxRetriesPerRequest: 1 })
+    const client = wire.clients[0] as Redis
+    const admitted: TraceEntry[] = []
+    const app = fastify()
+    await app.register(rateLimit, {
+      global: false,
+      redis: client,
+      max: quota.burst,
+      timeWindow: windowOf(quota) * 1_000,
+      keyGenerator: (request) => request.id,
+    })
+    await app.ready()
+    const check = app.createRateLimit()
+    return {
+      wire,
+      ...(note ? { admitted } : {}),
+      ask: async (key) => {
+        const time = note ? serverTime(client) : undefined
+        // What the plugin reads of a request: the key's source, and the route's own settings, of which there are none.
+        const answer = await check({ id: key, routeOptions: {} } as FastifyRequest)
+        const at = await time
+        const allowed = answer.isAllowed || !answer.isExceeded
+        if (at !== undefined && allowed) admitted.push({ at, cost: 1, allowed })
+        return allowed
+      },
+      close: async (keys) => {
+        if (keys.length > 0) await client.del(...keys.map((key) => NAME_SPACE + key))
+        await app.close()
+        await wire.close()
+      },
+    }
+  },
+}

@@ -1,0 +1,63 @@
+import type { Redis } from 'ioredis'
+import { openWire } from '../wire.ts'
+import type { Contestant } from './contestant.ts'
+
+/** So many keys at most travel in one call, as in Sluice. */
+const MOST = 128
+
+/**
+ * A program that does nothing, called with the keys of all who asked while the last call was under way: what joining calls can
+ * save, where deciding costs nothing. Everybody may pass.
+ */
+export const emptyJoined: Contestant = {
+  name: 'an empty program for all that wait',
+  open: async (url) => {
+    const wire = await openWire(url, 1)
+    const client = wire.clients[0] as Redis
+    const digest = (await client.script('LOAD', 'return 1')) as string
+    let waiting: { readonly key: string; readonly resolve: (allowed: boolean) => void; readonly reject: (error: unknown) => void }[] = []
+    let underWay = false
+    const send = async (): Promise<void> => {
+      // What one tick asks travels together.
+      await Promise.resolve()
+      while (waiting.length > 0) {
+        const batch = waiting.slice(0, MOST)
+        waiting = waiting.slice(MOST)
+        const keys = [...new Set(batch.map(({ key }) => key))]
+        try {
+          const answer = await client.evalsha(digest, keys.length, ...keys)
+          for (const { resolve } of batch) resolve(answer === 1)
+        } catch (error) {
+          for (const { reject } of batch) reject(error)
+        }
+      }
+      underWay = false
+    }
+    return {
+      wire,
+      ask: (key) =>
+        new Promise((resolve, reject) => {
+          waiting.push({ key, resolve, reject })
+          if (underWay) return
+          underWay = true
+          void send()
+        }),
+      close: () => wire.close(),
+    }
+  },
+}
+
+/** No store at all: an async function that reads the clock and says yes, or no. */
+export function clockAlone(allowed: boolean): Contestant {
+  return {
+    name: 'an async function and the clock',
+    open: async (url) => {
+      const wire = await openWire(url, 0)
+      return {
+        wire,
+        ask: async () => (performance.now() >= 0 ? allowed : !allowed),
+        close: () => wire.close(),
+      }
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { Cluster, Redis } from 'ioredis'
+import { createEngine, parsePolicy } from 'sluice/policy'
+import { ioredis, redisStore } from 'sluice/redis'
+import { programStats } from './command-stats.ts'
+import { wrapperOf, type WrapperName } from './wrappers.ts'
+
+export interface TripsInput {
+  readonly urls: readonly string[]
+  readonly callers: number
+  readonly requests: number
+  readonly wrappers: readonly WrapperName[]
+}
+
+/** Undefined where the wrappers are not there. */
+export interface TripsResult {
+  /** Programs that all nodes together ran for one request. */
+  readonly trips: number
+  readonly microseconds: number
+  readonly refused: number
+}
+
+const RULES = [
+  ['global', ''],
+  ['tenant', 'header:x-tenant'],
+  ['endpoint', 'path:template'],
+] as const
+const LIMIT = 'rate: 1000000/s, burst: 10000000'
+const TENANTS = 20
+const ENDPOINTS = 8
+
+/** Asks an engine of three rules over a cluster; the nodes say how often they were asked. */
+export async function countTrips({ urls, callers, requests, wrappers }: TripsInput): Promise<TripsResult | undefined> {
+  const wrap = wrapperOf(...wrappers)
+  if (wrap === undefined) return undefined
+  const nodes = urls.map((url) => new Redis(url))
+  const client = new Cluster(urls.map((url) => ({ host: new URL(url).hostname, port: Number(new URL(url).port) })))
+  const text = RULES.map(([name, key]) => `  - { name: ${name}, key: [${key}], ${LIMIT} }`)
+  const store = wrap(redisStore({ client: ioredis(client) }))
+  const engine = createEngine({ policy: parsePolicy(['version: 1', 'rules:', ...text].join('\n')), store })
+  let [next, refused] = [0, 0]
+  const spend = async (count: number): Promise<void> => {
+    let left = count
+    const caller = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1
+        next += 1
+        const headers = { 'x-tenant': `tenant-${next % TENANTS}` }
+        const { allowed } = await engine.decide({ method: 'GET', path: `/api/service-${next % ENDPOINTS}/items`, headers })
+        if (!allowed) refused += 1
+      }
+    }
+    await Promise.all(Array.from({ length: callers }, caller))
+  }
+  const asked = async (): Promise<number> => (await Promise.all(nodes.map(programStats))).reduce((sum, { calls }) => sum + calls, 0)
+  await spend(requests)
+  const before = await asked()
+  const started = performance.now()
+  await spend(requests)
+  const elapsed = performance.now() - started
+  const trips = (await asked()) - before
+  await engine.close()
+  for (const node of nodes) node.disconnect()
+  client.disconnect()
+  return { trips: trips / requests, microseconds: (elapsed * 1e3) / requests, refused }
+}

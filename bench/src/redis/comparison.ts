@@ -1,0 +1,142 @@
+import { type Profile, wrongAnswersOf } from '../embedded/profiles.ts'
+import { inChild } from '../in-child.ts'
+import type { Floor, Goal, Reading } from '../reading.ts'
+import { amount } from '../reading-text.ts'
+import { figure, percent, table } from '../report.ts'
+import { median, ratiosOf } from '../statistics.ts'
+import type { CallersInput, CallersResult, LaneInput } from './callers-lanes.ts'
+import type { Grant } from './grants.ts'
+import type { RedisOptions } from './redis-part.ts'
+import type { CallersTimed } from './rounds.ts'
+import type { Way } from './ways.ts'
+
+/** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
+export const BATCH_MS = 30
+
+const MISSING = 'this version has no such wrapper for its Redis store'
+
+const FLOORS: readonly Way[] = ['empty-joined', 'clock', 'clock-denied']
+
+/** A lane as it was measured, with the audit of its way; floors have none. */
+export interface Lane extends CallersTimed {
+  readonly grant: Grant | undefined
+}
+
+/** Lanes that were measured side by side, by the caller's names for them. */
+export interface Comparison<Name extends string> {
+  readonly profile: Profile
+  /** Undefined where the way is not there. */
+  readonly lanes: Readonly<Record<Name, Lane | undefined>>
+  /** Every lane with its times, trips to the server, errors and over-grant. */
+  readonly table: string
+}
+
+/** Measures lanes side by side in a process of its own. */
+export async function compare<Name extends string>(
+  options: RedisOptions,
+  profile: Profile,
+  asked: Readonly<Record<Name, LaneInput>>,
+): Promise<Comparison<Name>> {
+  const { server, seconds, grantOf } = options
+  const inputs = Object.entries<LaneInput>(asked)
+  const input: CallersInput = {
+    url: server.url,
+    pid: server.pid,
+    seconds,
+    batchMs: Math.min(BATCH_MS, seconds * 20),
+    quota: { tokens: profile.tokens, per: profile.per, burst: profile.burst },
+    lanes: inputs.map(([, lane]) => lane),
+  }
+  const result = await inChild<CallersResult>('callers', input, { ...options, family: 'redis' })
+  const grants: (Grant | undefined)[] = []
+  for (const [index, [, { way }]] of inputs.entries()) {
+    const there = (result.lanes[index] ?? undefined) !== undefined
+    grants.push(!there || FLOORS.includes(way) ? undefined : await grantOf(way))
+  }
+  return comparisonOf(profile, Object.keys(asked) as Name[], result.lanes, grants)
+}
+
+/** Lanes as a child process told them, by their names; what it left out comes as null. */
+export function comparisonOf<Name extends string>(
+  profile: Profile,
+  names: readonly Name[],
+  timed: readonly (CallersTimed | null | undefined)[],
+  grants: readonly (Grant | undefined)[] = [],
+): Comparison<Name> {
+  const lanes: Record<string, Lane | undefined> = {}
+  for (const [index, name] of names.entries()) {
+    const lane = timed[index] ?? undefined
+    lanes[name] = lane === undefined ? undefined : { ...lane, grant: grants[index] }
+  }
+  return { profile, lanes: lanes as Record<Name, Lane | undefined>, table: laneTable(Object.values(lanes)) }
+}
+
+export interface Judged<Name extends string> {
+  readonly name: string
+  readonly ours: Name
+  readonly baseline: Name
+  readonly floor?: Name
+  /** `speed`: decisions a second as a multiple of the baseline's; `time`: the time of one as a multiple of it. */
+  readonly as: 'speed' | 'time'
+  readonly goal?: Goal
+}
+
+/** One lane held against another of the same rounds. */
+export function judge<Name extends string>({ profile, lanes }: Comparison<Name>, judged: Judged<Name>): Reading {
+  const { name, as } = judged
+  const goal = judged.goal === undefined ? {} : { goal: judged.goal }
+  const [ours, baseline] = [lanes[judged.ours], lanes[judged.baseline]]
+  if (ours === undefined || baseline === undefined) return { name, ...goal, absent: MISSING }
+  const ratio = (lane: Lane): ReturnType<typeof ratiosOf> => {
+    const [own, held] = [lane, baseline].map(({ rounds }) => rounds.map((round) => round.own)) as [number[], number[]]
+    return as === 'speed' ? ratiosOf(held, own) : ratiosOf(own, held)
+  }
+  const spread = ratio(ours)
+  const under = judged.floor === undefined ? undefined : lanes[judged.floor]
+  const floor: { floor?: Floor } =
+    under === undefined ? {} : { floor: { value: ratio(under).median, what: `${under.name}, ${microseconds(under)}` } }
+  const { total, allowed, errors } = ours
+  return {
+    name,
+    profile: profile.name,
+    unit: 'x',
+    value: spread.median,
+    spread,
+    ...goal,
+    ours: microseconds(ours),
+    baseline: `${baseline.name} ${microseconds(baseline)}`,
+    ...floor,
+    // A request without an answer is neither: it is counted as an error in the table of lanes.
+    wrongAnswers: wrongAnswersOf(profile, { calls: total - errors, allowed }),
+    ...(ours.grant === undefined ? {} : { overGrantPercent: ours.grant.overGrantPercent }),
+  }
+}
+
+/** How many trips to the server a request of this lane took. */
+export function storeCalls<Name extends string>({ lanes, profile }: Comparison<Name>, judged: Omit<Judged<Name>, 'as' | 'floor'>): Reading {
+  const { name } = judged
+  const goal = judged.goal === undefined ? {} : { goal: judged.goal }
+  const [ours, baseline] = [lanes[judged.ours], lanes[judged.baseline]]
+  if (ours === undefined || baseline === undefined) return { name, ...goal, absent: MISSING }
+  const held = `${baseline.name} ${figure(baseline.storeCalls, 2)}`
+  return { name, profile: profile.name, unit: 'calls', value: ours.storeCalls, ...goal, baseline: held }
+}
+
+function microseconds({ rounds }: Lane): string {
+  return amount(median(rounds.map(({ own }) => own)) / 1e3, 'us')
+}
+
+function laneTable(lanes: readonly (Lane | undefined)[]): string {
+  const heading = ['way', 'callers', 'us/request', 'cpu client', 'cpu Redis', 'calls/request', 'errors', 'over-grant']
+  const rows = lanes
+    .filter((lane) => lane !== undefined)
+    .map(({ name, callers, rounds, storeCalls: calls, errors, total, grant }) => [
+      name,
+      figure(callers),
+      ...(['own', 'client', 'server'] as const).map((key) => figure(median(rounds.map((round) => round[key])) / 1e3, 2)),
+      figure(calls, 3),
+      percent((errors / total) * 100),
+      grant === undefined ? '' : percent(grant.overGrantPercent),
+    ])
+  return table(heading, rows)
+}

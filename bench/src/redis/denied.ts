@@ -1,0 +1,30 @@
+import { DENIED } from '../embedded/profiles.ts'
+import { compare, judge } from './comparison.ts'
+import type { RedisPart } from './redis-part.ts'
+
+/** A client that goes on asking after it was refused. */
+export const denied: RedisPart = {
+  name: 'denied',
+  title: 'a denied flood on one key, 64 callers, against one EVALSHA per decision',
+  async run(options) {
+    options.say('a denied flood, 64 callers')
+    const one = { callers: 64, keys: 'one' } as const
+    const comparison = await compare(options, DENIED, {
+      lua: { way: 'lua', ...one },
+      plain: { way: 'sluice', ...one },
+      cache: { way: 'denied-cache', ...one },
+      resilient: { way: 'resilient', ...one },
+      blocking: { way: 'flexible-blocking', ...one },
+      clock: { way: 'clock-denied', ...one },
+    })
+    return {
+      readings: [
+        judge(comparison, { name: 'plain', ours: 'plain', baseline: 'lua', as: 'speed' }),
+        judge(comparison, { name: 'denied-cache', ours: 'cache', baseline: 'lua', floor: 'clock', as: 'speed', goal: { atLeast: 30 } }),
+        judge(comparison, { name: 'resilient', ours: 'resilient', baseline: 'lua', floor: 'clock', as: 'speed' }),
+        judge(comparison, { name: 'denied-cache against a peer that blocks in memory', ours: 'cache', baseline: 'blocking', as: 'speed' }),
+      ],
+      notes: [comparison.table],
+    }
+  },
+}

@@ -1,0 +1,12 @@
+import { type CallGroup, tokenBucket } from 'sluice'
+import type { Quota } from '../contestants/contestant.ts'
+
+const SCOPE = { text: 'bench:default:tb:' }
+/** A cost of 1 as stores take it. */
+const ONE = 1_000_000
+
+/** Makes the question of one request of cost 1 to a token bucket, as a limiter would hand it to its store. */
+export function groupsUnder({ tokens, per, burst }: Quota): (key: string) => CallGroup {
+  const limit = tokenBucket({ rate: { tokens, per }, burst })
+  return (key) => ({ calls: [{ id: { scope: SCOPE, key }, limit, cost: ONE, phase: 0 }] })
+}

@@ -1,0 +1,92 @@
+import { Redis } from 'ioredis'
+import { ioredis, redisStore } from 'sluice/redis'
+import { perSecondOf, type Quota, TIME_TO_LIVE } from '../contestants/contestant.ts'
+import { PROGRAM } from '../contestants/lua.ts'
+import { groupsUnder } from './groups.ts'
+
+export interface MemoryInput {
+  readonly url: string
+  readonly keys: number
+  readonly quota: Quota
+}
+
+/** Bytes of Redis's memory for one key: its name, its value, its expiry and their places in the tables. */
+export interface MemoryResult {
+  readonly plain: number
+  /** The hash of two fields, under the names that the plain layout made. */
+  readonly hash: number
+  /** An empty text with an expiry under the same names: what any value would cost. */
+  readonly empty: number
+  /** Undefined where the store has no packed layout. */
+  readonly packed?: { readonly bytes: number; readonly hashes: number }
+  /** A name as it stands in Redis. */
+  readonly example: string
+  /** Decisions that were not allowed, though all may pass. */
+  readonly refused: number
+}
+
+/** Every key is charged so often: a level then has a fraction, as it has in life. */
+const CHARGES = 2
+const BATCH = 100
+
+/** Fills an empty server with one layout after the other. */
+export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<MemoryResult> {
+  const client = new Redis(url)
+  const identities = Array.from({ length: keys }, (_, index) => `user:${String(index).padStart(19, '0')}`)
+  let refused = 0
+  const fill = async (layout: 'plain' | 'packed'): Promise<void> => {
+    const options = layout === 'packed' ? { layout } : {}
+    const store = redisStore({ client: ioredis(client), ...options })
+    const groupOf = groupsUnder(quota)
+    for (let charge = 0; charge < CHARGES; charge += 1)
+      for (let from = 0; from < keys; from += BATCH)
+        for (const { allowed } of await store.consume(identities.slice(from, from + BATCH).map(groupOf))) if (!allowed) refused += 1
+    await store.close()
+  }
+  const weigh = async (filling: () => Promise<void>): Promise<number> => {
+    await client.flushall()
+    // The program and the client's buffers are there before the weighing begins.
+    await filling()
+    await client.flushall()
+    const before = await usedMemory(client)
+    await filling()
+    return ((await usedMemory(client)) - before) / keys
+  }
+  const plain = await weigh(() => fill('plain'))
+  const names = await namesOf(client)
+  if (names.length !== keys) throw new Error(`${keys} keys were charged and ${names.length} stand in Redis`)
+  const hash = await weigh(() => fillHashes(client, names, quota))
+  const empty = await weigh(() => fillEmpty(client, names))
+  const packed = await weigh(() => fill('packed'))
+  const hashes = await client.dbsize()
+  await client.flushall()
+  await client.quit()
+  // A store that does not know the layout has one key for each state.
+  return { plain, hash, empty, ...(hashes < keys ? { packed: { bytes: packed, hashes } } : {}), example: names[0] as string, refused }
+}
+
+async function fillHashes(client: Redis, names: readonly string[], quota: Quota): Promise<void> {
+  const digest = (await client.script('LOAD', PROGRAM)) as string
+  const [rate, { burst }] = [perSecondOf(quota), quota]
+  for (let charge = 0; charge < CHARGES; charge += 1)
+    for (let from = 0; from < names.length; from += BATCH)
+      await Promise.all(
+        names.slice(from, from + BATCH).map((name) => client.evalsha(digest, 1, name, Date.now(), rate, burst, 1, TIME_TO_LIVE)),
+      )
+}
+
+async function fillEmpty(client: Redis, names: readonly string[]): Promise<void> {
+  for (let from = 0; from < names.length; from += BATCH)
+    await Promise.all(names.slice(from, from + BATCH).map((name) => client.set(name, '', 'PX', TIME_TO_LIVE)))
+}
+
+async function namesOf(client: Redis): Promise<string[]> {
+  const names: string[] = []
+  for await (const some of client.scanStream({ count: 1_000 })) names.push(...(some as string[]))
+  return [...new Set(names)]
+}
+
+async function usedMemory(client: Redis): Promise<number> {
+  const memory = await client.info('memory')
+  return Number(/^used_memory:(\d+)/m.exec(memory)?.[1])
+}

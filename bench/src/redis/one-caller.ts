@@ -1,0 +1,29 @@
+import { ALLOWED } from '../embedded/profiles.ts'
+import { compare, judge } from './comparison.ts'
+import type { RedisPart } from './redis-part.ts'
+
+/** One caller, one request after the other: nothing to join, and nothing may be lost by trying. */
+export const oneCaller: RedisPart = {
+  name: 'one-caller',
+  title: 'one caller, against one EVALSHA per decision',
+  async run(options) {
+    options.say('one caller, one key')
+    const alone = { callers: 1, keys: 'one' } as const
+    const comparison = await compare(options, ALLOWED, {
+      lua: { way: 'lua', ...alone },
+      plain: { way: 'sluice', ...alone },
+      coalescing: { way: 'coalescing', ...alone },
+      resilient: { way: 'resilient', ...alone },
+      empty: { way: 'empty-joined', ...alone },
+    })
+    const goal = { atMost: 1.1 }
+    return {
+      readings: [
+        judge(comparison, { name: 'plain', ours: 'plain', baseline: 'lua', floor: 'empty', as: 'time', goal }),
+        judge(comparison, { name: 'coalescing', ours: 'coalescing', baseline: 'lua', floor: 'empty', as: 'time', goal }),
+        judge(comparison, { name: 'resilient', ours: 'resilient', baseline: 'lua', floor: 'empty', as: 'time', goal }),
+      ],
+      notes: [comparison.table],
+    }
+  },
+}

@@ -1,0 +1,70 @@
+import { Redis } from 'ioredis'
+import { ioredis, redisStore } from 'sluice/redis'
+import { perSecondOf, type Quota, TIME_TO_LIVE } from '../contestants/contestant.ts'
+import { PROGRAM } from '../contestants/lua.ts'
+import { programStats } from './command-stats.ts'
+import { groupsUnder } from './groups.ts'
+
+export interface RedisTimeInput {
+  readonly url: string
+  readonly seconds: number
+  readonly quota: Quota
+}
+
+/** Microseconds of Redis's own time for one decision, round by round; lanes by their names. */
+export interface RedisTimeResult {
+  readonly rounds: Readonly<Record<LaneName, readonly number[]>>
+  /** Decisions that were not allowed, though all may pass. */
+  readonly refused: number
+}
+
+const LANES = ['lua', 'alone', 'different16', 'same16', 'same128', 'empty16'] as const
+export type LaneName = (typeof LANES)[number]
+
+const KEYS = 50_000
+/** Calls between two looks at the server's counters: a neighbour on the machine falls into few of the rounds. */
+const CALLS = 24
+const LEAST_ROUNDS = 20
+const WARM_ROUNDS = 10
+
+/** What Redis says of itself (`INFO commandstats`), lanes by turns; nobody else sends it programs meanwhile. */
+export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput): Promise<RedisTimeResult> {
+  const client = new Redis(url)
+  const store = redisStore({ client: ioredis(client) })
+  const groupOf = groupsUnder(quota)
+  const [decide, nothing] = (await Promise.all([PROGRAM, 'return 1'].map((source) => client.script('LOAD', source)))) as [string, string]
+  const [rate, { burst }] = [perSecondOf(quota), quota]
+  let [next, refused] = [0, 0]
+  const keyOf = (): string => `time:user:${10_000_000 + (next = (next + 1) % KEYS)}`
+  const ask = async (keys: readonly string[]): Promise<void> => {
+    for (const { allowed } of await store.consume(keys.map(groupOf))) if (!allowed) refused += 1
+  }
+  const many = (count: number): string[] => Array.from({ length: count }, keyOf)
+  const same = (count: number): string[] => {
+    const key = keyOf()
+    return Array.from({ length: count }, () => key)
+  }
+  const work: Readonly<Record<LaneName, { readonly decisions: number; readonly run: () => Promise<unknown> }>> = {
+    lua: { decisions: 1, run: () => client.evalsha(decide, 1, `hash:${keyOf()}`, Date.now(), rate, burst, 1, TIME_TO_LIVE) },
+    alone: { decisions: 1, run: () => ask(many(1)) },
+    different16: { decisions: 16, run: () => ask(many(16)) },
+    same16: { decisions: 16, run: () => ask(same(16)) },
+    same128: { decisions: 128, run: () => ask(same(128)) },
+    empty16: { decisions: 16, run: () => client.evalsha(nothing, 16, ...many(16)) },
+  }
+  const rounds: Record<LaneName, number[]> = { lua: [], alone: [], different16: [], same16: [], same128: [], empty16: [] }
+  const until = performance.now() + seconds * 1_000
+  for (let round = 0; round < WARM_ROUNDS + LEAST_ROUNDS || performance.now() < until; round += 1) {
+    for (const lane of round % 2 === 0 ? LANES : LANES.toReversed()) {
+      const { decisions, run } = work[lane]
+      const before = (await programStats(client)).micros
+      // One after the other: what waits behind another call is not Redis's time, and would not be counted anyway.
+      for (let call = 0; call < CALLS; call += 1) await run()
+      const spent = (await programStats(client)).micros - before
+      if (round >= WARM_ROUNDS) rounds[lane].push(spent / (CALLS * decisions))
+    }
+  }
+  await store.close()
+  await client.quit()
+  return { rounds, refused }
+}

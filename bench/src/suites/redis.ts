@@ -1,0 +1,59 @@
+import { inChild } from '../in-child.ts'
+import { cluster } from '../redis/cluster.ts'
+import { denied } from '../redis/denied.ts'
+import { different } from '../redis/different.ts'
+import { GRANT, type Grant, type GrantInput } from '../redis/grants.ts'
+import { hot } from '../redis/hot.ts'
+import { memory } from '../redis/memory.ts'
+import { oneCaller } from '../redis/one-caller.ts'
+import { peers } from '../redis/peers.ts'
+import type { RedisOptions, RedisPart } from '../redis/redis-part.ts'
+import type { Way } from '../redis/ways.ts'
+import { redisTime } from '../redis/redis-time.ts'
+import { rules } from '../redis/rules.ts'
+import { figure } from '../report.ts'
+import { openPrivateServer, type PrivateServer } from '../server.ts'
+import { runParts } from './run-parts.ts'
+import type { Suite, SuiteOptions } from './suite.ts'
+
+const PARTS: readonly RedisPart[] = [hot, different, oneCaller, redisTime, denied, memory, rules, peers, cluster]
+const SECONDS = 3
+
+/** What the Redis store and its wrappers must reach, each beside its baseline, its floor and its over-grant. */
+export const redis: Suite = {
+  name: 'redis',
+  summary: 'what the Redis store and its wrappers must reach, as ratios on one private redis-server; about three minutes',
+  parts: PARTS.map(({ name }) => name),
+  async run({ seconds = SECONDS, parts, say, atEnd }) {
+    const server = await openPrivateServer({ atEnd })
+    const options: RedisOptions = { seconds, say, atEnd, server, grantOf: grants(server, { seconds, say, atEnd }) }
+    const chosen = PARTS.filter(({ name }) => parts === undefined || parts.includes(name))
+    const { texts, results } = await runParts(chosen, options)
+    const { machine } = server
+    const { cores, cpu, load, node } = machine
+    const head = [
+      'redis: what the store and its wrappers must reach, and what they are held against',
+      `machine: ${cores} cores (${cpu}), load ${figure(load, 2)} at the start; node ${node}; Redis ${machine.redis}, private, one TCP connection a way; ${seconds} s a comparison`,
+      'Figures are medians of ratios within a round: all ways run in batches by turns on one server. Compare ratios, not machines.',
+      `Over-grant: burst ${GRANT.burst}, ${GRANT.rate}/s, ${GRANT.callers} callers on one key, every interval audited on the server's clock.`,
+    ].join('\n')
+    return { text: [head, ...texts].join('\n\n'), results: { suite: 'redis', machine, seconds, parts: results } }
+  },
+}
+
+/** Audits each way once, when it is first asked for. */
+function grants(
+  { url }: PrivateServer,
+  { seconds, say, atEnd }: Required<Pick<SuiteOptions, 'seconds' | 'say' | 'atEnd'>>,
+): RedisOptions['grantOf'] {
+  const taken = new Map<Way, Promise<Grant | undefined>>()
+  return (way) => {
+    const before = taken.get(way)
+    if (before !== undefined) return before
+    say(`over-grant of ${way}`)
+    const input: GrantInput = { url, seconds: Math.min(1, seconds), way }
+    const grant = inChild<Grant | null>('grant', input, { atEnd, family: 'redis' }).then((found) => found ?? undefined)
+    taken.set(way, grant)
+    return grant
+  }
+}

@@ -1,0 +1,86 @@
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { Redis } from 'ioredis'
+import { type Contestant, perSecondOf, type Quota, windowOf } from '../src/contestants/contestant.ts'
+import { emptyJoined } from '../src/contestants/floors.ts'
+import { auditGrant } from '../src/redis/grants.ts'
+import { groupsUnder } from '../src/redis/groups.ts'
+import { type Way, wayOf } from '../src/redis/ways.ts'
+
+const { redis: url } = inject('engines')
+
+/** Three, and the next comes tomorrow. */
+const QUOTA: Quota = { tokens: 3, per: '1d', burst: 3 }
+
+describe('a quota', () => {
+  it.each<[Quota, number, number]>([
+    [QUOTA, 3 / 86_400, 86_400],
+    [{ tokens: 10, per: '1s', burst: 10 }, 10, 1],
+    [{ tokens: 1_000_000, per: '1s', burst: 10_000_000 }, 1_000_000, 10],
+  ])('%o: %d a second, a window of %d s', (quota, perSecond, window) => {
+    expect(perSecondOf(quota)).toBe(perSecond)
+    expect(windowOf(quota)).toBeCloseTo(window, 9)
+  })
+
+  it('is asked of a store as a limiter asks it', () => {
+    const { calls } = groupsUnder(QUOTA)('user:1')
+    expect(calls).toMatchObject([{ id: { scope: { text: 'bench:default:tb:' }, key: 'user:1' }, cost: 1_000_000, phase: 0 }])
+    expect(calls[0]?.limit.capacity).toBe(3)
+  })
+})
+
+describe.skipIf(url === undefined)('ways are limiters', () => {
+  const client = new Redis(url ?? '', { lazyConnect: true })
+  afterAll(() => client.disconnect())
+
+  const LIMITING: readonly Way[] = [
+    'lua',
+    'lua-pipelined',
+    'multi-command',
+    'watch',
+    'flexible',
+    'flexible-blocking',
+    'express-store',
+    'fastify-plugin',
+    'sluice',
+    'coalescing',
+    'denied-cache',
+    'leases',
+    'resilient',
+  ]
+
+  for (const way of LIMITING) {
+    const contestant = wayOf(way)
+    // A wrapper that this version does not have is no way.
+    it.skipIf(contestant === undefined)(`${way}: three of a burst of three, then none, each key for itself; nothing stays`, async () => {
+      const keys = ['a', 'b'].map((name) => `bench-test:${process.pid}:${way}:${name}`)
+      const running = await (contestant as Contestant).open(url ?? '', QUOTA, { callers: 1, note: true })
+      const answers: boolean[] = []
+      for (const at of [0, 1, 0, 0, 0, 1]) answers.push(await running.ask(keys[at] as string, 0))
+      await running.close(keys)
+      expect(answers).toEqual([true, true, true, true, false, true])
+      expect(running.admitted).toHaveLength(5)
+      const [seconds] = await client.time()
+      for (const { at } of running.admitted ?? []) expect(Math.abs(at / 1e6 - (seconds ?? 0))).toBeLessThan(60)
+      expect(await client.keys(`*bench-test:${process.pid}:${way}:*`)).toEqual([])
+    })
+  }
+
+  it('the floor: one call for all that wait, and everybody may pass', async () => {
+    const running = await emptyJoined.open(url ?? '', QUOTA, { callers: 300 })
+    onTestFinished(() => running.close([]))
+    const before = running.wire.sent().calls
+    const answers = await Promise.all(Array.from({ length: 300 }, (_, caller) => running.ask(`key:${caller % 7}`, caller)))
+    expect(answers).not.toContain(false)
+    expect(running.wire.sent().calls - before).toBe(3)
+  })
+
+  it.each<[Way, boolean]>([
+    ['multi-command', true],
+    ['sluice', false],
+    ['flexible', false],
+  ])('the audit of %s: over the limit is %s', async (way, over) => {
+    const grant = await auditGrant({ url: url ?? '', seconds: 0.5, way })
+    expect((grant?.overGrantPercent ?? Number.NaN) > 0).toBe(over)
+    expect(grant?.allowed).toBeGreaterThanOrEqual(10)
+  })
+})

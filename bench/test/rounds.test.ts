@@ -1,0 +1,55 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { type CallersLane, interleaveCallers } from '../src/redis/rounds.ts'
+
+const OPTIONS = { pid: process.pid, seconds: 0, batchMs: 1 }
+
+/** A lane that answers as it is told, one trip for every second request. */
+function lane(name: string, callers: number, answer: (asked: number) => Promise<boolean>): CallersLane & { readonly seen: Set<number> } {
+  const seen = new Set<number>()
+  let asked = 0
+  return {
+    name,
+    callers,
+    seen,
+    ask: (caller) => {
+      seen.add(caller)
+      asked += 1
+      return answer(asked)
+    },
+    sent: () => ({ commands: asked, calls: asked / 2 }),
+  }
+}
+
+describe('interleaveCallers', () => {
+  it('shares each batch among the callers, counts answers, errors and trips, and leaves the warm-up out', async () => {
+    const allowing = lane('allowing', 4, async () => {
+      await nextTurn()
+      return true
+    })
+    const failing = lane('failing', 2, async (asked) => {
+      await nextTurn()
+      if (asked % 2 === 0) throw new Error('away')
+      return false
+    })
+    const [first, second] = await interleaveCallers([allowing, failing], OPTIONS)
+    expect(allowing.seen).toEqual(new Set([0, 1, 2, 3]))
+    expect(first).toMatchObject({ name: 'allowing', callers: 4, errors: 0, reasons: {}, storeCalls: 0.5 })
+    expect(first?.rounds).toHaveLength(7)
+    expect(first?.allowed).toBe(first?.total)
+    expect(second).toMatchObject({ allowed: 0, storeCalls: 0.5 })
+    expect(second?.reasons).toEqual({ away: second?.errors })
+    expect(Math.abs((second?.errors ?? 0) * 2 - (second?.total ?? 0))).toBeLessThanOrEqual(7)
+  })
+
+  it('gives lanes about the same time: what is quick is asked more often', async () => {
+    const quick = lane('quick', 1, async () => true)
+    const slow = lane('slow', 1, async () => {
+      const until = performance.now() + 0.1
+      while (performance.now() < until);
+      return true
+    })
+    const [fast, idle] = await interleaveCallers([quick, slow], OPTIONS)
+    expect(fast?.total).toBeGreaterThan(10 * (idle?.total ?? Number.NaN))
+  })
+})
