@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { affordable, after, mulDiv, planOf, reduced, spanOf } from '../../src/algorithms/bucket-plan.ts'
 import { roughly, weighted } from '../../src/algorithms/counter-weight.ts'
 import { toMicroTokens } from '../../src/algorithms/decimal.ts'
+import { parseRate, type Rate } from '../../src/algorithms/rate.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { LimiterError } from '../../src/errors/limiter-error.ts'
 import { seeded } from '../../src/testing/random.ts'
@@ -131,5 +132,38 @@ describe('decimals', () => {
     ['1e3', undefined],
   ])('%s is %s micro-tokens', (value, micro) => {
     expect(toMicroTokens(value)).toBe(micro)
+  })
+})
+
+describe('rates', () => {
+  const read = (rate: Rate): unknown => {
+    try {
+      return parseRate(rate)
+    } catch (error) {
+      return error instanceof LimiterError ? `${error.code}: ${error.message}` : error
+    }
+  }
+
+  it.each([
+    ['10/s', 10_000_000, 1_000_000],
+    [' 100 / min ', 100_000_000, 60_000_000],
+    ['0.5/s', 500_000, 1_000_000],
+    ['10/30s', 10_000_000, 30_000_000],
+    [{ tokens: 1.5, per: 250 }, 1_500_000, 250_000],
+    [{ tokens: '3', per: '1d' }, 3_000_000, 86_400_000_000],
+  ] as const)('%o is %s micro-tokens every %s us', (rate, micro, per) => {
+    expect(read(rate)).toEqual({ micro, per })
+  })
+
+  it.each(['', '10', '10/', '/s', '/', '10/s/s', '10/s/', 'x/s', '0/s', '-1/s', '1e3/s', { tokens: 0, per: '1s' }] as const)(
+    '%o is none',
+    (rate) => {
+      const form = 'expected tokens with at most six decimals per duration, such as 10/s, 100/min, 0.5/s or 10/30s'
+      expect(read(rate)).toBe(`INVALID_RATE: ${JSON.stringify(rate)} is not a rate: ${form}`)
+    },
+  )
+
+  it.each(['10/soon', '10/0s', '10/-1s', { tokens: 1, per: 0 }] as const)('%o has no period', (rate) => {
+    expect(read(rate)).toMatch(/^INVALID_RATE: .* is not a rate: its period must be /)
   })
 })
