@@ -15,6 +15,5 @@ export function ioredis(client: IoredisLike): RedisPort {
   return {
     evalsha: (sha1, keys, args) => client.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
     eval: (source, keys, args) => client.callBuffer('eval', source, keys.length, ...keys, ...args),
-    del: (keys) => client.callBuffer('del', ...keys),
   }
 }

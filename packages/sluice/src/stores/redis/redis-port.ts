@@ -6,5 +6,4 @@
 export interface RedisPort {
   evalsha(sha1: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   eval(source: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  del(keys: readonly string[]): Promise<unknown>
 }
