@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compareTexts, recordOf, type RecordedMigration } from './migration-texts.ts'
@@ -42,10 +42,16 @@ function main(): void {
 function redis(): Target[] {
   const folder = join(stores, 'redis', 'lua')
   if (!existsSync(folder)) return []
-  const source = strip(include(folder, 'consume.lua'), '--')
-  const sha1 = createHash('sha1').update(source).digest('hex')
-  const text = `${HEADER}export const consumeProgram: { readonly sha1: string; readonly source: string } = {\n  sha1: '${sha1}',\n  source: ${literal(source)},\n}\n`
-  return [{ file: join(folder, '..', 'programs.gen.ts'), text }]
+  const programs = readdirSync(folder)
+    .filter((name) => readFileSync(join(folder, name), 'utf8').includes('\n-- include: clock.lua\n'))
+    .sort()
+  const texts = programs.map((name) => {
+    const source = strip(include(folder, name), '--')
+    const sha1 = createHash('sha1').update(source).digest('hex')
+    return `export const ${name.replace('.lua', '')}Program: Program = {\n  sha1: '${sha1}',\n  source: ${literal(source)},\n}\n`
+  })
+  const type = 'export interface Program {\n  readonly sha1: string\n  readonly source: string\n}\n'
+  return [{ file: join(folder, '..', 'programs.gen.ts'), text: `${HEADER}${[type, ...texts].join('\n')}` }]
 }
 
 /** Migrations are append-only: their order is their number, their text is never changed once published. */

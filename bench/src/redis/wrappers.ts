@@ -15,7 +15,7 @@ export function wrapperOf(...names: readonly WrapperName[]): Wrapper | undefined
   return (store) => wrappers.reduce((inner, apply) => (apply as Wrapper)(inner), store)
 }
 
-const NOWHERE: RedisPort = { evalsha: async () => null, eval: async () => null, del: async () => null }
+const NOWHERE: RedisPort = { evalsha: async () => null, eval: async () => null }
 
 /** Without leases in the store the wrapper passes everything through, and would be measured as what it is not. */
 function leasing(): boolean {

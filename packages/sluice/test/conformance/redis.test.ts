@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis'
-import { describe, inject } from 'vitest'
+import { describe, expect, inject } from 'vitest'
 import { stateName } from '../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
+import { immortal } from '../stores/redis/immortal.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `suite-${process.pid}:`
@@ -14,6 +15,7 @@ describe.skipIf(url === undefined)('Redis', () => {
     open: async () => redisStore({ client: ioredis(client), prefix }),
     readState: async (id) => readValue(await client.getBuffer(prefix + stateName(id))).numbers,
     close: async () => {
+      expect(await immortal(client, prefix)).toEqual([])
       await client.quit()
     },
   })

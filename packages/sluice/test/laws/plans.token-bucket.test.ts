@@ -167,3 +167,36 @@ describe('rates', () => {
     expect(read(rate)).toMatch(/^INVALID_RATE: .* is not a rate: its period must be /)
   })
 })
+
+describe('tokenBucket refuses by name', () => {
+  const refusal = (options: object): string => {
+    try {
+      tokenBucket({ rate: '10/s', burst: 10, ...options })
+    } catch (error) {
+      if (error instanceof LimiterError) return `${error.code}: ${error.message}`
+      throw error
+    }
+    return 'nothing'
+  }
+
+  it.each([0, -5, Number.NaN, 1e309, '0x10', '5 ', '', 1.0000001, 9_007_199_255])('a burst of %s', (burst) => {
+    const form = 'expected tokens above 0 and at most 9007199254, with at most six decimals'
+    expect(refusal({ burst })).toBe(`INVALID_BURST: ${JSON.stringify(burst)} is not a burst: ${form}`)
+  })
+
+  it('an option it does not know', () => {
+    expect(refusal({ limit: 5 })).toMatch(/^INVALID_OPTIONS: .*unknown option limit; known are rate, burst/)
+    expect(refusal({})).toBe('nothing')
+  })
+
+  it('and says for how long the burst is, in milliseconds rounded up', () => {
+    const windowMs = (rate: string, burst: number): number => tokenBucket({ rate, burst }).windowMs
+    expect(windowMs('10/s', 10)).toBe(1_000)
+    expect(windowMs('1/1us', 1)).toBe(1)
+    // Two thirds of a second: 666,666 microseconds and two thirds of one.
+    expect(windowMs('3/s', 2)).toBe(667)
+    expect(windowMs('3/3ms', 2)).toBe(2)
+    // Two milliseconds and a seventh of a microsecond.
+    expect(windowMs('7/14000001us', 1)).toBe(2_001)
+  })
+})

@@ -52,7 +52,7 @@ describe('a store with a program', () => {
     throw new Error('was sent')
   }
   const stores: [string, Store][] = [
-    ['redisStore', redisStore({ client: { evalsha: send, eval: send, del: send } })],
+    ['redisStore', redisStore({ client: { evalsha: send, eval: send } })],
     ['postgresStore', postgresStore({ client: { query: send, run: send } })],
   ]
 

@@ -67,7 +67,7 @@ describe('readVerdicts', () => {
   ]
 
   it.each([...garbage, ...other])('stores make %s a failure of kind protocol, never a denial', async (_, reply) => {
-    const redis = redisStore({ client: { evalsha: async () => reply, eval: async () => reply, del: async () => 0 } })
+    const redis = redisStore({ client: { evalsha: async () => reply, eval: async () => reply } })
     const text = Array.isArray(reply) ? `{${reply.join(',')}}` : reply
     const postgres = postgresStore({ client: { query: async () => [{ reply: text }], run: async () => {} } })
     for (const store of [redis, postgres] as Store[]) {

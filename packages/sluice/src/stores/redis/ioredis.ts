@@ -35,7 +35,6 @@ export function ioredis(client: IoredisLike): RedisPort {
     ...(cluster === undefined ? {} : { cluster: true }),
     evalsha: (sha1, keys, args) => valid.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
     eval: (source, keys, args) => valid.callBuffer('eval', source, keys.length, ...keys, ...args),
-    del: (keys) => valid.callBuffer('del', ...keys),
     connections: { of: cluster === undefined ? () => valid : nodeOf(cluster), replace: (node) => (node as IoredisNode).stream?.destroy() },
   }
 }

@@ -9,7 +9,6 @@ interface EvalOptions {
 interface NodeRedisCommands {
   evalSha(sha1: string, options: EvalOptions): Promise<unknown>
   eval(source: string, options: EvalOptions): Promise<unknown>
-  del(keys: string[]): Promise<unknown>
 }
 
 /** The part of a node-redis client (version 5 or 6) that is used. */
@@ -30,13 +29,12 @@ const { Buffer } = globalThis as unknown as { readonly Buffer: unknown }
  * @throws LimiterError INVALID_OPTIONS for what is no such client
  */
 export function nodeRedis(client: NodeRedisLike): RedisPort {
-  const valid = validClient('nodeRedis', 'node-redis 5 or 6 (the package redis)', client, ['evalSha', 'eval', 'del', 'withCommandOptions'])
+  const valid = validClient('nodeRedis', 'node-redis 5 or 6 (the package redis)', client, ['evalSha', 'eval', 'withCommandOptions'])
   const commands = valid.withCommandOptions({ timeout: 0, typeMapping: { [BLOB_STRING]: Buffer } })
   return {
     ...(isCluster(valid) ? { cluster: true } : {}),
     evalsha: (sha1, keys, args) => commands.evalSha(sha1, { keys: [...keys], arguments: args.map(String) }),
     eval: (source, keys, args) => commands.eval(source, { keys: [...keys], arguments: args.map(String) }),
-    del: (keys) => commands.del([...keys]),
   }
 }
 

@@ -1,7 +1,12 @@
 // Made from the programs beside this file by `npm run generate`; edit those, not this.
 
-export const consumeProgram: { readonly sha1: string; readonly source: string } = {
-  sha1: 'b42ac0d49273baa36d1f703b5286ee1e212ed6d1',
+export interface Program {
+  readonly sha1: string
+  readonly source: string
+}
+
+export const adjustProgram: Program = {
+  sha1: '4e2bb4618c9000c33ecd3845f80c4f8ca0aa035d',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -18,6 +23,11 @@ local function put(key, value, expires)
   local life = expires - now
   call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + SLACK)
 end
+local function keep(key, expires)
+  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + SLACK)
+end
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -25,11 +35,20 @@ local function split(value)
   if high < 14680064 then return 0, value end
   return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
 end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
 local function blocked(value, ends)
   if ends + PAST <= now then return value end
-  local low = ends % 4294967296
-  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low) .. value
+  return block_value(ends) .. value
 end
+local function drop(key, ends)
+  if ends > now then return put(key, block_value(ends), ends) end
+  call('DEL', key)
+end
+local receipt = asked[2]
+local function adjust_bucket(key, row, sign)
 local function old_bucket(value)
   if string.byte(value) ~= 1 then return nil end
   local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
@@ -49,13 +68,13 @@ local function read_bucket(value, ends)
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 8388608 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size == 49 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 8388608 and high < 10485760 and rest < n then
       return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
     end
   end
@@ -102,7 +121,839 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
       count = count + 1
     end
   end
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n then return nil end
+  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
+  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
+  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
+  local time = now
+  if seen > now then time = seen end
+  local full, full_rest = flow(old_n, old_m, old_burst, 0)
+  local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
+  local ends = zero + fresh
+  if fresh_rest > 0 then ends = ends + 1 end
+  if hold > 0 and seen + hold > ends then ends = seen + hold end
+  if ends <= time then return nil end
+  local longest = full
+  if full_rest > 0 then longest = full + 1 end
+  local low, low_rest = time - longest, 0
+  if full_rest > 0 then low_rest = old_n - full_rest end
+  if zero < low or (zero == low and rest < low_rest) then zero, rest = low, low_rest end
+  local tokens = 0
+  if time > zero then tokens = pieces(1000000, rest, time - zero) end
+  local micros, left = flow(old_n, old_m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = 0
+  if time > zero then parts = pieces(1, rest, time - zero) end
+  local micro = tokens * 1000000 + parts
+  local part = (time - zero) * old_n - rest - parts * old_m
+  local extra = 0
+  if micro >= burst then
+    micro = burst
+  elseif part > 0 then
+    local half = m % 131072
+    local one = part * ((m - half) / 131072)
+    local carried = (one % old_m) * 131072 + part * half
+    extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
+  end
+  local span, span_rest = flow(n, m, micro, 0)
+  local behind = span_rest + extra
+  if hold > longest then longest = hold end
+  return time - span - (behind + (-behind) % n) / n, (-behind) % n, time, longest
+end
+  local n, m, burst, empty, empty_rest = asked[row + 1], asked[row + 2], asked[row + 3], asked[row + 4], asked[row + 5]
+  local time, ends = now, 0
+  local value = redis.pcall('GET', key)
+  local zero, rest, seen, hold, converted
+  if type(value) == 'string' then
+    local old_n, old_m, old_burst
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+    if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
+      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+      converted = true
+    end
+    if zero and seen > now then time = seen end
+  end
+  if sign > 0 and receipt >= 0 and receipt <= time - empty then
+    if not converted then return end
+    if not zero then return drop(key, ends) end
+  else
+    local low = time - empty
+    if not zero then
+      zero, rest, hold = low, empty_rest, 0
+    elseif zero < low or (zero == low and rest <= empty_rest) then
+      zero, rest = low, empty_rest
+      if hold > 0 and time >= seen + hold then hold = 0 end
+    end
+    local sum = rest - sign * asked[row + 7]
+    local left = sum % n
+    zero, rest, seen = zero - sign * asked[row + 6] + (sum - left) / n, left, time
+    local most, most_rest = time + empty, 0
+    if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
+    if zero > most or (zero == most and rest > most_rest) then zero, rest = most, most_rest end
+  end
+  local expires = zero + empty
+  if rest > empty_rest then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  if expires <= time then return drop(key, ends) end
+  if ends > expires then expires = ends end
+  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, asked[row + 8], ends), expires)
+end
+local function adjust_window(key, row, sign)
+local function read_window(value)
+  local ends, inner = 0, value
+  if #value ~= 21 then ends, inner = split(value) end
+  if #inner == 21 then
+    local high, low, count, window = parse('>I3I4I7I7', inner)
+    if high >= 10485760 and high < 12582912 and window > 0 then
+      return (high - 10485760) * 4294967296 + low, count, window, ends
+    end
+  end
+  return nil, nil, nil, inner == '' and ends or 0
+end
+local function window_value(finish, count, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function fresh_end(row, time)
+  local length = asked[row + 3]
+  if asked[row + 4] == 1 then return time + length end
+  local shifted = time - asked[row + 8]
+  return shifted - shifted % length + length + asked[row + 8]
+end
+local function adopt_window(finish, count, window, row)
+  local length = asked[row + 3]
+  if window >= length then return finish, count, window, false end
+  if now >= finish then return nil end
+  if asked[row + 4] == 1 then return finish - window + length, count, length, true end
+  local fresh = fresh_end(row, now)
+  if finish > fresh then fresh = finish end
+  return fresh, count, length, true
+end
+  local amount, limit = asked[row + 1], asked[row + 2]
+  local ends = 0
+  local value = redis.pcall('GET', key)
+  local finish, count, span, converted
+  if type(value) == 'string' then
+    local there
+    finish, count, span, ends = read_window(value)
+    there = finish
+    if finish then finish, count, span, converted = adopt_window(finish, count, span, row) end
+    if there and not finish then drop(key, ends) end
+  end
+  local running = finish and now < finish
+  if sign > 0 then
+    if running and not (receipt >= 0 and receipt < finish - span) then
+      if amount >= count then return drop(key, ends) end
+      count, converted = count - amount, true
+    end
+  else
+    if not running then finish, count, span = fresh_end(row, now), 0, asked[row + 3] end
+    if count < 2 * limit then count, converted = math.min(2 * limit, count + amount), true end
+  end
+  if converted then put(key, window_value(finish, count, span, ends), math.max(finish, ends)) end
+end
+local function adjust_counter(key, row, sign)
+local function read_counter(value)
+  local ends, inner = 0, value
+  if #value ~= 28 then ends, inner = split(value) end
+  if #inner == 28 then
+    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    if high >= 12582912 and high < 14680064 and window > 0 then
+      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+    end
+  end
+  return nil, nil, nil, nil, inner == '' and ends or 0
+end
+local function counter_value(finish, current, previous, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function rolled(finish, current, previous, length)
+  if finish and now < finish then return finish, current, previous end
+  if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
+  return finish + length, 0, current
+end
+local function adopt_counter(finish, current, previous, window, row)
+  local length = asked[row + 3]
+  if window == length or (window > length and now < finish) then return finish, current, previous, window, false end
+  finish, current, previous = rolled(finish, current, previous, window)
+  finish = finish - window + length
+  if now >= finish or current + previous == 0 then return nil end
+  return finish, current, previous, length, true
+end
+local function share(finish, previous, window, row)
+  if previous == 0 then return 0 end
+  local quantum = asked[row + 4]
+  if window ~= asked[row + 3] then
+    quantum = 1
+    while window / quantum > 1000000 do quantum = quantum * 10 end
+  end
+  local quanta = math.floor(window / quantum)
+  local left = math.min(quanta, math.ceil((finish - now) / quantum))
+  local tokens = math.floor(previous / 1000000)
+  local product = tokens * left
+  local whole = math.floor(product / quanta)
+  local rest = (product - whole * quanta) * 1000000 + (previous - tokens * 1000000) * left
+  return whole * 1000000 + math.ceil(rest / quanta)
+end
+  local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
+  local ends = 0
+  local value = redis.pcall('GET', key)
+  local finish, current, previous, span, converted
+  if type(value) == 'string' then
+    local there
+    finish, current, previous, span, ends = read_counter(value)
+    there = finish
+    if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
+    if there and not finish then drop(key, ends) end
+  end
+  local kept = finish and now < finish
+  local ended, now_current, now_previous = rolled(finish, current, previous, length)
+  if not kept then span = length end
+  if sign < 0 then
+    local room = 2 * limit - now_current - share(ended, now_previous, span, row)
+    if room > 0 then
+      finish, current, previous, converted = ended, now_current + math.min(room, amount), now_previous, true
+    end
+  elseif not (receipt >= 0 and receipt < ended - 2 * span) then
+    local start = ended - span
+    local of_current, of_previous = math.min(now_current, amount), 0
+    if receipt >= 0 and receipt < start then of_current = 0 end
+    if receipt < start then of_previous = math.min(now_previous, amount - of_current) end
+    if of_current + of_previous > 0 then
+      finish, current, previous, converted = ended, now_current - of_current, now_previous - of_previous, true
+      if current + previous == 0 then return drop(key, ends) end
+    end
+  end
+  if not converted then return end
+  local expires = finish
+  if current > 0 then expires = finish + span end
+  put(key, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
+end
+local function adjust_log(key, row, sign)
+local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
+local function new_log(key, ends)
+  return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+end
+local function open_log(key)
+  local log = new_log(key, 0)
+  local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
+  if type(value) ~= 'string' then return log end
+  local length = #value
+  if length == 7 then
+    local ends, inner = split(value)
+    if inner == '' then log.ends = ends end
+    return log
+  end
+  if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
+  if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then return log end
+  local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
+  local stored = (length - HEAD) / ENTRY
+  if skip > stored or window < 1 then return log end
+  log.there, log.anew, log.stored, log.size = true, false, stored, stored + 1
+  log.ends, log.window, log.hold, log.base, log.at, log.sum, log.skip = ends, window, hold, base, at, sum, skip
+  log.pages = { [0] = string.sub(value, HEAD + 1) }
+  return log
+end
+local function entry(log, index)
+  if index == log.size - 1 then return log.at, log.sum end
+  if index == log.stored then return log.old_at, log.old_sum end
+  local place = index % PAGE
+  local number = (index - place) / PAGE
+  local page = log.pages[number]
+  if not page then
+    local from = HEAD + number * PAGE * ENTRY
+    page = call('GETRANGE', log.key, from, from + PAGE * ENTRY - 1)
+    log.pages[number] = page
+  end
+  local at, sum = parse('>I7I7', page, place * ENTRY + 1)
+  return at, sum
+end
+local function through(log, index)
+  if index < log.skip then return 0 end
+  local _, sum = entry(log, index)
+  return (sum - log.base) % TURN
+end
+local function first_after(log, instant, from)
+  local low, high = from, log.size
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if entry(log, middle) > instant then high = middle else low = middle + 1 end
+  end
+  return low
+end
+local function first_through(log, sum, from)
+  local low, high = from, log.size
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if through(log, middle) >= sum then high = middle else low = middle + 1 end
+  end
+  return low
+end
+local function charge_log(log, charge)
+  local from = charge.from
+  log.dirty, log.there, log.window, log.hold = true, true, charge.window, charge.hold
+  if from == log.size then
+    log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, charge.time, charge.cost
+    return
+  end
+  if from > log.skip then
+    local _, base = entry(log, from - 1)
+    log.base, log.skip = base, from
+  end
+  if not charge.merges then
+    log.old_at, log.old_sum, log.size = log.at, log.sum, log.size + 1
+  end
+  log.at, log.sum = charge.time, (log.sum + charge.cost) % TURN
+end
+local function log_head(log, skip)
+  return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+end
+local function log_expires(log)
+  local expires = log.at + log.window
+  if log.hold > log.window then expires = log.at + log.hold end
+  if log.ends > expires then expires = log.ends end
+  return expires
+end
+local function save_log(log)
+  local expires = log_expires(log)
+  local more = log.size - 1 > log.stored
+  local added = ''
+  if more and log.skip <= log.stored then added = pack('>I7I7', log.old_at, log.old_sum) end
+  local skip = log.skip
+  local whole = log.anew or log.stored <= PAGE or skip > log.size - skip
+  if whole then skip = 0 end
+  local head = log_head(log, skip)
+  if whole then
+    local body = ''
+    if not log.anew then
+      if log.stored <= PAGE then
+        body = string.sub(log.pages[0], log.skip * ENTRY + 1)
+      else
+        body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, -1)
+      end
+    end
+    return put(log.key, head .. body .. added, expires)
+  end
+  call('SETRANGE', log.key, 0, head)
+  if more then call('APPEND', log.key, added) end
+  keep(log.key, expires)
+end
+local MOST = 10000
+local function adopt_log(log, row)
+  local length = asked[row + 3]
+  if not log.there or log.window == length then return log end
+  local hold = log.window
+  if log.hold > hold then hold = log.hold end
+  if log.at + hold <= now then
+    return new_log(log.key, log.ends)
+  end
+  log.window, log.dirty = length, true
+  if hold > length then log.hold = hold else log.hold = 0 end
+  return log
+end
+local function used_of(log, row)
+  local time = now
+  if log.at > now then time = log.at end
+  local first = first_after(log, time - asked[row + 3], log.skip)
+  return time, first, through(log, log.size - 1) - through(log, first - 1)
+end
+local function charge_of(log, row, first, time, cost)
+  local from, hold, most = first, log.hold, asked[row + 4]
+  if hold > 0 then from, most = first_after(log, time - hold, log.skip), MOST end
+  local kept = log.size - from
+  local merges = kept > 0 and log.at == time
+  if not merges and kept >= most then
+    if from < first then from = from + 1 else merges = true end
+  end
+  if kept == 0 then hold = 0 end
+  return { from = from, time = time, merges = merges, cost = cost, window = asked[row + 3], hold = hold }
+end
+local function refund_log(log, first, oldest, amount)
+  local left, start, taken = amount, log.size, {}
+  local function take(index)
+    local part = through(log, index) - through(log, index - 1)
+    if part > left then part = left end
+    taken[index], left = part, left - part
+  end
+  if receipt < 0 then
+    while start > first and left > 0 do
+      start = start - 1
+      take(start)
+    end
+  elseif receipt > oldest then
+    start = first_after(log, receipt - 1, first)
+    for index = start, log.size - 1 do take(index) end
+  end
+  if left == amount then return false end
+  local tail, sum = {}, (log.base + through(log, start - 1)) % TURN
+  for index = start, log.size - 1 do
+    local rest = through(log, index) - through(log, index - 1) - (taken[index] or 0)
+    if rest > 0 then
+      sum = (sum + rest) % TURN
+      tail[#tail + 1] = { (entry(log, index)), sum }
+    end
+  end
+  local ahead = start
+  if #tail == 0 then
+    if start == log.skip then
+      drop(log.key, log.ends)
+      return true
+    end
+    ahead = start - 1
+    log.at, log.sum = entry(log, ahead)
+  else
+    log.at, log.sum = unpack(tail[#tail])
+  end
+  local body = ''
+  if ahead > log.skip then body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
+  for index = 1, #tail - 1 do body = body .. pack('>I7I7', tail[index][1], tail[index][2]) end
+  put(log.key, log_head(log, 0) .. body, log_expires(log))
+  return true
+end
+  local stored = open_log(key)
+  local log = adopt_log(stored, row)
+  if stored.there and not log.there then drop(key, log.ends) end
+  local time, first, used = used_of(log, row)
+  if sign > 0 then
+    if refund_log(log, first, time - asked[row + 3], asked[row + 1]) then return end
+  else
+    local added = math.min(asked[row + 1], 2 * asked[row + 2] - used)
+    if added > 0 then charge_log(log, charge_of(log, row, first, time, added)) end
+  end
+  if log.dirty then save_log(log) end
+end
+local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log }
+for place = 1, asked[3] do
+  local row = asked[2 + 2 * place]
+  kernels[asked[row]](KEYS[place], row, asked[3 + 2 * place])
+end
+return now
+`,
+}
+
+export const blockProgram: Program = {
+  sha1: '1a6da729700493fce62491a530e42c4b57e51a20',
+  source: `local call, KEYS = redis.call, KEYS
+local pack, parse = struct.pack, struct.unpack
+local asked = cjson.decode(ARGV[1])
+local given = asked[1]
+local now = given
+if given == 0 then
+  local time = call('TIME')
+  now = time[1] * 1000000 + time[2]
+end
+local SLACK = 60000
+local PAST = 60000000
+local function put(key, value, expires)
+  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + SLACK)
+end
+local function keep(key, expires)
+  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + SLACK)
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + PAST <= now then return value end
+  return block_value(ends) .. value
+end
+local function drop(key, ends)
+  if ends > now then return put(key, block_value(ends), ends) end
+  call('DEL', key)
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size == 49 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, short, ends)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if short > 0 and rest == 0 and hold == 0 and age >= 0 and age < 16777216 then
+    value = pack('>I3I4I3BB', high, low, age, n, short)
+  elseif short >= 0 and hold == 0 and age >= 0 and age < 4294967296 then
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+  else
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function read_window(value)
+  local ends, inner = 0, value
+  if #value ~= 21 then ends, inner = split(value) end
+  if #inner == 21 then
+    local high, low, count, window = parse('>I3I4I7I7', inner)
+    if high >= 10485760 and high < 12582912 and window > 0 then
+      return (high - 10485760) * 4294967296 + low, count, window, ends
+    end
+  end
+  return nil, nil, nil, inner == '' and ends or 0
+end
+local function window_value(finish, count, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function read_counter(value)
+  local ends, inner = 0, value
+  if #value ~= 28 then ends, inner = split(value) end
+  if #inner == 28 then
+    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    if high >= 12582912 and high < 14680064 and window > 0 then
+      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+    end
+  end
+  return nil, nil, nil, nil, inner == '' and ends or 0
+end
+local function counter_value(finish, current, previous, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
+local function new_log(key, ends)
+  return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+end
+local function open_log(key)
+  local log = new_log(key, 0)
+  local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
+  if type(value) ~= 'string' then return log end
+  local length = #value
+  if length == 7 then
+    local ends, inner = split(value)
+    if inner == '' then log.ends = ends end
+    return log
+  end
+  if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
+  if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then return log end
+  local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
+  local stored = (length - HEAD) / ENTRY
+  if skip > stored or window < 1 then return log end
+  log.there, log.anew, log.stored, log.size = true, false, stored, stored + 1
+  log.ends, log.window, log.hold, log.base, log.at, log.sum, log.skip = ends, window, hold, base, at, sum, skip
+  log.pages = { [0] = string.sub(value, HEAD + 1) }
+  return log
+end
+local function entry(log, index)
+  if index == log.size - 1 then return log.at, log.sum end
+  if index == log.stored then return log.old_at, log.old_sum end
+  local place = index % PAGE
+  local number = (index - place) / PAGE
+  local page = log.pages[number]
+  if not page then
+    local from = HEAD + number * PAGE * ENTRY
+    page = call('GETRANGE', log.key, from, from + PAGE * ENTRY - 1)
+    log.pages[number] = page
+  end
+  local at, sum = parse('>I7I7', page, place * ENTRY + 1)
+  return at, sum
+end
+local function through(log, index)
+  if index < log.skip then return 0 end
+  local _, sum = entry(log, index)
+  return (sum - log.base) % TURN
+end
+local function first_after(log, instant, from)
+  local low, high = from, log.size
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if entry(log, middle) > instant then high = middle else low = middle + 1 end
+  end
+  return low
+end
+local function first_through(log, sum, from)
+  local low, high = from, log.size
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if through(log, middle) >= sum then high = middle else low = middle + 1 end
+  end
+  return low
+end
+local function charge_log(log, charge)
+  local from = charge.from
+  log.dirty, log.there, log.window, log.hold = true, true, charge.window, charge.hold
+  if from == log.size then
+    log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, charge.time, charge.cost
+    return
+  end
+  if from > log.skip then
+    local _, base = entry(log, from - 1)
+    log.base, log.skip = base, from
+  end
+  if not charge.merges then
+    log.old_at, log.old_sum, log.size = log.at, log.sum, log.size + 1
+  end
+  log.at, log.sum = charge.time, (log.sum + charge.cost) % TURN
+end
+local function log_head(log, skip)
+  return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+end
+local function log_expires(log)
+  local expires = log.at + log.window
+  if log.hold > log.window then expires = log.at + log.hold end
+  if log.ends > expires then expires = log.ends end
+  return expires
+end
+local function save_log(log)
+  local expires = log_expires(log)
+  local more = log.size - 1 > log.stored
+  local added = ''
+  if more and log.skip <= log.stored then added = pack('>I7I7', log.old_at, log.old_sum) end
+  local skip = log.skip
+  local whole = log.anew or log.stored <= PAGE or skip > log.size - skip
+  if whole then skip = 0 end
+  local head = log_head(log, skip)
+  if whole then
+    local body = ''
+    if not log.anew then
+      if log.stored <= PAGE then
+        body = string.sub(log.pages[0], log.skip * ENTRY + 1)
+      else
+        body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, -1)
+      end
+    end
+    return put(log.key, head .. body .. added, expires)
+  end
+  call('SETRANGE', log.key, 0, head)
+  if more then call('APPEND', log.key, added) end
+  keep(log.key, expires)
+end
+local function bucket_expires(zero, rest, seen, hold, n, m, burst)
+  local parts = burst % 1000000
+  local tokens = (burst - parts) / 1000000
+  local token_rest, micro_rest = m * 1000000 % n, m % n
+  local sum = rest + tokens * token_rest + parts * micro_rest
+  local expires = zero + tokens * ((m * 1000000 - token_rest) / n) + parts * ((m - micro_rest) / n) + math.ceil(sum / n)
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function state_of(value)
+  local zero, rest, seen, hold, n, m, burst = read_bucket(value, 0)
+  if zero and n > 0 then return bucket_expires(zero, rest, seen, hold, n, m, burst) end
+  local finish = read_window(value)
+  if finish then return finish end
+  local ended, current, _, window = read_counter(value)
+  if ended and current > 0 then return ended + window end
+  return ended
+end
+local length = asked[2]
+local function block_log(key)
+  local log = open_log(key)
+  if length < 0 or not log.there then return log.ends, '' end
+  log.ends = 0
+  if length > 0 then log.ends = now + length end
+  call('SETRANGE', key, 0, log_head(log, log.skip))
+  keep(key, log_expires(log))
+end
+for place = 1, #KEYS do
+  local key = KEYS[place]
+  local value = redis.pcall('GETRANGE', key, 0, 127)
+  if type(value) ~= 'string' then value = '' end
+  local ends, inner, expires = 0, value, nil
+  if string.byte(value) == 2 then
+    ends, inner = block_log(key)
+  elseif value ~= '' then
+    ends, inner = split(value)
+    expires = state_of(value)
+    if not expires and inner ~= '' then ends, inner = 0, '' end
+  end
+  if inner then
+    if length < 0 then
+      expires, inner = nil, ''
+    elseif length > 0 then
+      ends = now + length
+    else
+      ends = 0
+    end
+    if ends > 0 then
+      if inner ~= '' then
+        put(key, block_value(ends) .. inner, math.max(ends, expires))
+      elseif ends > now then
+        put(key, block_value(ends), ends)
+      else
+        call('SET', key, block_value(ends), 'KEEPTTL')
+      end
+    elseif inner ~= '' then
+      put(key, inner, expires)
+    elseif value ~= '' or length < 0 then
+      call('DEL', key)
+    end
+  end
+end
+return now
+`,
+}
+
+export const consumeProgram: Program = {
+  sha1: 'c382b7b295c39efa0d33141b6c1eac174b8b2c65',
+  source: `local call, KEYS = redis.call, KEYS
+local pack, parse = struct.pack, struct.unpack
+local asked = cjson.decode(ARGV[1])
+local given = asked[1]
+local now = given
+if given == 0 then
+  local time = call('TIME')
+  now = time[1] * 1000000 + time[2]
+end
+local SLACK = 60000
+local PAST = 60000000
+local function put(key, value, expires)
+  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + SLACK)
+end
+local function keep(key, expires)
+  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + SLACK)
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + PAST <= now then return value end
+  return block_value(ends) .. value
+end
+local function drop(key, ends)
+  if ends > now then return put(key, block_value(ends), ends) end
+  call('DEL', key)
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size == 49 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, short, ends)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if short > 0 and rest == 0 and hold == 0 and age >= 0 and age < 16777216 then
+    value = pack('>I3I4I3BB', high, low, age, n, short)
+  elseif short >= 0 and hold == 0 and age >= 0 and age < 4294967296 then
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+  else
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+  local function flow(at_n, at_m, micro, from)
+    local token = at_m * 1000000
+    local token_rest, micro_rest = token % at_n, at_m % at_n
+    local parts = micro % 1000000
+    local tokens = (micro - parts) / 1000000
+    local sum = from + tokens * token_rest + parts * micro_rest
+    local left = sum % at_n
+    return tokens * ((token - token_rest) / at_n) + parts * ((at_m - micro_rest) / at_n) + (sum - left) / at_n, left
+  end
+  local function pieces(unit, from, span)
+    local count = 0
+    local guess = (span - from / old_n) / (old_m * unit / old_n) * (1 - 2 ^ -50)
+    if guess > 0 then count = guess - guess % 1 end
+    while true do
+      local micros, left = flow(old_n, old_m, (count + 1) * unit, from)
+      if micros > span or (micros == span and left > 0) then return count end
+      count = count + 1
+    end
+  end
+  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
+  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
+  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
   local full, full_rest = flow(old_n, old_m, old_burst, 0)
@@ -366,8 +1217,11 @@ local function group(at, calls)
 end
 if plain < #KEYS then
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
+local function new_log(key, ends)
+  return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+end
 local function open_log(key)
-  local log = { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = 0, stored = 0, anew = true }
+  local log = new_log(key, 0)
   local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
   if type(value) ~= 'string' then return log end
   local length = #value
@@ -421,36 +1275,40 @@ local function first_through(log, sum, from)
   end
   return low
 end
-local function charge_log(log, from, time, merges, cost, window, hold)
-  log.dirty, log.there, log.window, log.hold = true, true, window, hold
+local function charge_log(log, charge)
+  local from = charge.from
+  log.dirty, log.there, log.window, log.hold = true, true, charge.window, charge.hold
   if from == log.size then
-    log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, time, cost
+    log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, charge.time, charge.cost
     return
   end
   if from > log.skip then
     local _, base = entry(log, from - 1)
     log.base, log.skip = base, from
   end
-  if not merges then
+  if not charge.merges then
     log.old_at, log.old_sum, log.size = log.at, log.sum, log.size + 1
   end
-  log.at, log.sum = time, (log.sum + cost) % TURN
+  log.at, log.sum = charge.time, (log.sum + charge.cost) % TURN
 end
-local function log_ends(log)
+local function log_head(log, skip)
+  return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+end
+local function log_expires(log)
   local expires = log.at + log.window
   if log.hold > log.window then expires = log.at + log.hold end
+  if log.ends > expires then expires = log.ends end
   return expires
 end
 local function save_log(log)
-  local expires = log_ends(log)
-  if log.ends > expires then expires = log.ends end
+  local expires = log_expires(log)
   local more = log.size - 1 > log.stored
   local added = ''
   if more and log.skip <= log.stored then added = pack('>I7I7', log.old_at, log.old_sum) end
   local skip = log.skip
   local whole = log.anew or log.stored <= PAGE or skip > log.size - skip
   if whole then skip = 0 end
-  local head = pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+  local head = log_head(log, skip)
   if whole then
     local body = ''
     if not log.anew then
@@ -464,9 +1322,7 @@ local function save_log(log)
   end
   call('SETRANGE', log.key, 0, head)
   if more then call('APPEND', log.key, added) end
-  if given == 0 then return call('PEXPIREAT', log.key, (expires - expires % 1000) / 1000) end
-  local life = expires - now
-  call('PEXPIRE', log.key, (life + (-life) % 1000) / 1000 + SLACK)
+  keep(log.key, expires)
 end
 local MOST = 10000
 local function adopt_log(log, row)
@@ -475,11 +1331,28 @@ local function adopt_log(log, row)
   local hold = log.window
   if log.hold > hold then hold = log.hold end
   if log.at + hold <= now then
-    return { key = log.key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = log.ends, stored = 0, anew = true }
+    return new_log(log.key, log.ends)
   end
   log.window, log.dirty = length, true
   if hold > length then log.hold = hold else log.hold = 0 end
   return log
+end
+local function used_of(log, row)
+  local time = now
+  if log.at > now then time = log.at end
+  local first = first_after(log, time - asked[row + 3], log.skip)
+  return time, first, through(log, log.size - 1) - through(log, first - 1)
+end
+local function charge_of(log, row, first, time, cost)
+  local from, hold, most = first, log.hold, asked[row + 4]
+  if hold > 0 then from, most = first_after(log, time - hold, log.skip), MOST end
+  local kept = log.size - from
+  local merges = kept > 0 and log.at == time
+  if not merges and kept >= most then
+    if from < first then from = from + 1 else merges = true end
+  end
+  if kept == 0 then hold = 0 end
+  return { from = from, time = time, merges = merges, cost = cost, window = asked[row + 3], hold = hold }
 end
 local function fits_at(log, row, first, last, newest, used, cost)
   local index = first_through(log, through(log, first - 1) + used + cost - asked[row + 2], first)
@@ -495,12 +1368,6 @@ local function look_log(log, row, first, last, newest, used)
   if more > limit then return remaining, reset, reset end
   return remaining, fits_at(log, row, first, last, newest, used, more) - now, reset
 end
-local function used_of(log, row)
-  local time = now
-  if log.at > now then time = log.at end
-  local first = first_after(log, time - asked[row + 3], log.skip)
-  return time, first, through(log, log.size - 1) - through(log, first - 1)
-end
 local function decide_log(log, row, cost)
   local limit = asked[row + 2]
   local time, first, used = used_of(log, row)
@@ -508,20 +1375,11 @@ local function decide_log(log, row, cost)
     if cost > limit then return 2, 0, look_log(log, row, first, log.size, log.at, used) end
     return 1, fits_at(log, row, first, log.size, time, used, cost) - now, look_log(log, row, first, log.size, log.at, used)
   end
-  local from, hold = first, log.hold
-  if hold > 0 then from = first_after(log, time - hold, log.skip) end
-  local kept = log.size - from
-  local merges = kept > 0 and log.at == time
-  local most = asked[row + 4]
-  if hold > 0 then most = MOST end
-  if not merges and kept >= most then
-    if from < first then from = from + 1 else merges = true end
-  end
-  if kept == 0 then hold = 0 end
+  local charge = charge_of(log, row, first, time, cost)
   local last = log.size
-  if merges then last = last - 1 end
+  if charge.merges then last = last - 1 end
   local remaining, replenish, reset = look_log(log, row, first, last, time, used + cost)
-  return 0, 0, remaining, replenish, reset, { from, time, merges, cost, asked[row + 3], hold }
+  return 0, 0, remaining, replenish, reset, charge
 end
 local function view_log(log, row)
   local _, first, used = used_of(log, row)
@@ -538,7 +1396,7 @@ end
     view = view_log,
     charge = function(state, log, charge)
       open[state] = log
-      charge_log(log, charge[1], charge[2], charge[3], charge[4], charge[5], charge[6])
+      charge_log(log, charge)
     end,
     save = function()
       for _, log in pairs(open) do

@@ -1,7 +1,7 @@
-import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import { stateName } from '../../keys/encode.ts'
 import type { Micros } from '../../time/micros.ts'
-import type { Call, CallGroup } from '../store.ts'
+import type { AdjustOptions, Call, CallGroup } from '../store.ts'
 import { rowOf } from './rows.ts'
 
 /** One state of a question. */
@@ -88,6 +88,19 @@ export function questionOf(groups: readonly CallGroup[], now: Micros, charge: bo
   const numbers = [now, charge ? 1 : 0, plain === -1 ? sorted.length : plain, rows.numbers.length, ...rows.numbers]
   for (let index = 0; index < order.length;) index = tell(order, index, numbers)
   return { states: sorted, parts, order, argument: `[${numbers.join(',')}]` }
+}
+
+/** Calls and amounts in the form that adjust.lua documents. */
+export function adjustment(calls: readonly Call[], amounts: readonly MicroTokens[], options: AdjustOptions = {}): string {
+  const rows: number[] = []
+  const from = 4 + 2 * calls.length
+  const places = calls.flatMap(({ limit, phase }, index) => {
+    const amount = amounts[index] as MicroTokens
+    const place = from + rows.length
+    rows.push(...rowOf(limit, Math.abs(amount), phase))
+    return [place, Math.sign(amount)]
+  })
+  return `[${[options.now ?? 0, options.receipt ?? -1, calls.length, ...places, ...rows].join(',')}]`
 }
 
 /** Writes one part, or runs over neighbouring states as one; the place of the next. */

@@ -18,7 +18,6 @@ export interface RedisPort {
   readonly cluster?: true
   evalsha(sha1: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   eval(source: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  del(keys: readonly string[]): Promise<unknown>
   /** Absent where the client does not let others replace a connection: then its own time-outs must. */
   readonly connections?: Connections
 }
@@ -34,8 +33,8 @@ export function validPort(where: string, client: RedisPort): RedisPort {
   if (has('sendCommand') || has('customCommand')) {
     throw new LimiterError('INVALID_OPTIONS', `${where}: client is a client as its library makes it, ${EXPECTED}`)
   }
-  if (has('evalsha') && has('eval') && has('del')) return client
-  throw new LimiterError('INVALID_OPTIONS', `${where}: client has no methods evalsha, eval and del, ${EXPECTED}`)
+  if (has('evalsha') && has('eval')) return client
+  throw new LimiterError('INVALID_OPTIONS', `${where}: client has no methods evalsha and eval, ${EXPECTED}`)
 }
 
 /**

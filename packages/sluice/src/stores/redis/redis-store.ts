@@ -3,11 +3,11 @@ import { stateName } from '../../keys/encode.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
-import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
+import { type CallGroup, type CallOptions, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
 import { classify, isNoScript } from './failures.ts'
-import { consumeProgram } from './programs.gen.ts'
 import { keySlot } from './key-slot.ts'
-import { questionOf } from './question.ts'
+import { adjustProgram, blockProgram, consumeProgram, type Program } from './programs.gen.ts'
+import { adjustment, questionOf } from './question.ts'
 import { type RedisPort, validPort } from './redis-port.ts'
 import { replay } from './replay.ts'
 import { replacingSilent } from './silence.ts'
@@ -23,10 +23,8 @@ export interface RedisStoreOptions {
   readonly clock?: Time
 }
 
-interface Program {
-  readonly sha1: string
-  readonly source: string
-}
+/** What block.lua takes for the wish to forget. */
+const FORGET = -1
 
 /**
  * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact under any
@@ -72,14 +70,22 @@ export function redisStore(options: RedisStoreOptions): Store {
     throw new StoreFailure('protocol', 'unknown', `redis: the program answered ${JSON.stringify(reply)?.slice(0, 200)}`)
   }
 
+  const keysOf = (ids: readonly StateId[]): string[] => ids.map((id) => prefix + stateName(id))
+  const mark = async (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<void> => {
+    if (ids.length > 0) await send(blockProgram, keysOf(ids), `[${callOptions?.now ?? 0},${length}]`, callOptions)
+  }
+
   const store: Store = {
     name: 'redis',
     capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
     consume: (groups, callOptions) => decide(groups, callOptions, true),
     peek: (groups, callOptions) => decide(groups, callOptions, false),
-    reset: async (ids, callOptions) => {
-      if (ids.length > 0) await calls.run(() => client.del(ids.map((id) => prefix + stateName(id))), callOptions, classify)
+    adjust: async (asked, amounts, callOptions) => {
+      if (asked.length === 0) return
+      await send(adjustProgram, keysOf(asked.map(({ id }) => id)), adjustment(asked, amounts, callOptions), callOptions)
     },
+    block: (ids, duration, callOptions) => mark(ids, duration ?? 0, callOptions),
+    reset: (ids, callOptions) => mark(ids, FORGET, callOptions),
     ready: async (callOptions) => {
       await decide([], callOptions, false)
     },

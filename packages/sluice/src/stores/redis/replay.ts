@@ -121,8 +121,10 @@ function opened(found: unknown, { told }: AskedState, { algorithm }: AnyLimit): 
   }
   if (found !== null && !(found instanceof Uint8Array)) return undefined
   const { tag, numbers, ends } = readValue(found)
-  const state = tag === algorithm.tag && numbers !== undefined ? algorithm.codec.decodeState(numbers) : undefined
-  return { state, ends, step }
+  if (numbers === undefined) return { state: undefined, ends, step }
+  // A state of another algorithm is no value here, block and all.
+  if (tag !== algorithm.tag) return { state: undefined, ends: 0, step }
+  return { state: algorithm.codec.decodeState(numbers), ends, step }
 }
 
 /** What passed of each part, and one more than could: as the program writes it. */

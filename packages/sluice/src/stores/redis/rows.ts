@@ -24,8 +24,8 @@ const ALIGNS = { clock: 0, first: 1, key: 2 }
 const ROWS: Readonly<Record<AlgorithmTag, (plan: never, cost: MicroTokens, phase: number) => readonly number[]>> = {
   tb(plan: BucketPlan, cost: MicroTokens) {
     const { n, m, burst, emptyBefore } = plan
-    // What can never pass is longer than a full bucket lasts, and no longer: numbers stay whole.
-    const span = spanOf(plan, Math.min(cost, burst + 1))
+    // What is more than fits, or than may be taken at all, need not be told exactly: numbers stay whole.
+    const span = spanOf(plan, Math.min(cost, 2 * burst))
     return [0, n, m, burst, emptyBefore.micros, emptyBefore.rest, span.micros, span.rest, formOf(plan)]
   },
   fw: ({ limit, window, align, ramp, n, m }: FixedWindowPlan, cost: MicroTokens, phase: number) => {

@@ -54,6 +54,5 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
     ...port,
     evalsha: (sha1, keys, args) => watched(keys, () => port.evalsha(sha1, keys, args)),
     eval: (source, keys, args) => watched(keys, () => port.eval(source, keys, args)),
-    del: (keys) => watched(keys, () => port.del(keys)),
   }
 }

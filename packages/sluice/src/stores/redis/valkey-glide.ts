@@ -3,7 +3,6 @@ import { type RedisPort, validClient } from './redis-port.ts'
 /** The part of a GlideClient or GlideClusterClient (version 2) that is used. */
 export interface ValkeyGlideLike {
   customCommand(args: string[], options?: { decoder: number }): Promise<unknown>
-  del(keys: string[]): Promise<unknown>
 }
 
 /** Its decoder of replies that leaves texts as bytes. */
@@ -31,14 +30,13 @@ const WORDS: Readonly<Record<string, string>> = {
  * @throws LimiterError INVALID_OPTIONS for what is no such client
  */
 export function valkeyGlide(client: ValkeyGlideLike): RedisPort {
-  const valid = validClient('valkeyGlide', 'valkey-glide', client, ['customCommand', 'del'])
+  const valid = validClient('valkeyGlide', 'valkey-glide', client, ['customCommand'])
   const run = (command: string, first: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> =>
     valid.customCommand([command, first, String(keys.length), ...keys, ...args.map(String)], { decoder: BYTES }).catch(inWordsOfTheServer)
   return {
     ...('invokeScriptWithRoute' in valid ? { cluster: true } : {}),
     evalsha: (sha1, keys, args) => run('EVALSHA', sha1, keys, args),
     eval: (source, keys, args) => run('EVAL', source, keys, args),
-    del: (keys) => valid.del([...keys]).catch(inWordsOfTheServer),
   }
 }
 

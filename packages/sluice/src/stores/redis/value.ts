@@ -1,4 +1,5 @@
 import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
+import { MICRO } from '../../algorithms/decimal.ts'
 import type { Micros } from '../../time/micros.ts'
 
 /** A value as its programs write it (lua/*-value.lua). */
@@ -41,7 +42,7 @@ function readState(bytes: Uint8Array): Stored | undefined {
   if (kind === BUCKET) {
     if (length === 12) {
       const [zero = 0, age = 0, n = 0, burst = 0] = fields(bytes, SHORT)
-      return bucket(zero, 0, zero + age, 0, n, 1, burst * 1_000_000)
+      return bucket(zero, 0, zero + age, 0, n, 1, burst * MICRO)
     }
     if (length === 28) {
       const [zero = 0, rest = 0, age = 0, n = 0, m = 0, burst = 0] = fields(bytes, MIDDLE)
@@ -54,9 +55,15 @@ function readState(bytes: Uint8Array): Stored | undefined {
   return bytes[0] === 1 ? oldBucket(bytes) : undefined
 }
 
+/** Whether numbers that were found may be a plan of a bucket: with others, whole numbers would not stay whole. */
+function isPlan(n: number, m: number, burst: number): boolean {
+  if (n < 1 || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO) return false
+  return n * (burst / MICRO + 2) <= 2 ** 53 && (burst / n) * m <= 3_200_000_000_000_000
+}
+
 function bucket(...numbers: readonly number[]): Stored {
   const [, rest = 0, , , n = 0, m = 0, burst = 0] = numbers
-  return n < 1 || m < 1 || burst < 1 || rest >= n ? NOTHING : { ends: 0, tag: 'tb', numbers }
+  return rest < n && isPlan(n, m, burst) ? { ends: 0, tag: 'tb', numbers } : NOTHING
 }
 
 function windows(tag: AlgorithmTag, numbers: readonly number[]): Stored {

@@ -89,8 +89,8 @@ describe('adapters', () => {
     ['Received connection error `Connection reset by peer (os error 104)`. Will attempt to reconnect', undefined],
   ])('valkeyGlide says %s in the words of the server', async (said, expected) => {
     const error = new Error(said)
-    const port = valkeyGlide({ customCommand: () => Promise.reject(error), del: () => Promise.reject(error) })
-    for (const failed of [port.evalsha('', [], []), port.eval('', [], []), port.del([])]) {
+    const port = valkeyGlide({ customCommand: () => Promise.reject(error) })
+    for (const failed of [port.evalsha('', [], []), port.eval('', [], [])]) {
       await expect(failed).rejects.toThrow(expected ?? said)
     }
   })
@@ -100,16 +100,13 @@ describe('adapters', () => {
     const commands = (timeout: unknown) => ({
       evalSha: async (...args: unknown[]) => asked.push([timeout, ...args]),
       eval: async (...args: unknown[]) => asked.push([timeout, ...args]),
-      del: async (keys: string[]) => asked.push([timeout, keys]),
     })
     const port = nodeRedis({ ...commands('5,000 ms'), withCommandOptions: ({ timeout }: { timeout: number }) => commands(timeout) })
     await port.evalsha('sha', ['k'], [1, 'x'])
     await port.eval('return 1', ['k'], [2.5])
-    await port.del(['a', 'b'])
     expect(asked).toEqual([
       [0, 'sha', { keys: ['k'], arguments: ['1', 'x'] }],
       [0, 'return 1', { keys: ['k'], arguments: ['2.5'] }],
-      [0, ['a', 'b']],
     ])
   })
 })

@@ -1,6 +1,9 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
+import { slidingWindowCounter } from '../../../src/algorithms/sliding-window-counter.ts'
+import { slidingWindowLog } from '../../../src/algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
 import { systemTime } from '../../../src/time/system.ts'
@@ -43,6 +46,42 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis', () => {
     // -2: gone, which is right once the whole life has passed. Otherwise a key lives through its last millisecond.
     expect(left === -2 ? 0 : left + 1).toBeGreaterThanOrEqual(Math.max(0, lifeMs - passed))
     await redis.del(prefix + key)
+  })
+
+  it.each([
+    ['fixed window', fixedWindow({ limit: 5, window: '7s', align: 'first' })],
+    ['sliding window counter', slidingWindowCounter({ limit: 5, window: '7s' })],
+    ['sliding window log', slidingWindowLog({ limit: 5, window: '7s' })],
+    ['token bucket of an earlier plan', tokenBucket({ rate: '10/s', burst: 10 })],
+  ])('a %s lives as long as it says, or as its block does', async (key, limit) => {
+    const name = key.replaceAll(' ', '-')
+    const id = { scope: { text: '' }, key: name }
+    const lives = async (micros: number): Promise<void> => {
+      const left = (await redis.pexpiretime(prefix + name)) * 1_000
+      expect(left).toBeLessThanOrEqual(micros)
+      expect(left + 1_000).toBeGreaterThan(micros)
+    }
+    const call = { id, limit, cost: 1_000_000, phase: 0 }
+    if (limit.algorithm.tag === 'tb') await store.consume([{ calls: [{ ...call, limit: tokenBucket({ rate: '1/s', burst: 9 }) }] }])
+    const [verdict] = await store.consume([{ calls: [call] }])
+    const { at, calls } = verdict as GroupVerdict
+    // A bucket of two plans is held until the slower one would have been full (law 7).
+    const expires = at + (limit.algorithm.tag === 'tb' ? 9_000_000 : (calls[0]?.resetAfter as number))
+    await lives(expires)
+    await store.block?.([id], 60_000_000)
+    const [blocked] = await store.peek([{ calls: [call] }])
+    const ends = (blocked as GroupVerdict).at + ((blocked as GroupVerdict).calls[0]?.retryAfter as number)
+    await lives(ends)
+    await store.block?.([id], null)
+    await lives(expires)
+    await store.block?.([id], 1)
+    await lives(expires)
+    await store.block?.([id], 60_000_000)
+    const [again] = await store.peek([{ calls: [call] }])
+    await store.reset([id])
+    await lives((again as GroupVerdict).at + ((again as GroupVerdict).calls[0]?.retryAfter as number))
+    await store.block?.([id], null)
+    expect(await redis.exists(prefix + name)).toBe(0)
   })
 
   it('a state is gone when its life has passed', async () => {

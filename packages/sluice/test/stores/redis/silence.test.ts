@@ -25,7 +25,6 @@ function byHand(random = () => 0): {
   const port: RedisPort = {
     evalsha: send,
     eval: send,
-    del: send,
     connections: { of: (key) => nodes.find(({ name }) => key?.startsWith(name)), replace: (node) => void replaced.push(node) },
   }
   const watched = replacingSilent(port, clock, random)
@@ -124,7 +123,7 @@ describe('a silent connection', () => {
   })
 
   it('a port that lets nobody replace its connections is left as it is', () => {
-    const port: RedisPort = { evalsha: async () => 1, eval: async () => 1, del: async () => 1 }
+    const port: RedisPort = { evalsha: async () => 1, eval: async () => 1 }
     expect(replacingSilent(port, manualClock(), () => 0)).toBe(port)
   })
 })

@@ -8,8 +8,18 @@ local function split(value)
   return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
 end
 
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+
 local function blocked(value, ends)
   if ends + PAST <= now then return value end
-  local low = ends % 4294967296
-  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low) .. value
+  return block_value(ends) .. value
+end
+
+-- Where a state is no more, its block stays.
+local function drop(key, ends)
+  if ends > now then return put(key, block_value(ends), ends) end
+  call('DEL', key)
 end

@@ -27,13 +27,13 @@ local function read_bucket(value, ends)
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 8388608 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size == 49 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 8388608 and high < 10485760 and rest < n then
       return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
     end
   end

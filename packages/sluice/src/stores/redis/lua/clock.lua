@@ -23,3 +23,10 @@ local function put(key, value, expires)
   local life = expires - now
   call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + SLACK)
 end
+
+-- The same for a value that is there already.
+local function keep(key, expires)
+  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + SLACK)
+end

@@ -99,6 +99,7 @@ end
 
 if plain < #KEYS then
   -- include: log-value.lua
+  -- include: log-adopt.lua
   -- include: log.lua
   local open = {}
   logs = {
@@ -111,7 +112,7 @@ if plain < #KEYS then
     view = view_log,
     charge = function(state, log, charge)
       open[state] = log
-      charge_log(log, charge[1], charge[2], charge[3], charge[4], charge[5], charge[6])
+      charge_log(log, charge)
     end,
     save = function()
       for _, log in pairs(open) do

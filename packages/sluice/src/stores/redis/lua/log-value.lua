@@ -5,8 +5,13 @@
 
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 
+-- A log without a state.
+local function new_log(key, ends)
+  return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+end
+
 local function open_log(key)
-  local log = { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = 0, stored = 0, anew = true }
+  local log = new_log(key, 0)
   local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
   if type(value) ~= 'string' then return log end
   local length = #value
@@ -69,39 +74,44 @@ local function first_through(log, sum, from)
   return low
 end
 
--- Entries before `from` go, then a charge comes at `time`, which is not before the newest.
-local function charge_log(log, from, time, merges, cost, window, hold)
-  log.dirty, log.there, log.window, log.hold = true, true, window, hold
+-- Entries before `charge.from` go, then a charge comes at `charge.time`, which is not before the newest.
+local function charge_log(log, charge)
+  local from = charge.from
+  log.dirty, log.there, log.window, log.hold = true, true, charge.window, charge.hold
   if from == log.size then
-    log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, time, cost
+    log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, charge.time, charge.cost
     return
   end
   if from > log.skip then
     local _, base = entry(log, from - 1)
     log.base, log.skip = base, from
   end
-  if not merges then
+  if not charge.merges then
     log.old_at, log.old_sum, log.size = log.at, log.sum, log.size + 1
   end
-  log.at, log.sum = time, (log.sum + cost) % TURN
+  log.at, log.sum = charge.time, (log.sum + charge.cost) % TURN
 end
 
-local function log_ends(log)
+local function log_head(log, skip)
+  return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+end
+
+local function log_expires(log)
   local expires = log.at + log.window
   if log.hold > log.window then expires = log.at + log.hold end
+  if log.ends > expires then expires = log.ends end
   return expires
 end
 
 local function save_log(log)
-  local expires = log_ends(log)
-  if log.ends > expires then expires = log.ends end
+  local expires = log_expires(log)
   local more = log.size - 1 > log.stored
   local added = ''
   if more and log.skip <= log.stored then added = pack('>I7I7', log.old_at, log.old_sum) end
   local skip = log.skip
   local whole = log.anew or log.stored <= PAGE or skip > log.size - skip
   if whole then skip = 0 end
-  local head = pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+  local head = log_head(log, skip)
   if whole then
     local body = ''
     if not log.anew then
@@ -115,7 +125,5 @@ local function save_log(log)
   end
   call('SETRANGE', log.key, 0, head)
   if more then call('APPEND', log.key, added) end
-  if given == 0 then return call('PEXPIREAT', log.key, (expires - expires % 1000) / 1000) end
-  local life = expires - now
-  call('PEXPIRE', log.key, (life + (-life) % 1000) / 1000 + SLACK)
+  keep(log.key, expires)
 end

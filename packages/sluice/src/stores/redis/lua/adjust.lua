@@ -1,0 +1,143 @@
+-- Gives back or takes without asking, call by call: the `adjust` of each kernel, replayed.
+--
+-- KEYS        the states, one for each call
+-- ARGV[1]     time; the receipt, -1 for none; how many calls; for each call the place of its row and 1 to give back or -1 to take; the
+--             rows (see the kernels), with the amount in the place of the cost
+-- returns     time
+
+-- include: clock.lua
+-- include: block-value.lua
+
+local receipt = asked[2]
+
+local function adjust_bucket(key, row, sign)
+  -- include: bucket-value.lua
+  -- include: bucket-adopt.lua
+  local n, m, burst, empty, empty_rest = asked[row + 1], asked[row + 2], asked[row + 3], asked[row + 4], asked[row + 5]
+  local time, ends = now, 0
+  local value = redis.pcall('GET', key)
+  local zero, rest, seen, hold, converted
+  if type(value) == 'string' then
+    local old_n, old_m, old_burst
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+    if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
+      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+      converted = true
+    end
+    if zero and seen > now then time = seen end
+  end
+  if sign > 0 and receipt >= 0 and receipt <= time - empty then
+    if not converted then return end
+    if not zero then return drop(key, ends) end
+  else
+    local low = time - empty
+    if not zero then
+      zero, rest, hold = low, empty_rest, 0
+    elseif zero < low or (zero == low and rest <= empty_rest) then
+      zero, rest = low, empty_rest
+      if hold > 0 and time >= seen + hold then hold = 0 end
+    end
+    local sum = rest - sign * asked[row + 7]
+    local left = sum % n
+    zero, rest, seen = zero - sign * asked[row + 6] + (sum - left) / n, left, time
+    -- Never more than one burst under empty.
+    local most, most_rest = time + empty, 0
+    if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
+    if zero > most or (zero == most and rest > most_rest) then zero, rest = most, most_rest end
+  end
+  local expires = zero + empty
+  if rest > empty_rest then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  if expires <= time then return drop(key, ends) end
+  if ends > expires then expires = ends end
+  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, asked[row + 8], ends), expires)
+end
+
+local function adjust_window(key, row, sign)
+  -- include: window-value.lua
+  -- include: window-adopt.lua
+  local amount, limit = asked[row + 1], asked[row + 2]
+  local ends = 0
+  local value = redis.pcall('GET', key)
+  local finish, count, span, converted
+  if type(value) == 'string' then
+    local there
+    finish, count, span, ends = read_window(value)
+    there = finish
+    if finish then finish, count, span, converted = adopt_window(finish, count, span, row) end
+    if there and not finish then drop(key, ends) end
+  end
+  local running = finish and now < finish
+  if sign > 0 then
+    if running and not (receipt >= 0 and receipt < finish - span) then
+      if amount >= count then return drop(key, ends) end
+      count, converted = count - amount, true
+    end
+  else
+    if not running then finish, count, span = fresh_end(row, now), 0, asked[row + 3] end
+    if count < 2 * limit then count, converted = math.min(2 * limit, count + amount), true end
+  end
+  if converted then put(key, window_value(finish, count, span, ends), math.max(finish, ends)) end
+end
+
+local function adjust_counter(key, row, sign)
+  -- include: counter-value.lua
+  -- include: counter-adopt.lua
+  local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
+  local ends = 0
+  local value = redis.pcall('GET', key)
+  local finish, current, previous, span, converted
+  if type(value) == 'string' then
+    local there
+    finish, current, previous, span, ends = read_counter(value)
+    there = finish
+    if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
+    if there and not finish then drop(key, ends) end
+  end
+  local kept = finish and now < finish
+  local ended, now_current, now_previous = rolled(finish, current, previous, length)
+  if not kept then span = length end
+  if sign < 0 then
+    local room = 2 * limit - now_current - share(ended, now_previous, span, row)
+    if room > 0 then
+      finish, current, previous, converted = ended, now_current + math.min(room, amount), now_previous, true
+    end
+  elseif not (receipt >= 0 and receipt < ended - 2 * span) then
+    local start = ended - span
+    local of_current, of_previous = math.min(now_current, amount), 0
+    if receipt >= 0 and receipt < start then of_current = 0 end
+    if receipt < start then of_previous = math.min(now_previous, amount - of_current) end
+    if of_current + of_previous > 0 then
+      finish, current, previous, converted = ended, now_current - of_current, now_previous - of_previous, true
+      if current + previous == 0 then return drop(key, ends) end
+    end
+  end
+  if not converted then return end
+  local expires = finish
+  if current > 0 then expires = finish + span end
+  put(key, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
+end
+
+local function adjust_log(key, row, sign)
+  -- include: log-value.lua
+  -- include: log-adopt.lua
+  -- include: log-refund.lua
+  local stored = open_log(key)
+  local log = adopt_log(stored, row)
+  if stored.there and not log.there then drop(key, log.ends) end
+  local time, first, used = used_of(log, row)
+  if sign > 0 then
+    if refund_log(log, first, time - asked[row + 3], asked[row + 1]) then return end
+  else
+    local added = math.min(asked[row + 1], 2 * asked[row + 2] - used)
+    if added > 0 then charge_log(log, charge_of(log, row, first, time, added)) end
+  end
+  if log.dirty then save_log(log) end
+end
+
+local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log }
+for place = 1, asked[3] do
+  local row = asked[2 + 2 * place]
+  kernels[asked[row]](KEYS[place], row, asked[3 + 2 * place])
+end
+return now

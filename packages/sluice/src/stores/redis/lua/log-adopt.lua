@@ -1,0 +1,41 @@
+-- What all programs do with a log.
+--
+-- row         3, cost, limit, window, how many entries are kept
+
+-- The most entries that are kept for a longer window of an earlier plan.
+local MOST = 10000
+
+-- The state in the plan's unit (law 7): all entries stay. A log without a state where it is as fresh as none.
+local function adopt_log(log, row)
+  local length = asked[row + 3]
+  if not log.there or log.window == length then return log end
+  local hold = log.window
+  if log.hold > hold then hold = log.hold end
+  if log.at + hold <= now then
+    return new_log(log.key, log.ends)
+  end
+  log.window, log.dirty = length, true
+  if hold > length then log.hold = hold else log.hold = 0 end
+  return log
+end
+
+local function used_of(log, row)
+  local time = now
+  if log.at > now then time = log.at end
+  local first = first_after(log, time - asked[row + 3], log.skip)
+  return time, first, through(log, log.size - 1) - through(log, first - 1)
+end
+
+-- A charge as `charge_log` takes it. What no plan of this state needs any more is skipped.
+local function charge_of(log, row, first, time, cost)
+  local from, hold, most = first, log.hold, asked[row + 4]
+  if hold > 0 then from, most = first_after(log, time - hold, log.skip), MOST end
+  local kept = log.size - from
+  local merges = kept > 0 and log.at == time
+  if not merges and kept >= most then
+    -- What is kept for another plan makes room first; otherwise charges are below one token, and the newest moves on.
+    if from < first then from = from + 1 else merges = true end
+  end
+  if kept == 0 then hold = 0 end
+  return { from = from, time = time, merges = merges, cost = cost, window = asked[row + 3], hold = hold }
+end

@@ -1,0 +1,45 @@
+-- Takes an amount back from the entry of the receipt and those after it, or from the newest ones, and writes the log; false where nothing
+-- of it is left. What is before `oldest` has left the window.
+local function refund_log(log, first, oldest, amount)
+  local left, start, taken = amount, log.size, {}
+  local function take(index)
+    local part = through(log, index) - through(log, index - 1)
+    if part > left then part = left end
+    taken[index], left = part, left - part
+  end
+  if receipt < 0 then
+    while start > first and left > 0 do
+      start = start - 1
+      take(start)
+    end
+  elseif receipt > oldest then
+    start = first_after(log, receipt - 1, first)
+    for index = start, log.size - 1 do take(index) end
+  end
+  if left == amount then return false end
+  local tail, sum = {}, (log.base + through(log, start - 1)) % TURN
+  for index = start, log.size - 1 do
+    local rest = through(log, index) - through(log, index - 1) - (taken[index] or 0)
+    if rest > 0 then
+      sum = (sum + rest) % TURN
+      tail[#tail + 1] = { (entry(log, index)), sum }
+    end
+  end
+  local ahead = start
+  if #tail == 0 then
+    if start == log.skip then
+      drop(log.key, log.ends)
+      return true
+    end
+    -- The newest entry stands in the head.
+    ahead = start - 1
+    log.at, log.sum = entry(log, ahead)
+  else
+    log.at, log.sum = unpack(tail[#tail])
+  end
+  local body = ''
+  if ahead > log.skip then body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
+  for index = 1, #tail - 1 do body = body .. pack('>I7I7', tail[index][1], tail[index][2]) end
+  put(log.key, log_head(log, 0) .. body, log_expires(log))
+  return true
+end

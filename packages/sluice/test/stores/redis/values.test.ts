@@ -1,0 +1,143 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { stateName } from '../../../src/keys/encode.ts'
+import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { readValue } from '../../../src/stores/redis/value.ts'
+import type { Call } from '../../../src/stores/store.ts'
+import { LIMITS, TENS } from '../../../src/testing/limits.ts'
+import { seeded } from '../../../src/testing/random.ts'
+import { Reference } from '../../../src/testing/reference.ts'
+
+const { redis: url } = inject('engines')
+const prefix = `values-${process.pid}:`
+const START = 1_763_692_800_123_456
+
+/** A bucket as the first format has it: MessagePack integers of 64 bits, but for the format itself. */
+function packed(...numbers: readonly number[]): Buffer {
+  const parts = numbers.map((number) => {
+    const bytes = Buffer.alloc(9)
+    bytes.writeUInt8(number < 0 ? 0xd3 : 0xcf)
+    bytes.writeBigInt64BE(BigInt(number), 1)
+    return bytes
+  })
+  return Buffer.concat([Buffer.from([1]), ...parts])
+}
+
+describe.skipIf(url === undefined)('values in Redis', () => {
+  const redis = new Redis(url ?? '', { lazyConnect: true })
+  const store = redisStore({ client: ioredis(redis), prefix })
+  beforeAll(() => redis.connect())
+  afterAll(async () => {
+    await redis.quit()
+  })
+  let made = 0
+  const call = (limit: AnyLimit, tokens = 1, key = `v${(made += 1)}`): Call => ({
+    id: { scope: { text: `${limit.algorithm.tag}:` }, key },
+    limit,
+    cost: tokens * 1_000_000,
+    phase: 0,
+  })
+  const nameOf = ({ id }: Call): string => prefix + stateName(id)
+
+  it.each([
+    ['whole tokens a second', tokenBucket({ rate: '10/s', burst: 10 }), 12],
+    ['a part of a microsecond', tokenBucket({ rate: '7/s', burst: 13 }), 28],
+    ['a minute', tokenBucket({ rate: '100/min', burst: 300 }), 28],
+    ['a day', tokenBucket({ rate: '1/day', burst: 3 }), 49],
+  ])('a bucket of %s takes %#', async (_, limit, bytes) => {
+    const asked = call(limit, 1)
+    await store.consume([{ calls: [asked] }], { now: START })
+    const value = await redis.getBuffer(nameOf(asked))
+    expect(value).toHaveLength(bytes)
+    const reference = new Reference()
+    reference.decide({ calls: [asked] }, START)
+    expect(readValue(value)).toEqual({ ends: 0, tag: 'tb', numbers: [...reference.states.values()][0]?.numbers })
+  })
+
+  it('reads what an earlier version wrote (a rolling deploy)', async () => {
+    for (const limit of LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb')) {
+      for (const other of [limit, tokenBucket({ rate: '10/s', burst: 100 })]) {
+        const reference = new Reference()
+        const first = call(limit, limit.capacity / 2)
+        reference.decide({ calls: [first] }, START)
+        const [state] = reference.states.values()
+        const [zero = 0, rest = 0, seen = 0, ...others] = state?.numbers ?? []
+        await redis.set(nameOf(first), packed(zero, rest, seen - zero, ...others), 'PX', 60_000)
+        const next = { ...first, limit: other, cost: Math.round(other.capacity * 400_000) }
+        for (const now of [START + 1_000, START, START + 50_000_000]) {
+          const [verdict] = await store.consume([{ calls: [next] }], { now })
+          expect(verdict).toMatchObject(reference.decide({ calls: [next] }, now))
+        }
+        expect(readValue(await redis.getBuffer(nameOf(first))).numbers).toEqual([...reference.states.values()][0]?.numbers)
+      }
+    }
+  })
+
+  it('blocks and gives back what an earlier version wrote', async () => {
+    const asked = call(TENS.tb, 4)
+    const reference = new Reference()
+    reference.decide({ calls: [asked] }, START)
+    const [zero = 0, rest = 0, seen = 0, ...others] = [...reference.states.values()][0]?.numbers ?? []
+    await redis.set(nameOf(asked), packed(zero, rest, seen - zero, ...others), 'PX', 60_000)
+    await store.block?.([asked.id], 1_000_000, { now: START })
+    reference.block(asked.id, START + 1_000_000)
+    const again = { ...asked, cost: 1_000_000 }
+    expect(await store.peek([{ calls: [again] }], { now: START })).toMatchObject([reference.decide({ calls: [again] }, START)])
+    await store.adjust?.([asked], [1_000_000], { now: START })
+    reference.adjust([asked], [1_000_000], { now: START })
+    expect(readValue(await redis.getBuffer(nameOf(asked)))).toEqual({
+      ends: START + 1_000_000,
+      tag: 'tb',
+      numbers: [...reference.states.values()][0]?.numbers,
+    })
+  })
+
+  it.each(['hash', 'list', 'set', 'zset', 'stream'])('replaces a %s, and looks past it', async (type) => {
+    for (const limit of Object.values(TENS)) {
+      for (const verb of ['consume', 'peek', 'adjust', 'block', 'reset'] as const) {
+        const asked = call(limit, 4)
+        const key = nameOf(asked)
+        if (type === 'hash') await redis.hset(key, { tokens: '3' })
+        if (type === 'list') await redis.rpush(key, '3')
+        if (type === 'set') await redis.sadd(key, '3')
+        if (type === 'zset') await redis.zadd(key, 3, '3')
+        if (type === 'stream') await redis.xadd(key, '*', 'tokens', '3')
+        const ids = [asked.id]
+        if (verb === 'adjust') await store.adjust?.([asked], [-4_000_000])
+        else if (verb === 'block') await store.block?.(ids, null)
+        else if (verb === 'reset') await store.reset(ids)
+        else expect(await store[verb]([{ calls: [asked] }])).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 6 }] }])
+        const expected = verb === 'consume' || verb === 'adjust' ? 'string' : verb === 'reset' ? 'none' : type
+        expect(await redis.type(key)).toBe(expected)
+        await redis.del(key)
+      }
+    }
+  })
+
+  it('replaces what is no value, of whatever bytes', async () => {
+    const random = seeded(20_261_121)
+    const kinds = [0x01, 0x02, 0x7f, 0x80, 0x86, 0xa0, 0xc0, 0xe0, 0xe6, 0xff]
+    for (let index = 0; index < 3_000; index += 1) {
+      const limit = Object.values(TENS)[index % 4] as AnyLimit
+      const asked = call(limit)
+      const lengths = [0, 1, 6, 7, 8, 12, 19, 21, 28, 35, 47, 49, 56, 61, 75, 89, 1_000]
+      const value = Buffer.from(
+        Array.from({ length: lengths[Math.floor(random() * lengths.length)] as number }, () => Math.floor(random() * 256)),
+      )
+      if (value.length > 0 && random() < 0.9) value[0] = kinds[Math.floor(random() * kinds.length)] as number
+      await redis.set(nameOf(asked), value, 'PX', 60_000)
+      const { ends, tag } = readValue(value)
+      // Some bytes happen to be a state, or a block, by all appearances.
+      const found = tag === limit.algorithm.tag || ends > 0
+      const [verdict] = await store.consume([{ calls: [asked] }]).catch((error: unknown) => (found ? [] : Promise.reject(error)))
+      if (!found) expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 9 }] })
+      await store.adjust?.([asked], [-1_000_000])
+      await store.block?.([asked.id], 1_000_000)
+      await store.reset([asked.id])
+      await store.block?.([asked.id], null)
+      expect(await redis.exists(nameOf(asked))).toBe(0)
+    }
+  })
+})
