@@ -1,15 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { tokenBucket } from '../../src/index.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { advisedBySentinel, noRedis } from './private-redis.ts'
 import { privateSentinel, SENTINEL_NAME } from './private-sentinel.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
-import { NARROW_BURST, underFault, wait } from './under-fault.ts'
+import { NARROW_BURST, slow, SLOW_BURST, underFault, wait } from './under-fault.ts'
 import { until } from './until.ts'
-
-/** Slow to fill: what a failover forgets is granted twice. */
-const SLOW_BURST = 100
-const slow = tokenBucket({ rate: '1/s', burst: SLOW_BURST })
 
 describe.skipIf(noRedis)('a Redis that Sentinel fails over', () => {
   it('with its replica cut off first: what was not replicated is granted again, at most a burst, and nobody is refused', async () => {

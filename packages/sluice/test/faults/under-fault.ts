@@ -11,6 +11,10 @@ import { CALLERS, DEADLINE_MS, expectPunctual, plenty, report } from './stopped.
 export const NARROW_BURST = 50
 const narrow = tokenBucket({ rate: '100/s', burst: NARROW_BURST })
 const NARROW_CALLERS = 4
+
+/** Slow to fill: what a server forgets is granted twice. */
+export const SLOW_BURST = 100
+export const slow = tokenBucket({ rate: '1/s', burst: SLOW_BURST })
 /** Bytes of the heap that may be left when all is over and forgotten. */
 const STABLE_BYTES = 12e6
 
@@ -38,7 +42,6 @@ export interface Audited extends Audit {
 }
 
 export interface Outcome extends Punctuality {
-  readonly load: Load
   readonly audits: readonly Audited[]
   /** Kinds of failures, of calls that began while the fault lasted or after. */
   readonly kinds: ReadonlySet<string>
@@ -67,32 +70,35 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
     await load.stop()
     const audits = await Promise.all(narrows.map((one) => one.stop()))
     const figures = punctuality(load, from, to, deadlineMs)
-    const after = load.samples.filter(({ started }) => started >= from)
-    const degraded = after.flatMap(({ decision }) => (decision.degraded === undefined ? [] : [decision.degraded]))
-    const outcome = { ...figures, load, audits, kinds: new Set(degraded.map(({ kind }) => kind)), degraded: degraded.length, recovery }
+    const failed = failures(load, from)
     report('under fault', {
       ...figures,
       recovery,
-      degraded: degraded.length,
-      kinds: [...outcome.kinds].join(' ') || 'none',
+      degraded: failed.degraded,
+      kinds: [...failed.kinds].join(' ') || 'none',
       overGrant: Math.max(...audits.map(({ overGrant }) => overGrant)),
       bound,
     })
     expect(load.samples.filter(({ decision }) => decision.outcome === 'denied')).toEqual([])
-    expect(new Set(after.flatMap(({ decision }) => (decision.degraded === undefined ? [] : [decision.allowed])))).toEqual(
-      new Set(degraded.length === 0 ? [] : [policy !== 'deny']),
-    )
+    expect([...failed.allowed]).toEqual(failed.degraded === 0 ? [] : [policy !== 'deny'])
     for (const found of audits) expect(found.overGrant).toBeLessThanOrEqual(bound)
     expectPunctual(figures)
     expect(recovery - load.held(to, end).all).toBeLessThanOrEqual(recoveryMs)
     load.forget()
     expect(heap() - before).toBeLessThan(STABLE_BYTES)
-    return outcome
+    return { ...figures, ...failed, audits, recovery }
   } finally {
     await load.stop()
     await Promise.all(narrows.map((one) => one.stop()))
     await limiter.close()
   }
+}
+
+/** What callers were told in place of a decision, of calls that began at a time or later. */
+function failures(load: Load, from: number): { kinds: Set<string>; allowed: Set<boolean>; degraded: number } {
+  const after = load.samples.filter(({ started, decision }) => started >= from && decision.degraded !== undefined)
+  const kinds = new Set(after.map(({ decision }) => decision.degraded?.kind as string))
+  return { kinds, allowed: new Set(after.map(({ decision }) => decision.allowed)), degraded: after.length }
 }
 
 /** A few callers who ask the store itself for one narrow limit; what was not answered counts as nothing. */
