@@ -67,8 +67,8 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
     onTestFinished(stop)
     const [client, other] = [await open(port), await open(port)]
     const { kinds } = await underFault({ store: redisStore({ client: ioredis(client) }), bound: 0 }, async () => {
-      const [until, names] = [performance.now() + 700, [] as string[]]
-      while (performance.now() < until) {
+      const [end, names] = [performance.now() + 700, [] as string[]]
+      while (performance.now() < end) {
         const name = `other-${names.length}`
         // What buffers give free is taken as well.
         if ((await other.set(name, 'x'.repeat(names.length < 60 ? 50_000 : 500)).catch(() => 'OOM')) === 'OK') names.push(name)

@@ -124,7 +124,7 @@ export function bySlot(store: Store, slotOf: (name: string) => number): Store {
     capabilities: { ...store.capabilities, atomicBatch: 'same-slot', sync: false },
     consume,
     peek,
-    reset: (ids, options) => perSlot(ids, slot, async (some) => void (await store.reset(some, options))),
+    reset: (ids, options) => perSlot(ids, slot, (some) => store.reset(some, options)),
     ...bySlotWhereItCan(store, slot),
     ready: (options) => store.ready(options),
     close: () => store.close(),
