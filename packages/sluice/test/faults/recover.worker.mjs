@@ -54,12 +54,12 @@ async function run({ port, stores, deadlineMs, pauseMs }) {
     }
     return seen
   })
-  process.once('message', async () => {
-    state.running = false
-    const seen = await Promise.all(callers)
-    clearInterval(meter)
-    open.forEach(({ client }) => client.disconnect())
-    process.send({ seen, answered, denied, held, refused })
-  })
+  const told = new Promise((resolve) => process.once('message', resolve))
   process.send('ready')
+  await told
+  state.running = false
+  const seen = await Promise.all(callers)
+  clearInterval(meter)
+  open.forEach(({ client }) => client.disconnect())
+  process.send({ seen, answered, denied, held, refused })
 }
