@@ -1,8 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { tokenBucket } from '../../src/index.ts'
 import { type Audit, audit, Reference, type TraceEntry } from '../../src/testing/index.ts'
+import { startWorkers } from './workers.ts'
 
 export interface Hammering {
   readonly kind: 'redis' | 'postgres'
@@ -27,37 +25,13 @@ const CALLERS = 4
 
 /** Four processes with several callers each ask one key as fast as they can; their verdicts are merged and audited. */
 export async function hammer({ kind, url, space, ms }: Hammering): Promise<Hammered> {
-  const children = Array.from({ length: PROCESSES }, () =>
-    fork(fileURLToPath(new URL('hammer.worker.mjs', import.meta.url)), {
-      execArgv: [],
-      env: { ...process.env, NODE_OPTIONS: '' },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    }),
-  )
+  const workers = startWorkers('hammer.worker.mjs', PROCESSES)
   try {
-    const task = { kind, url, space, rate: `${RATE}/s`, burst: BURST, callers: CALLERS, ms }
-    await Promise.all(children.map((child) => tell(child, task)))
-    const verdicts = await Promise.all(children.map((child) => tell(child, { go: true })))
+    await workers.tell({ kind, url, space, rate: `${RATE}/s`, burst: BURST, callers: CALLERS, ms })
+    const verdicts = await workers.tell({ go: true })
     return judge((verdicts as number[][]).flat())
   } finally {
-    children.forEach((child) => child.kill('SIGKILL'))
-  }
-}
-
-/** Sends a message and waits for the answer; a child that ends first is an error. */
-async function tell(child: ChildProcess, message: object): Promise<unknown> {
-  const gone = new AbortController()
-  const ended = once(child, 'exit', { signal: gone.signal }).then(([code]) =>
-    Promise.reject(new Error(`a worker ended with ${String(code)}`)),
-  )
-  const answered = once(child, 'message', { signal: gone.signal })
-  child.send(message)
-  try {
-    return (await Promise.race([answered, ended]))[0]
-  } finally {
-    ended.catch(() => {})
-    answered.catch(() => {})
-    gone.abort()
+    workers.stop()
   }
 }
 

@@ -16,6 +16,8 @@ export interface Load {
   recovery(): Promise<number>
   /** Resolves once every caller has been answered. */
   stop(): Promise<void>
+  /** Lets go of all samples. */
+  forget(): void
 }
 
 const PATIENCE_MS = 10_000
@@ -76,6 +78,10 @@ export function startLoad(limiter: Limiter, callers: number, pauseMs = 0): Load 
       await done
       state.looking = false
       looks.push(performance.now())
+    },
+    forget: () => {
+      samples.length = 0
+      looks.length = 1
     },
   }
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Engine, findRedis, freePort, startEngine } from '@sluice/scripts/engines'
-import { Redis, type RedisOptions } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { inject } from 'vitest'
 
 const found = inject('engines').redis === undefined ? undefined : findRedis()
@@ -34,14 +34,36 @@ export async function privateRedis(extra: readonly string[] = [], chosen?: numbe
 /** What a client asks a server before its first command. */
 export type Greeting = Pick<RedisOptions, 'enableReadyCheck' | 'disableClientInfo' | 'protocol'>
 
-/** A client as the documentation advises: nothing is queued or sent again while the server is away, and it is soon back. */
+/** As the documentation advises: nothing is queued or sent again while the server is away, and it is soon back. */
+const ADVISED = {
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  connectTimeout: 500,
+  retryStrategy: () => 50,
+} satisfies RedisOptions
+
 export function advised(port: number, options: Greeting = {}): Redis {
-  const client = new Redis(port, '127.0.0.1', {
+  const client = new Redis(port, '127.0.0.1', { ...ADVISED, ...options })
+  client.on('error', () => {})
+  return client
+}
+
+/** The same by way of sentinels. */
+export function advisedBySentinel(sentinels: readonly { host: string; port: number }[], name: string): Redis {
+  const client = new Redis({ ...ADVISED, sentinels: [...sentinels], name, sentinelRetryStrategy: () => 50 })
+  client.on('error', () => {})
+  return client
+}
+
+/** The same of a cluster, where a command whose connection was lost would be sent again unless told not to. */
+export function advisedCluster(nodes: readonly { host: string; port: number }[]): Cluster {
+  const client = new Cluster([...nodes], {
     enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => 50,
-    ...options,
+    retryDelayOnFailover: 0,
+    slotsRefreshTimeout: 500,
+    clusterRetryStrategy: () => 50,
+    redisOptions: { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, connectTimeout: 500 },
   })
   client.on('error', () => {})
   return client

@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter, type Decision, type Limiter } from '../../src/index.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { advised, type Greeting, noRedis, privateRedis } from './private-redis.ts'
 import { plenty } from './stopped.ts'
+import { underFault } from './under-fault.ts'
+import { until } from './until.ts'
 
 /** Neither asks the server anything before it is ready, so that the store's own question is the one refused. */
 const BARE: Greeting = { enableReadyCheck: false, protocol: 2, disableClientInfo: true }
@@ -55,6 +60,44 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
     const full = decisions.filter(({ outcome }) => outcome !== 'allowed')
     expect(full.length).toBeGreaterThan(0)
     for (const decision of full) expect(decision).toMatchObject(refused('memory'))
+  })
+
+  it('has no memory left, for another has filled it: back as soon as there is room', async () => {
+    const { port, stop } = await privateRedis(['--maxmemory', '4mb', '--maxmemory-policy', 'noeviction'])
+    onTestFinished(stop)
+    const [client, other] = [await open(port), await open(port)]
+    const { kinds } = await underFault({ store: redisStore({ client: ioredis(client) }), bound: 0 }, async () => {
+      const [end, names] = [performance.now() + 700, [] as string[]]
+      while (performance.now() < end) {
+        const name = `other-${names.length}`
+        // What buffers give free is taken as well.
+        if ((await other.set(name, 'x'.repeat(names.length < 60 ? 50_000 : 500)).catch(() => 'OOM')) === 'OK') names.push(name)
+      }
+      await other.del(...names)
+    })
+    expect(kinds).toContain('memory')
+    expect(['memory', 'timeout']).toEqual(expect.arrayContaining([...kinds]))
+  })
+
+  it('has fewer replicas than it must have', async () => {
+    const { limiter, client } = await over('--min-replicas-to-write', '1')
+    expect(await limiter.check('k')).toMatchObject(refused('unavailable'))
+    await client.config('SET', 'min-replicas-to-write', 0)
+    expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed', source: 'store' })
+  })
+
+  it('is still loading what it kept', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-loading-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const before = await privateRedis(['--dir', folder])
+    const writer = await open(before.port)
+    await writer.mset(Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`key-${index}`, index])))
+    await writer.save()
+    writer.disconnect()
+    await before.stop()
+    const { limiter } = await over('--dir', folder, '--key-load-delay', '500', '--loading-process-events-interval-bytes', '1024')
+    expect(await limiter.check('k')).toMatchObject(refused('unavailable'))
+    await until('it has loaded', async () => (await limiter.check('k')).outcome === 'allowed')
   })
 
   it('runs an endless script of another client', async () => {

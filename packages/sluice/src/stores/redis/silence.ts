@@ -8,14 +8,15 @@ const SILENT_MS = 400
 interface Heard {
   /** When the first call was sent since which nothing has been heard; undefined where the last word was the server's. */
   since: number | undefined
-  patience: number
+  readonly patience: number
+  suspected: boolean
 }
 
 /**
  * The port, with connections replaced that have fallen silent. One whose other end has vanished without a word (a partition, a stopped
  * server, a lost route) looks like a slow one, and TCP may take minutes to tell: after 400 to 600 ms (by chance, so that many stores do not
- * act at once) in which calls were sent and nothing at all was heard, the next call has it replaced. There is no timer, and a refusal
- * of the client itself is no answer. A port without `connections` is returned as it is.
+ * act at once) in which calls were sent and nothing at all was heard, the next call has it replaced. A refusal of the client itself is no
+ * answer. A port without `connections` is returned as it is.
  */
 export function replacingSilent(port: RedisPort, time: Time, random: Random): RedisPort {
   const { connections } = port
@@ -23,22 +24,29 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
   const known = new WeakMap<object, Heard>()
   const patience = (): number => SILENT_MS * (1 + random() / 2)
   const heardOn = (connection: object): Heard => {
-    const heard: Heard = known.get(connection) ?? { since: undefined, patience: patience() }
+    const heard: Heard = known.get(connection) ?? { since: undefined, patience: patience(), suspected: false }
     known.set(connection, heard)
     return heard
+  }
+  const suspect = (connection: object, heard: Heard): void => {
+    if (heard.suspected) return
+    heard.suspected = true
+    // An answer may have been waiting in the socket for as long as this process was busy: it is read before this runs.
+    time.after(0, () => {
+      heard.suspected = false
+      if (heard.since === undefined || known.get(connection) !== heard) return
+      // What the old connection still says is not said by the new one.
+      known.delete(connection)
+      connections.replace(connection)
+    })
   }
   const watched = (keys: readonly string[], send: () => Promise<unknown>): Promise<unknown> => {
     const connection = connections.of(keys[0])
     if (connection === undefined) return send()
-    let heard = heardOn(connection)
+    const heard = heardOn(connection)
     const now = time.monotonic()
-    if (heard.since !== undefined && now - heard.since > heard.patience) {
-      // What the old connection still says is not said by the new one.
-      known.delete(connection)
-      connections.replace(connection)
-      heard = heardOn(connection)
-    }
-    heard.since ??= now
+    if (heard.since === undefined) heard.since = now
+    else if (now - heard.since > heard.patience) suspect(connection, heard)
     return send().then(
       (reply) => {
         heard.since = undefined

@@ -5,6 +5,8 @@ import {
   type CallGroup,
   type CallOptions,
   type GroupVerdict,
+  type LeaseAnswer,
+  type LeaseRequest,
   type StateId,
   type Store,
   StoreFailure,
@@ -117,32 +119,66 @@ export function bySlot(store: Store, slotOf: (name: string) => number): Store {
     }
   }
 
-  const perSlot = async (ids: readonly StateId[], send: (ids: StateId[]) => Promise<void>): Promise<void> => {
-    await Promise.all(gather(ids, slot).map(send))
-  }
-  const { adjust, block } = store
   return {
-    ...store,
-    capabilities: { ...store.capabilities, atomicBatch: 'same-slot' },
+    ...(store.name === undefined ? {} : { name: store.name }),
+    capabilities: { ...store.capabilities, atomicBatch: 'same-slot', sync: false },
     consume,
     peek,
-    reset: (ids, options) => perSlot(ids, (some) => store.reset(some, options)),
+    reset: (ids, options) => perSlot(ids, slot, (some) => store.reset(some, options)),
+    ...bySlotWhereItCan(store, slot),
+    ready: (options) => store.ready(options),
+    close: () => store.close(),
+  }
+}
+
+/** The verbs that not every store has. */
+function bySlotWhereItCan(store: Store, slot: (id: StateId) => number): Pick<Store, 'adjust' | 'block' | 'lease'> {
+  const { adjust, block, lease } = store
+  return {
     ...(adjust === undefined
       ? {}
       : {
-          adjust: async (calls: readonly Call[], amounts: readonly number[], options?: AdjustOptions) => {
-            const slots = gather(calls.keys(), (index) => slot((calls[index] as Call).id))
-            const send = (indexes: readonly number[]): Promise<void> =>
-              adjust(
-                indexes.map((index) => calls[index] as Call),
-                indexes.map((index) => amounts[index] as number),
-                options,
-              )
-            await Promise.all(slots.map(send))
+          adjust: (calls: readonly Call[], amounts: readonly number[], options?: AdjustOptions) => {
+            const both = calls.map((call, index) => ({ call, amount: amounts[index] as number }))
+            return perSlot(
+              both,
+              ({ call }) => slot(call.id),
+              async (some) =>
+                adjust(
+                  some.map(({ call }) => call),
+                  some.map(({ amount }) => amount),
+                  options,
+                ),
+            )
           },
         }),
-    ...(block === undefined ? {} : { block: (ids, duration, options) => perSlot(ids, (some) => block(some, duration, options)) }),
+    ...(block === undefined
+      ? {}
+      : {
+          block: (ids: readonly StateId[], duration: number | null, options?: CallOptions) =>
+            perSlot(ids, slot, (some) => block(some, duration, options)),
+        }),
+    ...(lease === undefined
+      ? {}
+      : {
+          lease: async (requests: readonly LeaseRequest[], options?: CallOptions) => {
+            const answers = new Map<LeaseRequest, LeaseAnswer>()
+            await perSlot(
+              requests,
+              ({ call }) => slot(call.id),
+              async (some) => {
+                const granted = await lease(some, options)
+                some.forEach((request, index) => answers.set(request, granted[index] as LeaseAnswer))
+              },
+            )
+            return requests.map((request) => answers.get(request) as LeaseAnswer)
+          },
+        }),
   }
+}
+
+async function perSlot<T>(items: readonly T[], slot: (item: T) => number, send: (some: readonly T[]) => Promise<void>): Promise<void> {
+  await Promise.all(gather(items, slot).map(send))
 }
 
 /** Something was charged and may not be given back: whoever asks again must know. */

@@ -44,12 +44,15 @@ describe('a silent connection', () => {
     expect(replaced).toEqual([])
     clock.advance(1)
     void ask('a')
+    clock.advance(0)
     expect(replaced).toEqual([nodes[0]])
+    void ask('a')
     clock.advance(400)
     void ask('a')
-    expect(replaced).toHaveLength(1)
     clock.advance(1)
+    expect(replaced).toHaveLength(1)
     void ask('a')
+    clock.advance(0)
     expect(replaced).toHaveLength(2)
   })
 
@@ -74,6 +77,7 @@ describe('a silent connection', () => {
       clock.advance(150)
       await turn()
     }
+    // At 450 ms, and another 450 ms are not over.
     expect(replaced).toHaveLength(1)
   })
 
@@ -95,7 +99,19 @@ describe('a silent connection', () => {
     expect(replaced).toEqual([])
     clock.advance(2)
     void ask('a')
+    clock.advance(0)
     expect(replaced).toHaveLength(1)
+  })
+
+  it('is heard out first: an answer that waited while this process was busy is in time', async () => {
+    const { clock, pending, replaced, ask } = byHand()
+    void ask('a')
+    clock.advance(5_000)
+    void ask('a')
+    pending[0]?.answer()
+    await turn()
+    clock.advance(0)
+    expect(replaced).toEqual([])
   })
 
   it('of one node is not that of another, and calls of no known node are left alone', () => {
@@ -105,8 +121,10 @@ describe('a silent connection', () => {
     clock.advance(450)
     void ask('b')
     void ask()
+    clock.advance(0)
     expect(replaced).toEqual([])
     void ask('a')
+    clock.advance(0)
     expect(replaced).toEqual([nodes[0]])
   })
 
@@ -115,10 +133,13 @@ describe('a silent connection', () => {
     void ask('a')
     clock.advance(401)
     void ask('a')
+    clock.advance(0)
+    void ask('a')
     pending[0]?.answer()
     await turn()
     clock.advance(401)
     void ask('a')
+    clock.advance(0)
     expect(replaced).toHaveLength(2)
   })
 

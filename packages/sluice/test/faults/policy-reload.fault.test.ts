@@ -1,0 +1,91 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { tokenBucket } from '../../src/index.ts'
+import { createEngine, parsePolicy } from '../../src/policy.ts'
+import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import type { GroupVerdict, Store } from '../../src/stores/store.ts'
+import { audit, type TraceEntry } from '../../src/testing/index.ts'
+import { facts } from '../engine/bench.ts'
+import { advised, noRedis, privateRedis } from './private-redis.ts'
+import { continueTree, noProcesses, stopTree } from './process-tree.ts'
+import { report } from './stopped.ts'
+import { wait } from './under-fault.ts'
+import { until } from './until.ts'
+
+const policy = (rate: number, burst: number): ReturnType<typeof parsePolicy> =>
+  parsePolicy(`version: 1\nfailure: { deadline: 50ms, policy: deny }\nrules: [{ name: all, key: [], rate: ${rate}/s, burst: ${burst} }]`)
+
+describe.skipIf(noRedis || noProcesses)('a policy that is reloaded while the store is away', () => {
+  it('holds from the first decision after it: no free burst, nobody locked out, and no failure is a denial', async () => {
+    const server = await privateRedis()
+    onTestFinished(server.stop)
+    const client = advised(server.port)
+    onTestFinished(() => client.disconnect())
+    await new Promise((resolve) => client.once('ready', resolve))
+    const trace: (TraceEntry & { readonly policy: number })[] = []
+    let current = 0
+    const engine = createEngine({ policy: policy(200, 100), store: noting(redisStore({ client: ioredis(client) })) })
+    onTestFinished(() => engine.close())
+    function noting(store: Store): Store {
+      return {
+        ...store,
+        consume: async (groups, options) => {
+          const asked = current
+          const verdicts = await store.consume(groups, options)
+          trace.push(...(verdicts as GroupVerdict[]).map(({ at, allowed }) => ({ at, cost: 1, allowed, policy: asked })))
+          return verdicts
+        },
+      }
+    }
+    const outcomes: string[] = []
+    const state = { running: true, stopped: false }
+    const callers = Array.from({ length: 16 }, async () => {
+      while (state.running) {
+        const began = state.stopped
+        const { outcome } = await engine.decide(facts())
+        if (began && state.stopped) outcomes.push(outcome)
+        await wait(2)
+      }
+    })
+    const reload = async (rate: number, burst: number): Promise<void> => {
+      await stopTree(server.pid)
+      state.stopped = true
+      await wait(300)
+      engine.reload(policy(rate, burst))
+      current += 1
+      await wait(300)
+      state.stopped = false
+      continueTree(server.pid)
+      const resumed = performance.now()
+      await until('the new policy decides', async () => trace.some((entry) => entry.policy === current), 2_000)
+      report('reloaded', { recovery: performance.now() - resumed })
+      expect(performance.now() - resumed).toBeLessThanOrEqual(1_000)
+      await wait(700)
+    }
+    await wait(500)
+    await reload(10, 5)
+    await reload(300, 30)
+    state.running = false
+    await Promise.all(callers)
+
+    expect(new Set(outcomes)).toEqual(new Set(['undecided']))
+    for (const [index, [rate, burst]] of (
+      [
+        [200, 100],
+        [10, 5],
+        [300, 30],
+      ] as const
+    ).entries()) {
+      const own = trace.filter((entry) => entry.policy === index)
+      const found = audit(own, limitOf(rate, burst))
+      const admitted = own.filter(({ allowed }) => allowed).length
+      report(`${rate}/s, ${burst}`, { admitted, overGrant: found.overGrant })
+      expect(found.overGrant).toBe(0)
+      // It is the limit that denies, not a lock.
+      expect(admitted).toBeGreaterThan(rate / 4)
+    }
+  })
+})
+
+function limitOf(rate: number, burst: number): ReturnType<typeof tokenBucket> {
+  return tokenBucket({ rate: `${rate}/s`, burst })
+}

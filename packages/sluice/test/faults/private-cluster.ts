@@ -1,0 +1,111 @@
+import { freePort } from '@sluice/scripts/engines'
+import { Redis } from 'ioredis'
+import { SLOTS } from '../../src/stores/redis/key-slot.ts'
+import { privateRedis, type PrivateRedis } from './private-redis.ts'
+import { until } from './until.ts'
+
+export interface ClusterNode extends PrivateRedis {
+  /** A connection for the test's own commands. */
+  readonly admin: Redis
+  id(): Promise<string>
+}
+
+export interface PrivateCluster {
+  /** The first three hold the slots at the start, each followed by the replica three places further. */
+  readonly nodes: readonly ClusterNode[]
+  /** What clients are told to begin with. */
+  readonly addresses: { readonly host: string; readonly port: number }[]
+  /** The node that holds a slot now, as the others see it. */
+  ownerOf(slot: number): Promise<ClusterNode>
+  stop(): Promise<void>
+}
+
+const PRIMARIES = 3
+const HOST = '127.0.0.1'
+
+/**
+ * Three primaries and three replicas on free ports, slots assigned by commands.
+ * @param timeoutMs of the nodes among each other: how long one must be silent to be taken for dead
+ */
+export async function privateCluster(timeoutMs: number, extra: readonly string[] = []): Promise<PrivateCluster> {
+  const nodes = await Promise.all(Array.from({ length: 2 * PRIMARIES }, () => startNode(timeoutMs, extra)))
+  const stop = async (): Promise<void> => {
+    nodes.forEach(({ admin }) => admin.disconnect())
+    await Promise.all(nodes.map((node) => node.stop()))
+  }
+  try {
+    await form(nodes)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    nodes,
+    addresses: nodes.map(({ port }) => ({ host: HOST, port })),
+    ownerOf: async (slot) => {
+      for (const { admin } of nodes) {
+        const owner = (await slotsOf(admin).catch(() => [])).find(([from, to]) => from <= slot && slot <= to)
+        const node = nodes.find(({ port }) => port === owner?.[2][1])
+        if (node !== undefined) return node
+      }
+      throw new Error(`nobody holds slot ${slot}`)
+    },
+    stop,
+  }
+}
+
+type Range = [from: number, to: number, primary: [host: string, port: number], ...replicas: unknown[]]
+
+async function slotsOf(admin: Redis): Promise<Range[]> {
+  return (await admin.cluster('SLOTS')) as unknown as Range[]
+}
+
+async function startNode(timeoutMs: number, extra: readonly string[]): Promise<ClusterNode> {
+  const bus = await freePort()
+  const own = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(timeoutMs), '--cluster-port', String(bus)]
+  const server = await privateRedis([...own, '--cluster-require-full-coverage', 'no', '--repl-diskless-sync-delay', '0', ...extra])
+  const admin = new Redis(server.port, HOST, { retryStrategy: () => 50, maxRetriesPerRequest: 0, commandTimeout: 5_000 })
+  admin.on('error', () => {})
+  return { ...server, admin, id: () => admin.cluster('MYID') }
+}
+
+async function form(nodes: readonly ClusterNode[]): Promise<void> {
+  const share = Math.ceil(SLOTS / PRIMARIES)
+  for (let index = 0; index < PRIMARIES; index += 1) {
+    const range = [index * share, Math.min(SLOTS, (index + 1) * share) - 1]
+    await (nodes[index] as ClusterNode).admin.call('CLUSTER', 'ADDSLOTSRANGE', ...range)
+    await (nodes[index] as ClusterNode).admin.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
+  }
+
+  const buses = await Promise.all(nodes.map(async ({ admin }) => ((await admin.config('GET', 'cluster-port')) as string[])[1] as string))
+  // Everybody is told of everybody: gossip alone takes seconds.
+  for (const [index, { port }] of nodes.entries()) {
+    await Promise.all(nodes.slice(0, index).map(({ admin }) => admin.call('CLUSTER', 'MEET', HOST, port, buses[index] as string)))
+  }
+  await until('all nodes know each other', async () => {
+    const known = await Promise.all(
+      nodes.map(async ({ admin }) =>
+        String(await admin.cluster('NODES'))
+          .trim()
+          .split('\n'),
+      ),
+    )
+    return known.every(
+      (lines) => lines.length === nodes.length && lines.every((line) => line.includes('connected') && !line.includes('handshake')),
+    )
+  })
+  const ids = await Promise.all(nodes.slice(0, PRIMARIES).map((node) => node.id()))
+  await Promise.all(nodes.slice(PRIMARIES).map(({ admin }, index) => admin.call('CLUSTER', 'REPLICATE', ids[index] as string)))
+
+  await until('the cluster serves', async () => {
+    const states = await Promise.all(
+      nodes.map(async ({ admin }, index) => {
+        const [info, replication, known] = await Promise.all([admin.cluster('INFO'), admin.info('replication'), admin.cluster('NODES')])
+        const linked = index < PRIMARIES || replication.includes('master_link_status:up')
+        const replicas = (known as string).split(' slave ').length - 1 + (known as string).split('myself,slave').length - 1
+        return info.includes('cluster_state:ok') && linked && replicas === PRIMARIES
+      }),
+    )
+    return states.every(Boolean)
+  })
+}

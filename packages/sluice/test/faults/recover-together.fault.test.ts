@@ -1,0 +1,46 @@
+import { expect, describe, it, onTestFinished } from 'vitest'
+import { noRedis, privateRedis } from './private-redis.ts'
+import { report } from './stopped.ts'
+import { wait } from './under-fault.ts'
+import { startWorkers } from './workers.ts'
+
+const PROCESSES = 4
+const STORES = 25
+
+interface Recovered {
+  readonly seen: readonly { readonly failures: number; readonly lastFailure: number; readonly latest: number }[]
+  readonly answered: number
+  readonly denied: number
+  /** The longest the event loop was held. */
+  readonly held: number
+  readonly refused: readonly string[]
+}
+
+describe.skipIf(noRedis)('100 stores in four processes', () => {
+  it('lose their server and are all back within a second of its return', async () => {
+    const first = await privateRedis()
+    onTestFinished(first.stop)
+    const workers = startWorkers('recover.worker.mjs', PROCESSES)
+    onTestFinished(workers.stop)
+    await workers.tell({ port: first.port, stores: STORES, deadlineMs: 50, pauseMs: 20 })
+    await wait(300)
+    first.signal('SIGKILL')
+    await wait(1_000)
+    const second = await privateRedis([], first.port)
+    onTestFinished(second.stop)
+    const back = Date.now()
+    await wait(1_500)
+    const told = (await workers.tell({ stop: true })) as Recovered[]
+
+    const stores = told.flatMap(({ seen }) => seen)
+    const held = Math.max(...told.map((one) => one.held))
+    const recovery = Math.max(...stores.map(({ lastFailure }) => lastFailure - back))
+    const latest = Math.max(...stores.map((one) => one.latest))
+    report('together', { stores: stores.length, recovery, latest, held, answered: told.reduce((sum, { answered }) => sum + answered, 0) })
+    expect(stores).toHaveLength(PROCESSES * STORES)
+    expect(stores.every(({ failures }) => failures > 0)).toBe(true)
+    expect(told.map(({ denied, refused }) => [denied, ...refused])).toEqual(told.map(() => [0]))
+    expect(recovery - held).toBeLessThanOrEqual(1_000)
+    expect(latest - held).toBeLessThanOrEqual(5)
+  })
+})

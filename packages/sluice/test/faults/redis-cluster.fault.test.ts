@@ -1,0 +1,111 @@
+import type { Cluster } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Store } from '../../src/index.ts'
+import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { keySlot, SLOTS } from '../../src/stores/redis/key-slot.ts'
+import { type ClusterNode, privateCluster, type PrivateCluster } from './private-cluster.ts'
+import { advisedCluster, noRedis } from './private-redis.ts'
+import { NARROW_BURST, underFault, wait } from './under-fault.ts'
+import { until } from './until.ts'
+
+/** How long a node must be silent for the others. */
+const NODE_TIMEOUT_MS = 1_000
+const MIGRATED = 1_000
+
+/** One key for each third of the slots. */
+const KEYS = [0, 1, 2].map((third) => {
+  for (let index = 0; ; index += 1) if (Math.floor((keySlot(`sluice:narrow:k${index}`) * 3) / SLOTS) === third) return `k${index}`
+})
+
+function slotOf(key: string): number {
+  return keySlot(`sluice:narrow:${key}`)
+}
+
+describe.skipIf(noRedis)('a Redis Cluster under load', () => {
+  let cluster: PrivateCluster
+  beforeAll(async () => {
+    cluster = await privateCluster(NODE_TIMEOUT_MS)
+  })
+  afterAll(() => cluster?.stop())
+
+  async function connected(): Promise<{ client: Cluster; store: Store }> {
+    const client = advisedCluster(cluster.addresses)
+    onTestFinished(() => client.disconnect())
+    await new Promise((resolve) => client.once('ready', resolve))
+    return { client, store: redisStore({ client: ioredis(client) }) }
+  }
+
+  it('1,000 slots that move with all that is in use: nobody is admitted twice, and nobody refused', async () => {
+    const { store } = await connected()
+    const { audits } = await underFault({ store, bound: 0, narrowKeys: KEYS, pauseMs: 10 }, async () => {
+      await wait(100)
+      const used = await Promise.all(cluster.nodes.slice(0, 3).map(async ({ admin }) => (await admin.keys('*')).map(keySlot)))
+      expect(used.flat().length).toBeGreaterThan(0)
+      const slots = new Set([...used.flat(), ...KEYS.map(slotOf), ...Array.from({ length: SLOTS }, (_, slot) => slot)])
+      await migrate(cluster, [...slots].slice(0, MIGRATED))
+    })
+    for (const { admitted } of audits) expect(admitted).toBeGreaterThan(NARROW_BURST)
+  })
+
+  it('its replicas take over by hand, again and again: nothing is granted twice', async () => {
+    const { store } = await connected()
+    await underFault({ store, bound: 0, narrowKeys: KEYS, pauseMs: 10 }, async () => {
+      for (let round = 0; round < 4; round += 1) {
+        const heir = await heirOf(cluster, slotOf(KEYS[0] as string))
+        await heir.admin.call('CLUSTER', 'FAILOVER')
+        await until('the replica has taken over', async () => (await heir.admin.info('replication')).includes('role:master'))
+        await wait(200)
+      }
+    })
+  })
+
+  it('a primary killed: the other slots go on, its own are back when its replica has taken over', async () => {
+    const { store } = await connected()
+    const slot = slotOf(KEYS[1] as string)
+    const owner = await cluster.ownerOf(slot)
+    const { audits } = await underFault({ store, bound: NARROW_BURST, narrowKeys: KEYS }, async () => {
+      owner.signal('SIGKILL')
+      await until('another node holds its slots', async () => (await cluster.ownerOf(slot)) !== owner)
+    })
+    expect(audits.map(({ overGrant }) => overGrant)).toEqual([0, expect.any(Number), 0])
+    // Its own slots lose about a second of calls; the others what a busy machine loses.
+    const [one, own, other] = audits.map(({ lost }) => lost) as [number, number, number]
+    expect(own).toBeGreaterThan(2 * Math.max(one, other))
+  })
+})
+
+/** The replica of the node that holds a slot, once all have heard of the last change and it is up to date. */
+async function heirOf(cluster: PrivateCluster, slot: number): Promise<ClusterNode> {
+  let heir: ClusterNode | undefined
+  await until('the holder of the slot has a replica', async () => {
+    const owner = await cluster.ownerOf(slot)
+    const lines = (await owner.admin.call('CLUSTER', 'REPLICAS', await owner.id())) as string[]
+    heir = cluster.nodes.find(({ port }) => lines.some((line) => line.includes(`:${port}@`)))
+    return heir !== undefined && (await heir.admin.info('replication')).includes('master_link_status:up')
+  })
+  return heir as ClusterNode
+}
+
+/** Moves slots from whoever holds them to the next primary, with all their keys, as resharding tools do. */
+async function migrate(cluster: PrivateCluster, slots: readonly number[]): Promise<void> {
+  const primaries = cluster.nodes.slice(0, 3)
+  const ids = await Promise.all(primaries.map((node) => node.id()))
+  const move = async (slot: number): Promise<void> => {
+    const from = Math.floor((slot * 3) / SLOTS)
+    const to = (from + 1) % 3
+    const [source, target] = [primaries[from], primaries[to]] as [ClusterNode, ClusterNode]
+    await target.admin.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', ids[from] as string)
+    await source.admin.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ids[to] as string)
+    for (;;) {
+      const keys = (await source.admin.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[]
+      if (keys.length === 0) break
+      await source.admin.call('MIGRATE', '127.0.0.1', target.port, '', 0, 5_000, 'KEYS', ...keys)
+    }
+    for (const { admin } of [target, source]) await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', ids[to] as string)
+  }
+  const waiting = [...slots]
+  const worker = async (): Promise<void> => {
+    for (let slot = waiting.shift(); slot !== undefined; slot = waiting.shift()) await move(slot)
+  }
+  await Promise.all(Array.from({ length: 4 }, worker))
+}

@@ -1,0 +1,141 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect } from 'vitest'
+import { createLimiter, type FailurePolicy, type GroupVerdict, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
+import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import { type Audit, audit, type TraceEntry } from '../../src/testing/index.ts'
+import { type Load, type Punctuality, punctuality, startLoad } from './load.ts'
+import { CALLERS, DEADLINE_MS, expectPunctual, plenty, report } from './stopped.ts'
+
+/** So small that the callers who ask for it are mostly denied: what passes is audited. */
+export const NARROW_BURST = 50
+const narrow = tokenBucket({ rate: '100/s', burst: NARROW_BURST })
+const NARROW_CALLERS = 4
+
+/** Slow to fill: what a server forgets is granted twice. */
+export const SLOW_BURST = 100
+export const slow = tokenBucket({ rate: '1/s', burst: SLOW_BURST })
+/** Bytes of the heap that may be left when all is over and forgotten. */
+const STABLE_BYTES = 12e6
+
+export interface UnderFault {
+  readonly store: Store
+  readonly policy?: FailurePolicy
+  readonly deadlineMs?: number
+  readonly callers?: number
+  /** Milliseconds between two calls of one caller; default none. */
+  readonly pauseMs?: number
+  /** Tokens that the narrow limit may admit too much: the bound G of guarantees.md. */
+  readonly bound: number
+  /** Milliseconds within which the store must decide again once the fault is over; default a second. */
+  readonly recoveryMs?: number
+  /** Keys of the narrow limit; default one. */
+  readonly narrowKeys?: readonly string[]
+}
+
+/** Starts callers of one more narrow limit, to be audited as well. */
+export type AlsoAudit = (key: string, limit: AnyLimit) => void
+
+export interface Audited extends Audit {
+  /** Calls of this limit that the store did not answer. */
+  readonly lost: number
+}
+
+export interface Outcome extends Punctuality {
+  readonly audits: readonly Audited[]
+  /** Kinds of failures, of calls that began while the fault lasted or after. */
+  readonly kinds: ReadonlySet<string>
+  readonly degraded: number
+  readonly recovery: number
+}
+
+/**
+ * Callers on keys of their own, who must never be denied, and a few on narrow limits, whose admissions are audited on the store's
+ * timestamps, while something goes wrong. Every answer comes by its deadline, no failure is a denial, the store decides again within a second of the end,
+ * and nothing is kept of it all.
+ */
+export async function underFault(options: UnderFault, fault: (also: AlsoAudit) => Promise<void>): Promise<Outcome> {
+  const { store, policy = 'deny', deadlineMs = DEADLINE_MS, callers = CALLERS, pauseMs = 2, bound, recoveryMs = 1_000 } = options
+  const limiter = createLimiter({ limit: plenty, store, onStoreFailure: policy, deadlineMs })
+  const before = heap()
+  const load = startLoad(limiter, callers, pauseMs)
+  const narrows = (options.narrowKeys ?? ['one']).map((key) => startNarrow(store, key, narrow, deadlineMs))
+  try {
+    await load.recovery()
+    const from = performance.now()
+    await fault((key, limit) => void narrows.push(startNarrow(store, key, limit, deadlineMs)))
+    const to = performance.now()
+    const recovery = await load.recovery()
+    const end = performance.now()
+    await load.stop()
+    const audits = await Promise.all(narrows.map((one) => one.stop()))
+    const figures = punctuality(load, from, to, deadlineMs)
+    const failed = failures(load, from)
+    report('under fault', {
+      ...figures,
+      recovery,
+      degraded: failed.degraded,
+      kinds: [...failed.kinds].join(' ') || 'none',
+      overGrant: Math.max(...audits.map(({ overGrant }) => overGrant)),
+      bound,
+    })
+    expect(load.samples.filter(({ decision }) => decision.outcome === 'denied')).toEqual([])
+    expect([...failed.allowed]).toEqual(failed.degraded === 0 ? [] : [policy !== 'deny'])
+    for (const found of audits) expect(found.overGrant).toBeLessThanOrEqual(bound)
+    expectPunctual(figures)
+    expect(recovery - load.held(to, end).all).toBeLessThanOrEqual(recoveryMs)
+    load.forget()
+    expect(heap() - before).toBeLessThan(STABLE_BYTES)
+    return { ...figures, ...failed, audits, recovery }
+  } finally {
+    await load.stop()
+    await Promise.all(narrows.map((one) => one.stop()))
+    await limiter.close()
+  }
+}
+
+/** What callers were told in place of a decision, of calls that began at a time or later. */
+function failures(load: Load, from: number): { kinds: Set<string>; allowed: Set<boolean>; degraded: number } {
+  const after = load.samples.filter(({ started, decision }) => started >= from && decision.degraded !== undefined)
+  const kinds = new Set(after.map(({ decision }) => decision.degraded?.kind as string))
+  return { kinds, allowed: new Set(after.map(({ decision }) => decision.allowed)), degraded: after.length }
+}
+
+/** A few callers who ask the store itself for one narrow limit; what was not answered counts as nothing. */
+function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: number): { stop(): Promise<Audited> } {
+  const trace: TraceEntry[] = []
+  const state = { running: true, lost: 0 }
+  const calls = [{ id: { scope: { text: 'narrow:' }, key }, limit, cost: 1_000_000, phase: 0 }]
+  const caller = async (): Promise<void> => {
+    while (state.running) {
+      try {
+        const [verdict] = await store.consume([{ calls }], { deadline: performance.now() + deadlineMs })
+        trace.push({ at: (verdict as GroupVerdict).at, cost: 1, allowed: (verdict as GroupVerdict).allowed })
+      } catch (error) {
+        if (!(error instanceof StoreFailure)) throw error
+        state.lost += 1
+      }
+      await wait(2)
+    }
+  }
+  const done = Promise.all(Array.from({ length: NARROW_CALLERS }, caller))
+  return {
+    stop: async () => {
+      state.running = false
+      await done
+      return { ...audit(trace, limit), lost: state.lost }
+    },
+  }
+}
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+function heap(): number {
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+export async function wait(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,40 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export interface Workers {
+  /** Sends a message to all and waits for each one's answer; a worker that ends first is an error. */
+  tell(message: object): Promise<unknown[]>
+  stop(): void
+}
+
+/** Processes that run a script of this folder, and with it the built package. */
+export function startWorkers(script: string, count: number): Workers {
+  const children = Array.from({ length: count }, () =>
+    fork(fileURLToPath(new URL(script, import.meta.url)), {
+      execArgv: [],
+      env: { ...process.env, NODE_OPTIONS: '' },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    }),
+  )
+  return {
+    tell: (message) => Promise.all(children.map((child) => tell(child, message))),
+    stop: () => children.forEach((child) => child.kill('SIGKILL')),
+  }
+}
+
+async function tell(child: ChildProcess, message: object): Promise<unknown> {
+  const gone = new AbortController()
+  const ended = once(child, 'exit', { signal: gone.signal }).then(([code]) =>
+    Promise.reject(new Error(`a worker ended with ${String(code)}`)),
+  )
+  const answered = once(child, 'message', { signal: gone.signal })
+  child.send(message)
+  try {
+    return (await Promise.race([answered, ended]))[0]
+  } finally {
+    ended.catch(() => {})
+    answered.catch(() => {})
+    gone.abort()
+  }
+}

@@ -1,0 +1,59 @@
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { createLimiter, tokenBucket } from '../../src/index.ts'
+import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import type { CallGroup, GroupVerdict, Store } from '../../src/stores/store.ts'
+import { audit, Reference, type TraceEntry } from '../../src/testing/index.ts'
+import { systemTime } from '../../src/time/system.ts'
+import type { Time } from '../../src/time/time.ts'
+import { advised, noRedis } from './private-redis.ts'
+
+const HOUR = 3_600_000_000
+const limit = tokenBucket({ rate: '200/s', burst: 20 })
+
+function wrong(by: number): Time {
+  return { ...systemTime, now: () => systemTime.now() + by }
+}
+
+describe.skipIf(noRedis)('clients whose clocks are wrong by an hour', () => {
+  it('change nothing: the server decides by its own', async () => {
+    const { port } = new URL(inject('engines').redis ?? '')
+    const client = advised(Number(port))
+    onTestFinished(() => client.disconnect())
+    await new Promise((resolve) => client.once('ready', resolve))
+    const trace: TraceEntry[] = []
+    const groups: CallGroup[] = []
+    const key = `clock-${process.pid}-${performance.now()}`
+    const limiters = [-HOUR, 0, HOUR].map((by) => {
+      const clock = wrong(by)
+      const store = redisStore({ client: ioredis(client), clock })
+      return createLimiter({ name: 'clocks', limit, store: noting(store, groups, trace), clock, deadlineMs: 5_000 })
+    })
+    const until = performance.now() + 500
+    const callers = limiters.map(async (limiter) => {
+      while (performance.now() < until) expect((await limiter.check(key)).outcome).not.toBe('undecided')
+    })
+    await Promise.all(callers)
+    const reference = new Reference()
+    const [group] = groups as [CallGroup]
+    const permitted = trace
+      .map(({ at }) => at)
+      .sort((a, b) => a - b)
+      .filter((at) => reference.decide(group, at).allowed)
+    expect(audit(trace, limit).overGrant).toBe(0)
+    expect(trace.filter(({ allowed }) => allowed).length).toBe(permitted.length)
+    expect(permitted.length).toBeGreaterThan(100)
+  })
+})
+
+/** The store, with what it answered written down. */
+function noting(store: Store, groups: CallGroup[], trace: TraceEntry[]): Store {
+  return {
+    ...store,
+    consume: async (asked, options) => {
+      const verdicts = await store.consume(asked, options)
+      groups.push(...asked)
+      trace.push(...(verdicts as GroupVerdict[]).map(({ at, allowed }) => ({ at, cost: 1, allowed })))
+      return verdicts
+    },
+  }
+}
