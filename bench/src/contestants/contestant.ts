@@ -1,10 +1,10 @@
 import type { TraceEntry } from 'sluice/testing'
 import type { Wire } from '../wire.ts'
 
-/** What every key may have: `tokens` per second or day, `burst` at once; every request costs 1. */
+/** What every key may have: `tokens` per second, minute or day, `burst` at once; every request costs 1. */
 export interface Quota {
   readonly tokens: number
-  readonly per: '1s' | '1d'
+  readonly per: '1s' | '1m' | '1d'
   readonly burst: number
 }
 
@@ -43,7 +43,7 @@ export interface OpenOptions {
 /** How long a contestant's bucket outlives its last request, in milliseconds. */
 export const TIME_TO_LIVE = 60_000
 
-const SECONDS = { '1s': 1, '1d': 86_400 } as const
+const SECONDS = { '1s': 1, '1m': 60, '1d': 86_400 } as const
 
 export function perSecondOf({ tokens, per }: Quota): number {
   return tokens / SECONDS[per]

@@ -17,6 +17,8 @@ export interface TripsResult {
   readonly trips: number
   readonly microseconds: number
   readonly refused: number
+  /** Requests without an answer from the store. */
+  readonly undecided: number
 }
 
 const RULES = [
@@ -37,7 +39,7 @@ export async function countTrips({ urls, callers, requests, wrappers }: TripsInp
   const text = RULES.map(([name, key]) => `  - { name: ${name}, key: [${key}], ${LIMIT} }`)
   const store = wrap(redisStore({ client: ioredis(client) }))
   const engine = createEngine({ policy: parsePolicy(['version: 1', 'rules:', ...text].join('\n')), store })
-  let [next, refused] = [0, 0]
+  let [next, refused, undecided] = [0, 0, 0]
   const spend = async (count: number): Promise<void> => {
     let left = count
     const caller = async (): Promise<void> => {
@@ -45,14 +47,17 @@ export async function countTrips({ urls, callers, requests, wrappers }: TripsInp
         left -= 1
         next += 1
         const headers = { 'x-tenant': `tenant-${next % TENANTS}` }
-        const { allowed } = await engine.decide({ method: 'GET', path: `/api/service-${next % ENDPOINTS}/items`, headers })
-        if (!allowed) refused += 1
+        const { outcome } = await engine.decide({ method: 'GET', path: `/api/service-${next % ENDPOINTS}/items`, headers })
+        if (outcome === 'undecided') undecided += 1
+        else if (outcome !== 'allowed') refused += 1
       }
     }
     await Promise.all(Array.from({ length: callers }, caller))
   }
   const asked = async (): Promise<number> => (await Promise.all(nodes.map(programStats))).reduce((sum, { calls }) => sum + calls, 0)
   await spend(requests)
+  // The first requests found out where the slots are.
+  undecided = 0
   const before = await asked()
   const started = performance.now()
   await spend(requests)
@@ -61,5 +66,5 @@ export async function countTrips({ urls, callers, requests, wrappers }: TripsInp
   await engine.close()
   for (const node of nodes) node.disconnect()
   client.disconnect()
-  return { trips: trips / requests, microseconds: (elapsed * 1e3) / requests, refused }
+  return { trips: trips / requests, microseconds: (elapsed * 1e3) / requests, refused, undecided }
 }

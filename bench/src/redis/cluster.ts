@@ -39,7 +39,7 @@ export const cluster: RedisPart = {
                 name,
                 unit: 'calls',
                 value: result.trips,
-                ours: `${amount(result.microseconds, 'us')} a request`,
+                ours: `${amount(result.microseconds, 'us')} a request${result.undecided === 0 ? '' : `, ${result.undecided} undecided`}`,
                 wrongAnswers: result.refused,
               },
         )

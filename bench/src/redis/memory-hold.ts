@@ -27,17 +27,19 @@ export interface MemoryResult {
 
 /** Every key is charged so often: a level then has a fraction, as it has in life. */
 const CHARGES = 2
+/** What a charge takes of the burst: a state that is nearly full would be gone before it is weighed. */
+const SHARE = 0.4
 const BATCH = 100
 
-/** Fills an empty server with one layout after the other. */
-export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<MemoryResult> {
+/** Fills an empty server with one layout after the other; undefined where states were gone before they were weighed. */
+export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<MemoryResult | undefined> {
   const client = new Redis(url)
   const identities = Array.from({ length: keys }, (_, index) => `user:${String(index).padStart(19, '0')}`)
   let refused = 0
   const fill = async (layout: 'plain' | 'packed'): Promise<void> => {
     const options = layout === 'packed' ? { layout } : {}
     const store = redisStore({ client: ioredis(client), ...options })
-    const groupOf = groupsUnder(quota)
+    const groupOf = groupsUnder(quota, quota.burst * SHARE)
     for (let charge = 0; charge < CHARGES; charge += 1)
       for (let from = 0; from < keys; from += BATCH)
         for (const { allowed } of await store.consume(identities.slice(from, from + BATCH).map(groupOf))) if (!allowed) refused += 1
@@ -45,16 +47,18 @@ export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<Memo
   }
   const weigh = async (filling: () => Promise<void>): Promise<number> => {
     await client.flushall()
-    // The program and the client's buffers are there before the weighing begins.
-    await filling()
-    await client.flushall()
     const before = await usedMemory(client)
     await filling()
     return ((await usedMemory(client)) - before) / keys
   }
+  // Programs and buffers are there before the weighing begins.
+  await redisStore({ client: ioredis(client) }).ready()
   const plain = await weigh(() => fill('plain'))
   const names = await namesOf(client)
-  if (names.length !== keys) throw new Error(`${keys} keys were charged and ${names.length} stand in Redis`)
+  if (names.length !== keys) {
+    await client.quit()
+    return undefined
+  }
   const hash = await weigh(() => fillHashes(client, names, quota))
   const empty = await weigh(() => fillEmpty(client, names))
   const packed = await weigh(() => fill('packed'))
@@ -71,7 +75,9 @@ async function fillHashes(client: Redis, names: readonly string[], quota: Quota)
   for (let charge = 0; charge < CHARGES; charge += 1)
     for (let from = 0; from < names.length; from += BATCH)
       await Promise.all(
-        names.slice(from, from + BATCH).map((name) => client.evalsha(digest, 1, name, Date.now(), rate, burst, 1, TIME_TO_LIVE)),
+        names
+          .slice(from, from + BATCH)
+          .map((name) => client.evalsha(digest, 1, name, Date.now(), rate, burst, burst * SHARE, TIME_TO_LIVE)),
       )
 }
 
