@@ -15,11 +15,11 @@ export interface Question {
   readonly firsts: readonly Call[]
   /** For each digest, which plan its first call has, from 1. */
   readonly firstPlans: readonly number[]
-  /** Blank-separated: kind, unit and numbers of each plan, eight in all. */
+  /** Comma-separated: kind, unit and numbers of each plan, eight in all. */
   readonly plans: readonly string[]
   /** Call by call over all groups: place in `ids`, from 0. */
   readonly slots: readonly number[]
-  /** Call by call over all groups, blank-separated: place in `ids` (from 1), cost, place in `plans` (from 1), phase. */
+  /** Call by call over all groups, comma-separated: place in `ids` (from 1), cost, place in `plans` (from 1), phase. */
   readonly calls: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export function questionOf(groups: readonly CallGroup[]): Question {
     return plans.size
   }
   const slots = digests.map((digest) => order.get(digest) as number)
-  const calls = all.map(({ limit, cost, phase }, index) => `${(slots[index] as number) + 1} ${cost} ${planOf(limit)} ${phase}`)
+  const calls = all.map(({ limit, cost, phase }, index) => `${(slots[index] as number) + 1},${cost},${planOf(limit)},${phase}`)
   const firsts = ids.map((id) => bySlot.get(id) as Call)
   const firstPlans = firsts.map(({ limit }) => planOf(limit))
   return { ids, firsts, firstPlans, plans: [...plans.keys()], slots, calls }
@@ -67,7 +67,7 @@ export function planText(limit: AnyLimit): string {
   const kind = KINDS[tag]
   const filled = [kind, unitOf(kind, numbers), ...numbers]
   while (filled.length < PLAN_WIDTH) filled.push(0)
-  const text = filled.join(' ')
+  const text = filled.join()
   texts.set(limit.plan, text)
   return text
 }
@@ -76,4 +76,9 @@ export function planText(limit: AnyLimit): string {
 function unitOf(kind: number, numbers: readonly number[]): bigint {
   if (kind !== KINDS.tb) return BigInt(numbers[1] as number) * 4n + BigInt(kind)
   return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) * 4n
+}
+
+/** An array as PostgreSQL reads it. */
+export function arrayText(items: readonly (string | number)[]): string {
+  return `{${items.join()}}`
 }

@@ -15,7 +15,7 @@ import {
   StoreFailure,
 } from '../store.ts'
 import { createAsking } from './asking.ts'
-import { digestOf, planText, questionOf } from './encode.ts'
+import { arrayText, digestOf, planText, questionOf } from './encode.ts'
 import { classify } from './failures.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresPort } from './postgres-port.ts'
@@ -87,7 +87,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       String(callOptions?.now ?? 0),
       String(charging),
       waiting,
-      ...[question.ids, question.firstPlans, sizes, question.plans, question.calls].map((list) => list.join(' ')),
+      ...[question.ids, question.firstPlans, sizes, question.plans, question.calls].map(arrayText),
     ]
     const [row] = await ask(statements.consume, (tries) => values(onContention === 'fail' ? '0' : tries < 2 ? '1' : '2'), callOptions)
     const reply = row?.['reply']
@@ -106,13 +106,13 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const parts = calls.map((call, index) => ({
         id: digestOf(call.id),
         plan: planText(call.limit),
-        given: `${amounts[index]} ${call.phase}`,
+        given: `${amounts[index]},${call.phase}`,
       }))
       // Rows are locked in the order of their ids; calls of one state keep theirs.
       parts.sort((one, other) => (one.id < other.id ? -1 : one.id > other.id ? 1 : 0))
       const lists = [parts.map(({ id }) => id), parts.map(({ plan }) => plan), parts.map(({ given }) => given)]
       const times = [String(callOptions?.now ?? 0), String(callOptions?.receipt ?? -1)]
-      await ask(statements.adjust, [...times, ...lists.map((list) => list.join(' '))], callOptions)
+      await ask(statements.adjust, [...times, ...lists.map(arrayText)], callOptions)
     },
     block: async (ids, duration, callOptions) => {
       if (ids.length === 0) return
@@ -141,7 +141,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
 /** Each once, in the order in which rows are locked. */
 function digestsOf(ids: readonly StateId[]): string {
-  return [...new Set(ids.map(digestOf))].sort().join(' ')
+  return arrayText([...new Set(ids.map(digestOf))].sort())
 }
 
 /** `{1,2,3}` as numbers; what is none becomes NaN. */

@@ -7,11 +7,11 @@ export interface Statements {
   readonly sweep: string
 }
 
-/** Parameters are blank-separated text, which every driver passes alike. */
+/** Parameters are text, which every driver passes alike. */
 export function statementsOf(table: string): Statements {
   const number = (place: number): string => `$${place}::text::bigint`
   const flag = (place: number): string => `$${place}::text::boolean`
-  const list = (place: number, type: string): string => `string_to_array($${place}::text, ' ')::${type}[]`
+  const list = (place: number, type: string): string => `$${place}::text::${type}[]`
   return {
     consume: `select ${table}_consume_v2(${number(1)}, ${flag(2)}, ${number(3)}::int, ${list(4, 'uuid')}, ${list(5, 'int')}, ${list(6, 'int')}, ${list(7, 'bigint')}, ${list(8, 'bigint')})::text as reply`,
     adjust: `select ${table}_adjust_v2(${number(1)}, ${number(2)}, ${list(3, 'uuid')}, ${list(4, 'bigint')}, ${list(5, 'bigint')})`,
