@@ -12,7 +12,7 @@ storeSuite('pglite', {
     await store.migrate()
     return store
   },
-  algorithms: ['tb'],
+  differentialCalls: 20_000,
   readState: (id) => readRow(pglite(database), id),
   close: () => database.close(),
 })

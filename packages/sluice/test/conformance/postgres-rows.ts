@@ -1,5 +1,5 @@
 import pgDriver from 'pg'
-import { stateName } from '../../src/keys/encode.ts'
+import { digestOf } from '../../src/stores/postgres/encode.ts'
 import { pg, type PostgresPort, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import type { StateId } from '../../src/stores/store.ts'
 
@@ -17,9 +17,26 @@ export function schema(url: string | undefined): { name: string; create(): Promi
 
 /** The state's numbers in the codec's order. */
 export async function readRow(client: PostgresPort, id: StateId): Promise<number[] | undefined> {
-  const [row] = await client.query('select zero, rest, seen, hold, n, m, burst from sluice_tb where id = $1', [stateName(id)])
-  return row === undefined ? undefined : Object.values(row).map(Number)
+  const [row] = await client.query(
+    `select s.unit & 3 as kind, s.unit / 4 as len, s.a, coalesce(s.b, 0) as b, coalesce(s.c, 0) as c, coalesce(s.hold, 0) as hold, p.n, p.m, p.burst,
+      (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from
+        (select l.seq, l.at, lead(l.base, 1, s.b) over (order by l.seq) - l.base as cost from sluice_log l where l.id = s.id) e) as entries
+      from sluice_state s left join sluice_plan p using (unit) where s.id = $1::text::uuid and s.unit is not null`,
+    [digestOf(id)],
+  )
+  if (row === undefined) return undefined
+  const columns = ROWS[Number(row['kind'])] as readonly string[]
+  const entries = typeof row['entries'] === 'string' ? row['entries'].split(' ').map(Number) : []
+  return [...columns.map((name) => Number(row[name])), ...entries]
 }
+
+/** Columns by kind, as the codecs have them. */
+const ROWS = [
+  ['a', 'b', 'c', 'hold', 'n', 'm', 'burst'],
+  ['a', 'b', 'len'],
+  ['a', 'b', 'c', 'len'],
+  ['len', 'hold'],
+]
 
 /** A store over a schema of the test's own, with the pool that reaches it. */
 export function ownStore(

@@ -16,7 +16,6 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
       await store.migrate()
       return store
     },
-    algorithms: ['tb'],
     readState: (id) => readRow(pg(pool), id),
     close: async () => {
       await pool.end()

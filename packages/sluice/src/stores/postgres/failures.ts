@@ -25,7 +25,7 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
 
 /** Messages of clients for a statement that was never sent. */
 const NEVER_SENT =
-  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|connection timeout|timeout expired|Cannot use a pool after calling end/
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|connection timeout|timeout expired|Cannot use a pool after calling end|CONNECT_TIMEOUT|CONNECTION_ENDED/
 
 /** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */
 export function classify(error: unknown): StoreFailure {
@@ -49,7 +49,8 @@ export function isConflict(error: unknown): boolean {
   return codeOf(error) === '40001' || codeOf(error) === '40P01'
 }
 
-function codeOf(error: unknown): string {
+/** The code that a client gave to what it threw; the empty text for none. */
+export function codeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : ''
   return typeof code === 'string' ? code : ''
 }

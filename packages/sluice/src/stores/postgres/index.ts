@@ -1,3 +1,5 @@
-export { pg, type PgLike, pglite, type PgliteLike } from './clients.ts'
+export { pg, type PgLike } from './pg.ts'
+export { pglite, type PgliteLike } from './pglite.ts'
+export { postgresJs, type PostgresJsLike } from './postgres-js.ts'
 export type { PostgresPort } from './postgres-port.ts'
 export { type PostgresStore, postgresStore, type PostgresStoreOptions } from './postgres-store.ts'

@@ -1,18 +1,35 @@
-import { stateName } from '../../keys/encode.ts'
+import { LimiterError } from '../../errors/limiter-error.ts'
+import { refuseUnknown } from '../../errors/options.ts'
+import type { MicroTokens } from '../../algorithms/algorithm.ts'
+import type { Micros } from '../../time/micros.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
-import { type ProgramForm, programCalls } from '../program-calls.ts'
-import { createRemoteCalls } from '../remote-calls.ts'
-import { type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
-import { readVerdicts } from '../verdicts.ts'
-import { classify, isConflict } from './failures.ts'
+import {
+  type AdjustOptions,
+  type Call,
+  type CallGroup,
+  type CallOptions,
+  type GroupVerdict,
+  type StateId,
+  type Store,
+  StoreFailure,
+} from '../store.ts'
+import { createAsking } from './asking.ts'
+import { arrayText, digestOf, planText, questionOf } from './encode.ts'
+import { classify } from './failures.ts'
 import { migrate } from './migrate.ts'
 import type { PostgresPort } from './postgres-port.ts'
-
-type Row = Readonly<Record<string, unknown>>
+import { replay } from './replay.ts'
+import { statementsOf } from './statements.ts'
 
 export interface PostgresStoreOptions {
   readonly client: PostgresPort
+  /** What the names of tables and functions begin with; small letters, digits and `_`. Default `sluice`. */
+  readonly table?: string
+  /** Whether the tables are kept out of the write-ahead log: faster, and empty after a crash of the server. Default false. */
+  readonly unlogged?: boolean
+  /** A row that another call holds is waited for, or the call is `undecided` at once (contention). Default `wait`. */
+  readonly onContention?: 'wait' | 'fail'
   /** Calls under way at once, abandoned ones included; further ones are refused at once. Default 10,000. */
   readonly maxInFlight?: number
   /** Source of deadlines only: decisions are made on the database's clock. */
@@ -22,79 +39,113 @@ export interface PostgresStoreOptions {
 }
 
 export interface PostgresStore extends Store {
+  adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
+  block(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
   /** Creates or updates tables and functions; safe when many processes start together. */
   migrate(): Promise<void>
+  /** Deletes all states that decide like none, in small batches and past what is locked: how many there were. */
+  sweep(options?: CallOptions): Promise<number>
 }
 
-const CONSUME = `select sluice_consume_v1($1::bigint, $2::boolean, string_to_array($3, ' '), string_to_array($4, ' ')::int[], string_to_array($5, ' ')::bigint[])::text as reply`
-/** Rows are locked in the same order as by the function, so that forgetting and deciding cannot deadlock. */
-const RESET = `delete from sluice_tb where id in (select id from sluice_tb where id = any(string_to_array($1, ' ')) order by id for update)`
-/** Rows are locked in the order of their ids, so that groups cannot deadlock. */
-const FORM: ProgramForm = { store: 'postgresStore', tags: ['tb'], order: 'bytes' }
-const RETRIES = 2
-/** Longest pause before the first retry, in milliseconds; it doubles. */
-const CONFLICT_PAUSE_MS = 2
+const OPTIONS = ['client', 'table', 'unlogged', 'onContention', 'maxInFlight', 'clock', 'random']
+/** Pages of the table that one statement of a sweep looks at. */
+const SWEEP_PAGES = 32
 
 /**
  * States in PostgreSQL (13 or later) or PGlite: one statement locks the rows in one fixed order, reads the database's clock
  * after the last lock, decides all groups and writes. Exact under READ COMMITTED and above, with any number of processes.
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { client, maxInFlight = 10_000, clock = systemTime, random = systemRandom } = options
-  const calls = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: client.connections })
-
-  /** One statement; what the server gave up for the sake of others is tried again, while there is time. */
-  const ask = (statement: string, values: readonly string[], callOptions: CallOptions | undefined): Promise<readonly Row[]> => {
-    const send = async (tries = 0): Promise<readonly Row[]> => {
-      try {
-        return await client.query(statement, values)
-      } catch (error) {
-        const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
-        if (tries >= RETRIES || late || !isConflict(error)) throw error
-        await new Promise<void>((resolve) => clock.after(random() * CONFLICT_PAUSE_MS * 2 ** tries, resolve))
-        return send(tries + 1)
-      }
-    }
-    return calls.run(send, callOptions, classify)
+  refuseUnknown('postgresStore', options, OPTIONS)
+  const {
+    client,
+    table = 'sluice',
+    unlogged,
+    onContention = 'wait',
+    maxInFlight = 10_000,
+    clock = systemTime,
+    random = systemRandom,
+  } = options
+  if (!/^[a-z_][a-z0-9_]{0,31}$/.test(table)) {
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: table is ${JSON.stringify(table)}, expected at most 32 of a-z, 0-9 and _`)
   }
+  if (onContention !== 'wait' && onContention !== 'fail') {
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: onContention is ${JSON.stringify(onContention)}, expected wait or fail`)
+  }
+  const statements = statementsOf(table)
+  const ask = createAsking({ client, maxInFlight, clock, random })
+
   const run = async (
     groups: readonly CallGroup[],
     callOptions: CallOptions | undefined,
-    charge: boolean,
+    charging: boolean,
   ): Promise<readonly GroupVerdict[]> => {
-    const [row] = await ask(CONSUME, encode(groups, callOptions?.now ?? 0, charge), callOptions)
+    const question = questionOf(groups)
+    const sizes = groups.map(({ calls }) => calls.length)
+    const values = (waiting: string): string[] => [
+      String(callOptions?.now ?? 0),
+      String(charging),
+      waiting,
+      ...[question.ids, question.firstPlans, sizes, question.plans, question.calls].map(arrayText),
+    ]
+    const [row] = await ask(statements.consume, (tries) => values(onContention === 'fail' ? '0' : tries < 2 ? '1' : '2'), callOptions)
     const reply = row?.['reply']
-    const verdicts = typeof reply === 'string' ? readVerdicts(groups, partsOf(reply)) : undefined
+    const verdicts = typeof reply === 'string' ? replay(groups, question, numbersOf(reply)) : undefined
     if (verdicts !== undefined) return verdicts
     throw new StoreFailure('protocol', 'unknown', `postgres: the function answered ${JSON.stringify(reply)?.slice(0, 200)}`)
   }
 
   return {
     name: 'postgres',
-    capabilities: { clock: 'server', atomicBatch: 'any', sync: false, algorithms: FORM.tags },
+    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
     consume: (groups, callOptions) => run(groups, callOptions, true),
     peek: (groups, callOptions) => run(groups, callOptions, false),
+    adjust: async (calls, amounts, callOptions) => {
+      if (calls.length === 0) return
+      const parts = calls.map((call, index) => ({
+        id: digestOf(call.id),
+        plan: planText(call.limit),
+        given: `${amounts[index]},${call.phase}`,
+      }))
+      // Rows are locked in the order of their ids; calls of one state keep theirs.
+      parts.sort((one, other) => (one.id < other.id ? -1 : one.id > other.id ? 1 : 0))
+      const lists = [parts.map(({ id }) => id), parts.map(({ plan }) => plan), parts.map(({ given }) => given)]
+      const times = [String(callOptions?.now ?? 0), String(callOptions?.receipt ?? -1)]
+      await ask(statements.adjust, [...times, ...lists.map(arrayText)], callOptions)
+    },
+    block: async (ids, duration, callOptions) => {
+      if (ids.length === 0) return
+      await ask(statements.block, [String(callOptions?.now ?? 0), String(duration ?? -1), digestsOf(ids)], callOptions)
+    },
     reset: async (ids, callOptions) => {
-      const names = ids.map(stateName).join(' ')
-      if (ids.length > 0) await ask(RESET, [names], callOptions)
+      if (ids.length > 0) await ask(statements.reset, [digestsOf(ids)], callOptions)
+    },
+    sweep: async (callOptions) => {
+      let swept = 0
+      for (let page = 0, more = 1; more === 1; page += SWEEP_PAGES) {
+        const [row] = await ask(statements.sweep, [String(page), String(SWEEP_PAGES)], callOptions)
+        const [gone = 0, after = 0] = numbersOf(String(row?.['reply']))
+        swept += gone
+        more = after
+      }
+      return swept
     },
     ready: async (callOptions) => {
       await run([], callOptions, false)
     },
-    migrate: () => migrate(client).catch((error: unknown) => Promise.reject(classify(error))),
+    migrate: () => migrate(client, table, unlogged).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
   }
 }
 
-/** The function's arguments as blank-separated text, which every driver passes alike; ids hold no blanks. */
-function encode(groups: readonly CallGroup[], now: number, charge: boolean): string[] {
-  const { ids, numbers } = programCalls(groups, FORM)
-  const sizes = groups.map(({ calls }) => calls.length)
-  return [String(now), String(charge), ids.join(' '), sizes.join(' '), numbers.flat().join(' ')]
+/** Each once, in the order in which rows are locked. */
+function digestsOf(ids: readonly StateId[]): string {
+  return arrayText([...new Set(ids.map(digestOf))].sort())
 }
 
-/** `{1,2,3}` as its parts; `{}` as none. */
-function partsOf(array: string): string[] {
+/** `{1,2,3}` as numbers; what is none becomes NaN. */
+function numbersOf(array: string): number[] {
   const inner = array.slice(1, -1)
-  return inner === '' ? [] : inner.split(',')
+  return inner === '' ? [] : inner.split(',').map((text) => (/^-?\d+$/.test(text) ? Number(text) : Number.NaN))
 }

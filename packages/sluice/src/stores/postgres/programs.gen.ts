@@ -202,4 +202,930 @@ begin
   return reply;
 end $$;
 ` },
+  { name: '0002-every-algorithm', sha256: 'dd3f2d16837bd275b4dc7d301bf71f33a2d783489916a5e3b4f9a8f2bba05704', source: `create table sluice_state (
+  id uuid primary key,
+  unit bigint,
+  a bigint,
+  b bigint,
+  c bigint,
+  d bigint,
+  hold bigint,
+  until bigint
+) with (fillfactor = 90);
+create table sluice_plan (
+  unit bigint primary key,
+  n bigint not null,
+  m bigint not null,
+  burst bigint not null
+);
+create table sluice_log (
+  id uuid,
+  seq bigint,
+  at bigint not null,
+  base bigint not null,
+  primary key (id, seq)
+) with (fillfactor = 90);
+create function sluice_aligned_v2(len bigint, now_us bigint, shift bigint) returns bigint language sql immutable as $$
+  select ((now_us - shift - case when now_us < shift then len - 1 else 0 end) / len + 1) * len + shift
+$$;
+create function sluice_fresh_end_v2(len bigint, align bigint, phase bigint, now_us bigint) returns bigint language sql immutable as $$
+  select case align
+    when 1 then now_us + len
+    when 0 then sluice_aligned_v2(len, now_us, 0)
+    else sluice_aligned_v2(len, now_us, div(phase::numeric * len, 4294967296)::bigint)
+  end
+$$;
+create function sluice_weighted_v2(previous bigint, remaining bigint, quanta bigint) returns bigint language sql immutable as $$
+  select previous / 1000000 * remaining / quanta * 1000000
+    + (previous / 1000000 * remaining % quanta * 1000000 + previous % 1000000 * remaining + quanta - 1) / quanta
+$$;
+create function sluice_share_v2(len bigint, own bigint, until_end bigint, previous bigint) returns bigint language plpgsql immutable as $$
+declare
+  quantum bigint := own;
+  quanta bigint;
+begin
+  if previous = 0 then
+    return 0;
+  end if;
+  if own = 0 then
+    quantum := 1;
+    while len > 1000000 * quantum loop
+      quantum := quantum * 10;
+    end loop;
+  end if;
+  quanta := len / quantum;
+  return sluice_weighted_v2(previous, least(quanta, (until_end + quantum - 1) / quantum), quanta);
+end $$;
+create function sluice_log_after_v2(log uuid, instant bigint, lo bigint, hi bigint) returns bigint language plpgsql stable as $$
+declare
+  step bigint := 1;
+  probe bigint := lo;
+  found_at bigint;
+begin
+  while lo <= hi loop
+    select e.at into strict found_at from sluice_log e where e.id = log and e.seq = probe;
+    if found_at > instant then
+      hi := probe - 1;
+      step := 0;
+    else
+      lo := probe + 1;
+      step := step * 2;
+    end if;
+    probe := case when step = 0 or lo + step > hi then (lo + hi) / 2 else lo + step - 1 end;
+  end loop;
+  return lo;
+end $$;
+create function sluice_log_through_v2(log uuid, amount bigint, lo bigint, hi bigint) returns bigint language plpgsql stable as $$
+declare
+  step bigint := 1;
+  best bigint := lo;
+  probe bigint := lo + 1;
+  found_base bigint;
+begin
+  lo := lo + 1;
+  while lo <= hi loop
+    select e.base into strict found_base from sluice_log e where e.id = log and e.seq = probe;
+    if found_base < amount then
+      best := probe;
+      lo := probe + 1;
+      step := step * 2;
+    else
+      hi := probe - 1;
+      step := 0;
+    end if;
+    probe := case when step = 0 or lo + step > hi then (lo + hi) / 2 else lo + step - 1 end;
+  end loop;
+  return best;
+end $$;
+create function sluice_log_decide_v2(
+  log uuid, now_us bigint, cap bigint, len bigint, cost bigint, newest bigint, total bigint, head bigint, tail bigint,
+  hold bigint, kept_tail bigint, kept_total bigint, both_views boolean, taking boolean
+) returns bigint[] language plpgsql volatile as $$
+declare
+  reply bigint[] := array_fill(0::bigint, array[13]);
+  now_at bigint := greatest(now_us, newest);
+  first bigint;
+  from_seq bigint;
+  before_first bigint;
+  used bigint;
+  charge bigint := cost;
+  kept bigint;
+  merges boolean;
+  outcome int;
+  counted bigint;
+  remaining bigint;
+  more bigint;
+  reset_after bigint;
+begin
+  first := case
+    when tail < head or newest <= now_at - len then tail + 1
+    else sluice_log_after_v2(log, now_at - len, head, least(tail - 1, kept_tail))
+  end;
+  before_first := case
+    when first > tail then total
+    when first > kept_tail then kept_total
+    else (select e.base from sluice_log e where e.id = log and e.seq = first)
+  end;
+  used := total - before_first;
+  if taking then
+    charge := least(cost, 2 * cap - used);
+    outcome := case when charge <= 0 then 1 else 0 end;
+  else
+    outcome := case when cost > cap then 2 when cost > cap - used then 1 else 0 end;
+  end if;
+  reply[1] := outcome;
+  if outcome = 0 then
+    from_seq := case
+      when hold = 0 then first
+      when tail < head or newest <= now_at - hold then tail + 1
+      else sluice_log_after_v2(log, now_at - hold, head, least(tail - 1, kept_tail))
+    end;
+    kept := tail - from_seq + 1;
+    merges := kept > 0 and newest = now_at;
+    if not merges and kept >= (case when hold > 0 then 10000 else (cap + 999999) / 1000000 end) then
+      if from_seq < first then
+        from_seq := from_seq + 1;
+      else
+        merges := true;
+      end if;
+    end if;
+    reply[9] := now_at;
+    reply[10] := total + charge;
+    reply[11] := from_seq;
+    reply[12] := case when merges then tail else tail + 1 end;
+    reply[13] := case when kept > 0 then hold else 0 end;
+  elsif outcome = 1 and not taking then
+    reply[2] := sluice_log_fits_v2(log, total + cost - cap, first, tail, newest, kept_tail, kept_total) + len - now_us;
+  end if;
+  for view in 0..1 loop
+    if taking or (view = 0 and outcome <> 0) or (view = 1 and outcome = 0 and not both_views) then
+      continue;
+    end if;
+    counted := used + case view when 0 then charge else 0 end;
+    remaining := greatest(0, cap - counted) / 1000000;
+    more := (remaining + 1) * 1000000;
+    reset_after := case when counted > 0 then case view when 0 then now_at else newest end + len - now_us else 0 end;
+    reply[3 + 3 * view] := remaining;
+    reply[4 + 3 * view] := case
+      when more > cap then reset_after
+      when view = 0 and before_first + counted + more - cap > total then now_at + len - now_us
+      else sluice_log_fits_v2(
+        log, before_first + counted + more - cap, first, tail, case when view = 0 and merges then now_at else newest end, kept_tail,
+        kept_total
+      ) + len - now_us
+    end;
+    reply[5 + 3 * view] := reset_after;
+  end loop;
+  return reply;
+end $$;
+create function sluice_log_fits_v2(
+  log uuid, amount bigint, first bigint, tail bigint, newest bigint, kept_tail bigint, kept_total bigint
+) returns bigint language plpgsql stable as $$
+declare
+  found_seq bigint;
+begin
+  if first >= tail or (tail > kept_tail and amount > kept_total) then
+    return newest;
+  end if;
+  found_seq := sluice_log_through_v2(log, amount, first, least(tail, kept_tail));
+  return case when found_seq = tail then newest else (select e.at from sluice_log e where e.id = log and e.seq = found_seq) end;
+end $$;
+create function sluice_log_write_v2(
+  log uuid, newest bigint, head bigint, tail bigint, old_newest bigint, old_total bigint, old_head bigint, old_tail bigint
+) returns void language plpgsql volatile as $$
+begin
+  if tail > old_tail then
+    insert into sluice_log (id, seq, at, base) values (log, tail, newest, old_total);
+  elsif newest <> old_newest then
+    update sluice_log e set at = newest where e.id = log and e.seq = tail;
+  end if;
+  if head > old_head then
+    delete from sluice_log e where e.id = log and e.seq >= old_head and e.seq < head;
+  end if;
+end $$;
+create function sluice_consume_v2(
+  given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
+) returns bigint[] language plpgsql volatile as $$
+declare
+  many int := cardinality(ids);
+  unit_of bigint[] := array_fill(null::bigint, array[many]);
+  a_of bigint[] := unit_of;
+  b_of bigint[] := unit_of;
+  c_of bigint[] := unit_of;
+  d_of bigint[] := unit_of;
+  hold_of bigint[] := unit_of;
+  until_of bigint[] := unit_of;
+  old_unit bigint[];
+  old_a bigint[];
+  old_b bigint[];
+  old_c bigint[];
+  old_d bigint[];
+  stored boolean[] := array_fill(false, array[many]);
+  changed boolean[] := stored;
+  placed boolean := false;
+  known boolean[] := array_fill(false, array[cardinality(plans) / 8]);
+  reply bigint[] := array_fill(0::bigint, array[1 + cardinality(sizes) + 6 * many]);
+  foreign_plans bigint[] := '{}';
+  told bigint[] := '{}';
+  next_of bigint[];
+  now_us bigint := given;
+  head int := 0;
+  answer int := 1;
+  place int;
+  size int;
+  outcome int;
+  step int;
+  slot int;
+  cost bigint;
+  plan int := 0;
+  wanted int;
+  kind int;
+  own_unit bigint;
+  n bigint; m bigint; burst bigint;
+  token_us bigint; token_parts bigint; micro_us bigint; micro_parts bigint; empty_us bigint; empty_parts bigint;
+  len bigint; align bigint; ramp bigint; quantum bigint;
+  s sluice_tb_v1;
+  unit bigint; a bigint; b bigint; c bigint; d bigint; hold bigint;
+  at bigint; zero bigint; rest bigint; room bigint; own_len bigint;
+  looked bigint[];
+begin
+  for i in 1..many loop
+    loop
+      if not charging then
+        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+          from sluice_state t where t.id = ids[i];
+      elsif waiting > 0 then
+        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+          from sluice_state t where t.id = ids[i] for update;
+      else
+        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+          from sluice_state t where t.id = ids[i] for update nowait;
+      end if;
+      stored[i] := found;
+      exit when found or not charging or waiting < 2;
+      insert into sluice_state (id) values (ids[i]) on conflict (id) do nothing;
+      stored[i] := found;
+      placed := placed or found;
+      exit when found;
+    end loop;
+    unit_of[i] := unit;
+    a_of[i] := a;
+    b_of[i] := coalesce(b, 0);
+    c_of[i] := coalesce(c, 0);
+    d_of[i] := coalesce(d, 0);
+    hold_of[i] := coalesce(hold, 0);
+    until_of[i] := coalesce(at, 0);
+  end loop;
+  if given = 0 then
+    now_us := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
+  end if;
+  reply[1] := now_us;
+  place := 1 + cardinality(sizes);
+  for i in 1..many loop
+    unit := unit_of[i];
+    if unit is not null then
+      wanted := 8 * firsts[i] - 6;
+      if unit & 3 > 0 then
+        reply[place + 2] := unit / 4;
+      elsif unit = plans[wanted] then
+        reply[place + 2] := firsts[i];
+      else
+        select array[p.n, p.m, p.burst] into strict looked from sluice_plan p where p.unit = unit_of[i];
+        foreign_plans := foreign_plans || looked;
+        reply[place + 2] := -cardinality(foreign_plans) / 3;
+      end if;
+      reply[place + 3] := a_of[i];
+      reply[place + 4] := b_of[i];
+      reply[place + 5] := c_of[i];
+      reply[place + 6] := hold_of[i];
+    end if;
+    reply[place + 1] := until_of[i];
+    place := place + 6;
+  end loop;
+  old_unit := unit_of;
+  old_a := a_of;
+  old_b := b_of;
+  old_c := c_of;
+  old_d := d_of;
+  foreach size in array sizes loop
+    outcome := 0;
+    next_of := '{}';
+    for j in 0..size - 1 loop
+      place := head + 4 * j;
+      slot := calls[place + 1];
+      cost := calls[place + 2];
+      wanted := calls[place + 3];
+      for k in 0..j - 1 loop
+        if calls[head + 4 * k + 1] = slot then
+          cost := cost + calls[head + 4 * k + 2];
+        end if;
+      end loop;
+      if wanted <> plan then
+        plan := wanted;
+        wanted := 8 * wanted - 7;
+        kind := plans[wanted];
+        own_unit := plans[wanted + 1];
+        if kind = 0 then
+          n := plans[wanted + 2];
+          m := plans[wanted + 3];
+          burst := plans[wanted + 4];
+          token_us := m * 1000000 / n;
+          token_parts := m * 1000000 % n;
+          micro_us := m / n;
+          micro_parts := m % n;
+          room := sluice_tb_parts_v1(n, m, burst);
+          empty_us := sluice_tb_whole_v1(n, m, burst) + (room + n - 1) / n;
+          empty_parts := (n - room % n) % n;
+        else
+          burst := plans[wanted + 2];
+          len := plans[wanted + 3];
+          align := plans[wanted + 4];
+          quantum := align;
+          ramp := plans[wanted + 5];
+          n := plans[wanted + 6];
+          m := plans[wanted + 7];
+        end if;
+      end if;
+      unit := unit_of[slot];
+      a := a_of[slot];
+      b := b_of[slot];
+      c := c_of[slot];
+      hold := hold_of[slot];
+      if unit <> own_unit then
+        own_len := unit / 4;
+        if kind = 0 then
+          select a, b, c, hold, p.n, p.m, p.burst, null::bigint into strict s from (
+            select plans[8 * g - 5] as n, plans[8 * g - 4] as m, plans[8 * g - 3] as burst
+              from generate_series(1, cardinality(known)) g where plans[8 * g - 6] = unit_of[slot]
+            union all
+            select k.n, k.m, k.burst from sluice_plan k where k.unit = unit_of[slot]
+          ) p limit 1;
+          s := sluice_tb_adopt_v1(s, n, m, burst, now_us);
+          unit := case when s.n is not null then own_unit end;
+          a := s.zero;
+          b := s.rest;
+          c := s.seen;
+          hold := s.hold;
+        elsif kind = 1 then
+          if own_len < len then
+            unit := case when now_us < a then own_unit end;
+            a := case align when 1 then a - own_len + len else greatest(a, sluice_fresh_end_v2(len, align, calls[place + 4], now_us)) end;
+          end if;
+        elsif kind = 2 then
+          if own_len < len or now_us >= a then
+            if now_us >= a then
+              c := case when now_us < a + own_len then b else 0 end;
+              b := 0;
+              a := a + own_len;
+            end if;
+            a := a - own_len + len;
+            unit := case when now_us < a and b + c > 0 then own_unit end;
+          end if;
+        else
+          hold := greatest(own_len, hold);
+          unit := case when a + hold > now_us then own_unit end;
+          hold := case when hold > len then hold else 0 end;
+        end if;
+        if unit = own_unit then
+          unit_of[slot] := unit;
+          a_of[slot] := a;
+          b_of[slot] := b;
+          c_of[slot] := c;
+          hold_of[slot] := hold;
+          changed[slot] := true;
+        end if;
+      end if;
+      if kind = 0 then
+        if unit is null then
+          at := now_us;
+          zero := at - empty_us;
+          rest := empty_parts;
+          hold := 0;
+        else
+          at := greatest(now_us, c);
+          zero := at - empty_us;
+          rest := empty_parts;
+          if a > zero or (a = zero and b > rest) then
+            zero := a;
+            rest := b;
+          elsif hold > 0 and at >= c + hold then
+            hold := 0;
+          end if;
+        end if;
+        if cost > burst then
+          step := 2;
+        else
+          rest := rest + cost / 1000000 * token_parts + cost % 1000000 * micro_parts;
+          zero := zero + cost / 1000000 * token_us + cost % 1000000 * micro_us + rest / n;
+          rest := rest % n;
+          step := case when zero > at or (zero = at and rest > 0) then 1 else 0 end;
+          a := zero;
+          b := rest;
+          c := at;
+          unit := own_unit;
+        end if;
+      elsif kind = 3 then
+        d := d_of[slot];
+        if unit is null then
+          a := 0;
+          c := d + 1;
+          hold := 0;
+        end if;
+        looked := sluice_log_decide_v2(
+          ids[slot], now_us, burst, len, cost, a, b, c, d, hold, old_d[slot], old_b[slot], size > 1, false
+        );
+        step := looked[1];
+        told := told || looked[1:2] || case when step = 0 then looked[3:5] else looked[6:8] end;
+        if size > 1 and step = 0 then
+          next_of := next_of || array[-cardinality(told)::bigint] || looked[6:8];
+        end if;
+        if step = 0 then
+          a := looked[9];
+          b := looked[10];
+          c := looked[11];
+          d := looked[12];
+          hold := looked[13];
+          unit := own_unit;
+        end if;
+      else
+        if kind = 1 then
+          if unit is null or now_us >= a then
+            unit := own_unit;
+            a := sluice_fresh_end_v2(len, align, calls[place + 4], now_us);
+            b := 0;
+          end if;
+          room := burst;
+          at := now_us - a + unit / 4;
+          if ramp > 0 and at < ramp then
+            room := least(burst, greatest(1000000, greatest(0, at) * n / m));
+          end if;
+          room := room - b;
+        else
+          if unit is null or now_us >= a + len then
+            unit := own_unit;
+            a := sluice_aligned_v2(len, now_us, 0);
+            b := 0;
+            c := 0;
+          elsif now_us >= a then
+            c := b;
+            b := 0;
+            a := a + len;
+          end if;
+          room := burst - b;
+          if c > 0 then
+            room := room - sluice_share_v2(unit / 4, case when unit = own_unit then quantum else 0 end, a - now_us, c);
+          end if;
+        end if;
+        step := case when cost > burst then 2 when cost > room then 1 else 0 end;
+        b := b + cost;
+      end if;
+      outcome := greatest(outcome, step, case when until_of[slot] > now_us then 1 else 0 end);
+      if outcome = 0 then
+        if size = 1 then
+          unit_of[slot] := unit;
+          a_of[slot] := a;
+          b_of[slot] := b;
+          c_of[slot] := c;
+          d_of[slot] := d;
+          hold_of[slot] := hold;
+          changed[slot] := true;
+        else
+          next_of := next_of || array[slot, unit, a, b, c, d, hold];
+        end if;
+      end if;
+    end loop;
+    answer := answer + 1;
+    reply[answer] := outcome;
+    if size > 1 then
+      place := 1;
+      while place <= cardinality(next_of) loop
+        slot := next_of[place];
+        if slot < 0 then
+          if outcome > 0 then
+            told[-slot - 2:-slot] := next_of[place + 1:place + 3];
+          end if;
+          place := place + 4;
+        else
+          if outcome = 0 then
+            unit_of[slot] := next_of[place + 1];
+            a_of[slot] := next_of[place + 2];
+            b_of[slot] := next_of[place + 3];
+            c_of[slot] := next_of[place + 4];
+            d_of[slot] := next_of[place + 5];
+            hold_of[slot] := next_of[place + 6];
+            changed[slot] := true;
+          end if;
+          place := place + 7;
+        end if;
+      end loop;
+    end if;
+    head := head + 4 * size;
+  end loop;
+  if charging then
+    for i in 1..many loop
+      continue when not changed[i] or (stored[i] and unit_of[i] = old_unit[i]);
+      for p in 1..cardinality(known) loop
+        if plans[8 * p - 6] = unit_of[i] and plans[8 * p - 7] = 0 and not known[p] then
+          insert into sluice_plan (unit, n, m, burst) values (unit_of[i], plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3])
+            on conflict do nothing;
+          known[p] := true;
+        end if;
+      end loop;
+      continue when stored[i];
+      insert into sluice_state (id, unit, a, b, c, d, hold)
+        values (ids[i], unit_of[i], a_of[i], nullif(b_of[i], 0), nullif(c_of[i], 0), nullif(d_of[i], 0), nullif(hold_of[i], 0))
+        on conflict (id) do nothing;
+      if not found then
+        for k in 1..i - 1 loop
+          if changed[k] and not stored[k] then
+            delete from sluice_state t where t.id = ids[k];
+          end if;
+        end loop;
+        return null;
+      end if;
+    end loop;
+    for i in 1..many loop
+      continue when not changed[i];
+      if stored[i] then
+        update sluice_state t
+          set unit = unit_of[i], a = a_of[i], b = nullif(b_of[i], 0), c = nullif(c_of[i], 0), d = nullif(d_of[i], 0),
+            hold = nullif(hold_of[i], 0)
+          where t.id = ids[i];
+      end if;
+      if unit_of[i] & 3 = 3 then
+        perform sluice_log_write_v2(ids[i], a_of[i], c_of[i], d_of[i], coalesce(old_a[i], 0), old_b[i], old_c[i], old_d[i]);
+      end if;
+    end loop;
+    if placed then
+      delete from sluice_state t where t.id = any(ids) and t.unit is null and t.until is null;
+    end if;
+  end if;
+  return reply || told || foreign_plans;
+end $$;
+create function sluice_adjust_v2(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+returns void language plpgsql volatile as $$
+declare
+  now_us bigint;
+  amount bigint;
+  kind int;
+  own_unit bigint;
+  stored boolean;
+  t sluice_state;
+  old sluice_state;
+  s sluice_tb_v1;
+  n bigint; m bigint; burst bigint;
+  len bigint; own_len bigint; full_us bigint; full_parts bigint;
+  at bigint; room bigint; sum bigint;
+  looked bigint[];
+begin
+  for i in 1..cardinality(ids) loop
+    amount := calls[2 * i - 1];
+    kind := plans[8 * i - 7];
+    own_unit := plans[8 * i - 6];
+    burst := plans[8 * i - 5];
+    len := plans[8 * i - 4];
+    loop
+      select * into t from sluice_state r where r.id = ids[i] for update;
+      stored := found;
+      now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+      t.b := coalesce(t.b, 0);
+      t.c := coalesce(t.c, 0);
+      t.d := coalesce(t.d, 0);
+      t.hold := coalesce(t.hold, 0);
+      old := t;
+      own_len := t.unit / 4;
+      if kind = 0 then
+        n := plans[8 * i - 5];
+        m := plans[8 * i - 4];
+        burst := plans[8 * i - 3];
+        if t.unit <> own_unit then
+          select t.a, t.b, t.c, t.hold, p.n, p.m, p.burst, null::bigint into strict s from sluice_plan p where p.unit = t.unit;
+          s := sluice_tb_adopt_v1(s, n, m, burst, now_us);
+          t.unit := case when s.n is not null then own_unit end;
+          t.a := s.zero;
+          t.b := s.rest;
+          t.c := s.seen;
+          t.hold := s.hold;
+        end if;
+        full_parts := sluice_tb_parts_v1(n, m, burst);
+        full_us := sluice_tb_whole_v1(n, m, burst) + full_parts / n;
+        full_parts := full_parts % n;
+        at := case when t.unit is null then now_us else greatest(now_us, t.c) end;
+        room := at - full_us - case when full_parts > 0 then 1 else 0 end;
+        if not (amount > 0 and receipt >= 0 and receipt <= room) then
+          if t.unit is null or not (t.a > room or (t.a = room and t.b > (n - full_parts) % n)) then
+            t.a := room;
+            t.b := (n - full_parts) % n;
+            t.hold := case when t.unit is not null and t.hold > 0 and at < t.c + t.hold then t.hold else 0 end;
+          end if;
+          sum := least(abs(amount), 2 * burst);
+          room := t.b - sign(amount) * sluice_tb_parts_v1(n, m, sum);
+          t.b := (room % n + n) % n;
+          t.a := t.a - sign(amount) * sluice_tb_whole_v1(n, m, sum) + (room - t.b) / n;
+          t.c := at;
+          t.unit := own_unit;
+          if t.a > at + full_us or (t.a = at + full_us and t.b > full_parts) then
+            t.a := at + full_us;
+            t.b := full_parts;
+          end if;
+          if greatest(t.a + full_us + (t.b + full_parts + n - 1) / n, at + t.hold) <= at then
+            t.unit := null;
+          end if;
+        end if;
+      elsif kind = 1 then
+        if own_len < len then
+          t.unit := case when now_us < t.a then own_unit end;
+          t.a := case plans[8 * i - 3]
+            when 1 then t.a - own_len + len
+            else greatest(t.a, sluice_fresh_end_v2(len, plans[8 * i - 3], calls[2 * i], now_us))
+          end;
+        end if;
+        if amount > 0 then
+          if t.unit is not null and now_us < t.a and (receipt < 0 or receipt >= t.a - t.unit / 4) then
+            t.b := t.b - amount;
+            t.unit := case when t.b > 0 then t.unit end;
+          end if;
+        else
+          if t.unit is null or now_us >= t.a then
+            at := sluice_fresh_end_v2(len, plans[8 * i - 3], calls[2 * i], now_us);
+            room := own_unit;
+            sum := 0;
+          else
+            at := t.a;
+            room := t.unit;
+            sum := t.b;
+          end if;
+          if sum < 2 * burst then
+            t.a := at;
+            t.b := least(2 * burst, sum - amount);
+            t.unit := room;
+          end if;
+        end if;
+      elsif kind = 2 then
+        if t.unit <> own_unit and (own_len < len or now_us >= t.a) then
+          if now_us >= t.a then
+            t.c := case when now_us < t.a + own_len then t.b else 0 end;
+            t.b := 0;
+            t.a := t.a + own_len;
+          end if;
+          t.a := t.a - own_len + len;
+          t.unit := case when now_us < t.a and t.b + t.c > 0 then own_unit end;
+        end if;
+        s := row(t.a, t.b, t.c, coalesce(t.unit, own_unit), null, null, null, null)::sluice_tb_v1;
+        if t.unit is null or now_us >= t.a + len then
+          s := row(sluice_aligned_v2(len, now_us, 0), 0, 0, own_unit, null, null, null, null)::sluice_tb_v1;
+        elsif now_us >= t.a then
+          s := row(t.a + len, 0, t.b, t.unit, null, null, null, null)::sluice_tb_v1;
+        end if;
+        if amount < 0 then
+          room := 2 * burst - s.rest
+            - sluice_share_v2(s.hold / 4, case when s.hold = own_unit then plans[8 * i - 3] else 0 end, s.zero - now_us, s.seen);
+          if room > 0 then
+            t.a := s.zero;
+            t.b := s.rest + least(room, -amount);
+            t.c := s.seen;
+            t.unit := s.hold;
+          end if;
+        elsif receipt < 0 or receipt >= s.zero - 2 * (s.hold / 4) then
+          room := s.zero - s.hold / 4;
+          sum := case when receipt >= 0 and receipt < room then 0 else least(s.rest, amount) end;
+          at := case when receipt >= room then 0 else least(s.seen, amount - sum) end;
+          if sum + at > 0 then
+            t.a := s.zero;
+            t.b := s.rest - sum;
+            t.c := s.seen - at;
+            t.unit := case when t.b + t.c > 0 then s.hold end;
+          end if;
+        end if;
+      else
+        if t.unit <> own_unit then
+          t.hold := greatest(own_len, t.hold);
+          t.unit := case when t.a + t.hold > now_us then own_unit end;
+          t.hold := case when t.hold > len then t.hold else 0 end;
+        end if;
+        if amount < 0 then
+          looked := sluice_log_decide_v2(
+            ids[i], now_us, burst, len, -amount, case when t.unit is null then 0 else t.a end, t.b,
+            case when t.unit is null then t.d + 1 else t.c end, t.d, case when t.unit is null then 0 else t.hold end, t.d, t.b, false, true
+          );
+          if looked[1] = 0 then
+            t.a := looked[9];
+            t.b := looked[10];
+            t.c := looked[11];
+            t.d := looked[12];
+            t.hold := looked[13];
+            t.unit := own_unit;
+          end if;
+        elsif t.unit is not null then
+          t := sluice_log_refund_v2(t, greatest(now_us, t.a) - len, amount, receipt);
+        end if;
+      end if;
+      if not stored then
+        exit when t.unit is null;
+        if kind = 0 then
+          insert into sluice_plan (unit, n, m, burst) values (own_unit, n, m, burst) on conflict do nothing;
+        end if;
+        insert into sluice_state (id, unit, a, b, c, d, hold)
+          values (ids[i], t.unit, t.a, nullif(t.b, 0), nullif(t.c, 0), nullif(t.d, 0), nullif(t.hold, 0))
+          on conflict (id) do nothing;
+        continue when not found;
+      elsif t.unit is null then
+        perform sluice_forget_v2(ids[i]);
+        exit;
+      else
+        if kind = 0 and t.unit is distinct from old.unit then
+          insert into sluice_plan (unit, n, m, burst) values (own_unit, n, m, burst) on conflict do nothing;
+        end if;
+        update sluice_state r
+          set unit = t.unit, a = t.a, b = nullif(t.b, 0), c = nullif(t.c, 0), d = nullif(t.d, 0), hold = nullif(t.hold, 0)
+          where r.id = ids[i];
+      end if;
+      if kind = 3 and amount < 0 then
+        perform sluice_log_write_v2(ids[i], t.a, t.c, t.d, coalesce(old.a, 0), old.b, old.c, old.d);
+      end if;
+      exit;
+    end loop;
+  end loop;
+end $$;
+create function sluice_log_refund_v2(t sluice_state, since bigint, amount bigint, receipt bigint)
+returns sluice_state language plpgsql volatile as $$
+declare
+  ats bigint[];
+  costs bigint[];
+  given bigint := 0;
+  i int;
+  part bigint;
+begin
+  if receipt >= 0 and receipt <= since then
+    return t;
+  end if;
+  select array_agg(e.at order by e.seq), array_agg(e.cost order by e.seq) into ats, costs
+    from (select l.seq, l.at, lead(l.base, 1, t.b) over (order by l.seq) - l.base as cost from sluice_log l where l.id = t.id) e;
+  for k in 1..cardinality(ats) loop
+    i := case when receipt < 0 then cardinality(ats) + 1 - k else k end;
+    continue when ats[i] <= since or ats[i] < receipt;
+    part := least(amount - given, costs[i]);
+    costs[i] := costs[i] - part;
+    given := given + part;
+  end loop;
+  if given = 0 then
+    return t;
+  end if;
+  delete from sluice_log l where l.id = t.id;
+  insert into sluice_log (id, seq, at, base)
+    select t.id, row_number() over (order by e.place), e.at, coalesce(sum(e.cost) over (order by e.place rows between unbounded preceding and 1 preceding), 0)
+    from unnest(ats, costs) with ordinality as e (at, cost, place) where e.cost > 0;
+  select max(e.at), coalesce(sum(e.cost), 0), 1, count(*) into t.a, t.b, t.c, t.d from unnest(ats, costs) as e (at, cost) where e.cost > 0;
+  if t.d = 0 then
+    t.unit := null;
+  end if;
+  return t;
+end $$;
+create function sluice_forget_v2(which uuid) returns void language plpgsql volatile as $$
+begin
+  delete from sluice_state t where t.id = which and t.until is null;
+  if not found then
+    update sluice_state t set unit = null, a = null, b = null, c = null, d = null, hold = null where t.id = which;
+  end if;
+  delete from sluice_log e where e.id = which;
+end $$;
+create function sluice_reset_v2(ids uuid[]) returns void language plpgsql volatile as $$
+declare
+  which uuid;
+begin
+  foreach which in array ids loop
+    perform from sluice_state t where t.id = which for update;
+    if found then
+      perform sluice_forget_v2(which);
+    end if;
+  end loop;
+end $$;
+create function sluice_block_v2(given bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
+declare
+  which uuid;
+begin
+  foreach which in array ids loop
+    perform from sluice_state t where t.id = which for update;
+    if duration < 0 then
+      delete from sluice_state t where t.id = which and t.unit is null;
+      update sluice_state t set until = null where t.id = which and t.until is not null;
+    else
+      insert into sluice_state as t (id, until)
+        values (which, duration + case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end)
+        on conflict (id) do update set until = excluded.until;
+    end if;
+  end loop;
+end $$;
+create function sluice_fresh_v2(t sluice_state) returns bigint language sql stable as $$
+  select greatest(
+    coalesce(t.until, 0),
+    case t.unit & 3
+      when 0 then (
+        select greatest(
+          t.a + sluice_tb_whole_v1(p.n, p.m, p.burst) + (coalesce(t.b, 0) + sluice_tb_parts_v1(p.n, p.m, p.burst) + p.n - 1) / p.n,
+          coalesce(t.c, 0) + coalesce(t.hold, 0)
+        ) from sluice_plan p where p.unit = t.unit
+      )
+      when 1 then t.a
+      when 2 then t.a + case when t.b > 0 then t.unit / 4 else 0 end
+      when 3 then t.a + greatest(t.unit / 4, t.hold)
+    end
+  )
+$$;
+create function sluice_sweep_v2(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+declare
+  now_us bigint := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
+  gone uuid[];
+begin
+  with late as (
+    select t.id from sluice_state t
+    where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
+      and sluice_fresh_v2(t) <= now_us
+    for update skip locked
+  ), swept as (
+    delete from sluice_state t using late where t.id = late.id returning t.id, t.unit
+  )
+  select array_agg(swept.id) into gone from swept;
+  delete from sluice_log e where e.id = any(gone);
+  return array[
+    coalesce(cardinality(gone), 0),
+    case when (first_page + pages) * current_setting('block_size')::bigint < pg_relation_size('sluice_state') then 1 else 0 end
+  ];
+end $$;
+create function sluice_id_v2(name text) returns uuid language sql immutable as $$
+  select left(encode(sha256(convert_to(name, 'UTF8')), 'hex'), 32)::uuid
+$$;
+create function sluice_unit_v2(n bigint, m bigint, burst bigint) returns bigint language sql immutable as $$
+  select ('x0' || left(encode(sha256(convert_to(n || ' ' || m || ' ' || burst, 'UTF8')), 'hex'), 15))::bit(64)::bigint * 4
+$$;
+create function sluice_return_v1(names text[]) returns void language plpgsql volatile as $$
+begin
+  insert into sluice_plan (unit, n, m, burst)
+    select distinct sluice_unit_v2(t.n, t.m, t.burst), t.n, t.m, t.burst from sluice_tb t where t.id = any(names) and t.n > 0 order by 1
+    on conflict do nothing;
+  insert into sluice_state as s (id, unit, a, b, c, hold)
+    select sluice_id_v2(t.id), sluice_unit_v2(t.n, t.m, t.burst), t.zero, nullif(t.rest, 0), t.seen, nullif(t.hold, 0)
+    from sluice_tb t where t.id = any(names) and t.n > 0 order by 1
+    on conflict (id) do update set unit = excluded.unit, a = excluded.a, b = excluded.b, c = excluded.c, hold = excluded.hold;
+  delete from sluice_tb t where t.id = any(names);
+end $$;
+create function sluice_guard_v1() returns trigger language plpgsql volatile as $$
+begin
+  if coalesce(current_setting('sluice.borrowed', true), '') <> 'on' then
+    raise exception 'sluice has been migrated meanwhile' using errcode = '40001';
+  end if;
+  return null;
+end $$;
+lock table sluice_tb in access exclusive mode;
+select sluice_return_v1(array(select t.id from sluice_tb t));
+create trigger sluice_guard_v1 before insert on sluice_tb for each statement execute function sluice_guard_v1();
+alter function sluice_consume_v1(bigint, boolean, text[], int[], bigint[]) rename to sluice_borrow_v1;
+create function sluice_consume_v1(given bigint, charging boolean, ids text[], sizes int[], calls bigint[])
+returns bigint[] language plpgsql volatile as $$
+declare
+  now_us bigint := given;
+  name text;
+  which uuid;
+  call int;
+  row_of sluice_state;
+  free text[] := '{}';
+  reply bigint[];
+begin
+  perform set_config('sluice.borrowed', 'on', true);
+  for name, which in select x.name, sluice_id_v2(x.name) from unnest(ids) as x (name) order by 2 loop
+    if charging then
+      loop
+        select * into row_of from sluice_state t where t.id = which for update;
+        exit when found;
+        insert into sluice_state (id) values (which) on conflict (id) do nothing;
+      end loop;
+    else
+      select * into row_of from sluice_state t where t.id = which;
+    end if;
+    if given = 0 then
+      now_us := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
+    end if;
+    if row_of.until > now_us then
+      call := (select x.place from unnest(calls) with ordinality as x (number, place) where x.place % 5 = 1 and ids[x.number] = name limit 1);
+      insert into sluice_tb (id, zero, rest, seen, hold, n, m, burst, until)
+        values (name, row_of.until, 0, 0, 0, calls[call + 2], calls[call + 3], calls[call + 4], 0);
+    else
+      free := free || name;
+      if row_of.unit is not null then
+        insert into sluice_tb (id, zero, rest, seen, hold, n, m, burst, until)
+          select name, row_of.a, coalesce(row_of.b, 0), coalesce(row_of.c, 0), coalesce(row_of.hold, 0), p.n, p.m, p.burst, 0
+          from sluice_plan p where p.unit = row_of.unit;
+      end if;
+    end if;
+  end loop;
+  reply := sluice_borrow_v1(given, charging, ids, sizes, calls);
+  if charging then
+    perform sluice_return_v1(free);
+    delete from sluice_state t where t.id = any(array(select sluice_id_v2(x.name) from unnest(ids) as x (name))) and t.unit is null and t.until is null;
+  end if;
+  delete from sluice_tb t where t.id = any(ids);
+  perform set_config('sluice.borrowed', 'off', true);
+  return reply;
+end $$;
+` },
 ]

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
+import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import type { GroupVerdict } from '../../../src/stores/store.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
 
@@ -11,16 +12,20 @@ describe.skipIf(url === undefined)('law 6 on the clock of PostgreSQL', () => {
   afterAll(close)
 
   it.each([
-    ['10/s', 10],
-    ['3/s', 1],
-    ['1/day', 1],
-    ['1000/s', 5],
-  ])('a charge of %s, burst %d, is kept until at + resetAfter', async (rate, burst) => {
-    const limit = tokenBucket({ rate, burst })
-    const [verdict] = await store.consume([{ calls: [{ id: { scope: { text: 'life:' }, key: rate }, limit, cost: 1_000_000, phase: 0 }] }])
+    ['10/s', 10, tokenBucket({ rate: '10/s', burst: 10 })],
+    ['3/s', 1, tokenBucket({ rate: '3/s', burst: 1 })],
+    ['1/day', 1, tokenBucket({ rate: '1/day', burst: 1 })],
+    ['1000/s', 5, tokenBucket({ rate: '1000/s', burst: 5 })],
+    ['5 in a window of 3 s,', 5, fixedWindow({ limit: 5, window: '3s' })],
+    ['5 in a window from the first charge,', 5, fixedWindow({ limit: 5, window: '3s', align: 'first' })],
+    ['5 counted in 3 s,', 5, slidingWindowCounter({ limit: 5, window: '3s' })],
+    ['5 logged in 3 s,', 5, slidingWindowLog({ limit: 5, window: '3s' })],
+  ])('a charge of %s burst %d, is kept until at + resetAfter', async (name, _burst, limit) => {
+    const id = { scope: { text: `life:${limit.algorithm.tag}:` }, key: name }
+    const [verdict] = await store.consume([{ calls: [{ id, limit, cost: 1_000_000, phase: 0 }] }])
     const { outcome, at, calls } = verdict as GroupVerdict
     expect(outcome).toBe('allowed')
-    const { rows } = await pool.query('select until from sluice_tb where id = $1', [`life:${rate}`])
+    const { rows } = await pool.query('select sluice_fresh_v2(s) as until from sluice_state s where id = $1', [digestOf(id)])
     expect(rows).toEqual([{ until: String(at + (calls[0]?.resetAfter as number)) }])
   })
 })

@@ -1,6 +1,7 @@
 import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import { migrations } from '../../../src/stores/postgres/programs.gen.ts'
 import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
 import { schema } from '../../conformance/postgres-rows.ts'
@@ -37,19 +38,21 @@ describe.skipIf(url === undefined)('migrate', () => {
     const before = await ledger()
     await Promise.all(pools.map((pool) => postgresStore({ client: pg(pool) }).migrate()))
     expect(await ledger()).toEqual(before)
-    const { rows } = await first.query('select count(*)::int as rows from sluice_tb')
+    const { rows } = await first.query('select count(*)::int as rows from sluice_state')
     expect(rows).toEqual([{ rows: 1 }])
   })
 
   it('leaves functions that bear a column which a later version adds', async () => {
     const later = new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name}` })
     try {
-      await first.query('alter table sluice_tb add column made_at timestamptz default now()')
+      await first.query('alter table sluice_state add column made_at timestamptz default now()')
       const store = postgresStore({ client: pg(later) })
       const ask = async (key: string): Promise<unknown> =>
         (await store.consume([{ calls: [{ id: { scope: { text: 'm:' }, key }, limit, cost: 7_000_000, phase: 0 }] }]))[0]?.outcome
       expect([await ask('new'), await ask('new'), await ask('k')]).toEqual(['allowed', 'denied', 'denied'])
-      const { rows } = await later.query(`select zero > 0 as charged from sluice_tb where id = 'm:new'`)
+      const { rows } = await later.query('select a > 0 as charged from sluice_state where id = $1', [
+        digestOf({ scope: { text: 'm:' }, key: 'new' }),
+      ])
       expect(rows).toEqual([{ charged: true }])
     } finally {
       await later.end()
@@ -58,14 +61,14 @@ describe.skipIf(url === undefined)('migrate', () => {
 
   it('refuses a database that has a migration with another text, and touches nothing', async () => {
     const [{ sha256 }] = migrations as [(typeof migrations)[number]]
-    await first.query(`update sluice_migrations set sha256 = 'other'`)
+    await first.query(`update sluice_migrations set sha256 = 'other' where name = '0001-token-bucket'`)
     await expect(postgresStore({ client: pg(first) }).migrate()).rejects.toMatchObject({
       name: 'StoreFailure',
       kind: 'setup',
       executed: 'no',
       message: expect.stringContaining('migration 0001-token-bucket was applied with another text'),
     })
-    await first.query('update sluice_migrations set sha256 = $1', [sha256])
+    await first.query(`update sluice_migrations set sha256 = $1 where name = '0001-token-bucket'`, [sha256])
     await postgresStore({ client: pg(first) }).migrate()
   })
 

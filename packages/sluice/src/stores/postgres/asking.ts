@@ -1,0 +1,52 @@
+import type { Random, Time } from '../../time/time.ts'
+import { createRemoteCalls } from '../remote-calls.ts'
+import { type CallOptions, StoreFailure } from '../store.ts'
+import { classify, isConflict } from './failures.ts'
+import type { PostgresPort } from './postgres-port.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+/**
+ * Sends one statement by the call's deadline. Its values may depend on how often it was answered null: that others were making the
+ * same states, and that nothing was written.
+ */
+export type Ask = (
+  statement: string,
+  values: readonly string[] | ((tries: number) => readonly string[]),
+  options: CallOptions | undefined,
+) => Promise<readonly Row[]>
+
+export interface AskingOptions {
+  readonly client: PostgresPort
+  readonly maxInFlight: number
+  readonly clock: Time
+  readonly random: Random
+}
+
+const RETRIES = 2
+/** Somebody else made the row first: it is there now, so that one more try will do, unless it goes again. */
+const FIRST_CALL_RETRIES = 8
+/** Longest pause before the first retry, in milliseconds; it doubles. */
+const CONFLICT_PAUSE_MS = 2
+
+/** What the server gave up for the sake of others is tried again, with jitter, while there is time. */
+export function createAsking({ client, maxInFlight, clock, random }: AskingOptions): Ask {
+  const calls = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: client.connections })
+  return (statement, values, options) => {
+    const late = (): boolean => options?.deadline !== undefined && clock.monotonic() >= options.deadline
+    const send = async (conflicts = 0, firsts = 0): Promise<readonly Row[]> => {
+      try {
+        const rows = await client.query(statement, typeof values === 'function' ? values(firsts) : values)
+        const unmade = rows[0] !== undefined && 'reply' in rows[0] && rows[0]['reply'] === null
+        if (!unmade) return rows
+      } catch (error) {
+        if (conflicts >= RETRIES || late() || !isConflict(error)) throw error
+        await new Promise<void>((resolve) => clock.after(random() * CONFLICT_PAUSE_MS * 2 ** conflicts, resolve))
+        if (late()) throw error
+        return send(conflicts + 1, firsts)
+      }
+      if (firsts < FIRST_CALL_RETRIES && !late()) return send(conflicts, firsts + 1)
+      throw new StoreFailure('contention', 'no', 'postgres: others kept making the same states')
+    }
+    return calls.run(send, options, classify)
+  }
+}

@@ -1,0 +1,84 @@
+import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import { stateName } from '../../keys/encode.ts'
+import { sha256 } from '../../keys/sha256.ts'
+import type { Call, CallGroup, StateId } from '../store.ts'
+
+/** The lowest bits of a state's unit. */
+const KINDS: Readonly<Record<AlgorithmTag, number>> = { tb: 0, fw: 1, sc: 2, sl: 3 }
+const PLAN_WIDTH = 8
+
+/** Groups as the function reads them. */
+export interface Question {
+  /** Digests, each once, in their order. */
+  readonly ids: readonly string[]
+  /** For each digest the limit and phase of its first call. */
+  readonly firsts: readonly Call[]
+  /** For each digest, which plan its first call has, from 1. */
+  readonly firstPlans: readonly number[]
+  /** Comma-separated: kind, unit and numbers of each plan, eight in all. */
+  readonly plans: readonly string[]
+  /** Call by call over all groups: place in `ids`, from 0. */
+  readonly slots: readonly number[]
+  /** Call by call over all groups, comma-separated: place in `ids` (from 1), cost, place in `plans` (from 1), phase. */
+  readonly calls: readonly string[]
+}
+
+export function questionOf(groups: readonly CallGroup[]): Question {
+  const bySlot = new Map<string, Call>()
+  const all = groups.flatMap(({ calls }) => calls)
+  const digests = all.map((call) => {
+    const digest = digestOf(call.id)
+    if (!bySlot.has(digest)) bySlot.set(digest, call)
+    return digest
+  })
+  const ids = [...bySlot.keys()].sort()
+  const order = new Map(ids.map((id, slot) => [id, slot]))
+  const plans = new Map<string, number>()
+  const planOf = (limit: AnyLimit): number => {
+    const text = planText(limit)
+    const known = plans.get(text)
+    if (known !== undefined) return known
+    plans.set(text, plans.size + 1)
+    return plans.size
+  }
+  const slots = digests.map((digest) => order.get(digest) as number)
+  const calls = all.map(({ limit, cost, phase }, index) => `${(slots[index] as number) + 1},${cost},${planOf(limit)},${phase}`)
+  const firsts = ids.map((id) => bySlot.get(id) as Call)
+  const firstPlans = firsts.map(({ limit }) => planOf(limit))
+  return { ids, firsts, firstPlans, plans: [...plans.keys()], slots, calls }
+}
+
+/**
+ * The row of a state: the first 16 bytes of the SHA-256 of its name. Among a billion states two share one with a probability
+ * of about 10^-21, and to make two that do takes 2^64 tries; they would then share one limit.
+ */
+export function digestOf(id: StateId): string {
+  return sha256(stateName(id)).slice(0, 32)
+}
+
+const texts = new WeakMap<object, string>()
+
+/** Kind, unit and numbers of a plan as the functions read them. */
+export function planText(limit: AnyLimit): string {
+  const known = texts.get(limit.plan)
+  if (known !== undefined) return known
+  const { tag, codec } = limit.algorithm
+  const numbers = codec.encodePlan(limit.plan)
+  const kind = KINDS[tag]
+  const filled = [kind, unitOf(kind, numbers), ...numbers]
+  while (filled.length < PLAN_WIDTH) filled.push(0)
+  const text = filled.join()
+  texts.set(limit.plan, text)
+  return text
+}
+
+/** A window's length, or the first 60 bits of the SHA-256 of a bucket's numbers; the kind in the lowest bits. */
+function unitOf(kind: number, numbers: readonly number[]): bigint {
+  if (kind !== KINDS.tb) return BigInt(numbers[1] as number) * 4n + BigInt(kind)
+  return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) * 4n
+}
+
+/** An array as PostgreSQL reads it. */
+export function arrayText(items: readonly (string | number)[]): string {
+  return `{${items.join()}}`
+}

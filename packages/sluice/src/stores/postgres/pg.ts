@@ -1,0 +1,47 @@
+import { sha256 } from '../../keys/sha256.ts'
+import { codeOf } from './failures.ts'
+import type { PostgresPort } from './postgres-port.ts'
+
+/** The part of a `pg` pool or client that is used. */
+export interface PgLike {
+  /** A pool has them: `max`, its number of connections. */
+  readonly options?: { readonly max?: number | undefined }
+  query(statement: { text: string; values?: unknown[]; name?: string }): Promise<{
+    readonly rows: readonly Readonly<Record<string, unknown>>[]
+  }>
+}
+
+/** What a pooler between client and server says that keeps no prepared statements, or mixes those of several clients. */
+const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
+
+/**
+ * A `pg` Pool as the store's port. It stays the caller's: it is neither configured nor closed. Give it `connectionTimeoutMillis`
+ * and a handler for `error`, so that a lost server is an answer and not a wait. Statements are prepared once per connection, until
+ * a pooler refuses that.
+ */
+export function pg(pool: PgLike): PostgresPort {
+  let prepare = true
+  const names = new Map<string, string>()
+  const nameOf = (text: string): string => {
+    const name = names.get(text) ?? `sluice_${sha256(text).slice(0, 16)}`
+    names.set(text, name)
+    return name
+  }
+  return {
+    connections: pool.options?.max,
+    query: async (text, values) => {
+      const unnamed = { text, values: [...values] }
+      if (!prepare) return (await pool.query(unnamed)).rows
+      try {
+        return (await pool.query({ ...unnamed, name: nameOf(text) })).rows
+      } catch (error) {
+        if (!NOT_PREPARED.has(codeOf(error))) throw error
+        prepare = false
+        return (await pool.query(unnamed)).rows
+      }
+    },
+    run: async (text) => {
+      await pool.query({ text })
+    },
+  }
+}

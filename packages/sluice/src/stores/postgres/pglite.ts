@@ -1,0 +1,18 @@
+import type { PostgresPort } from './postgres-port.ts'
+
+/** The part of a PGlite database that is used. */
+export interface PgliteLike {
+  query(statement: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+  exec(statements: string): Promise<unknown>
+}
+
+/** A PGlite database (PostgreSQL in this process, in memory or in a folder) as the store's port. */
+export function pglite(database: PgliteLike): PostgresPort {
+  return {
+    connections: 1,
+    query: async (statement, values) => (await database.query(statement, [...values])).rows as Record<string, unknown>[],
+    run: async (statements) => {
+      await database.exec(statements)
+    },
+  }
+}

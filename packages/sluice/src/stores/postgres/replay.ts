@@ -1,0 +1,84 @@
+import type { AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
+import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
+import { slidingWindowLogKernel } from '../../algorithms/sliding-window-log.ts'
+import type { CallGroup, GroupVerdict } from '../store.ts'
+import type { Question } from './encode.ts'
+
+const OUTCOMES: readonly CallOutcome[] = ['allowed', 'denied', 'impossible']
+const PER_STATE = 6
+const PER_LOG_CALL = 5
+
+/**
+ * Verdicts from what the function found: it said which groups pass, and the reference driver, on the same states at the same
+ * time, says everything else. A log's numbers are taken as told, since its entries stay where they are. Undefined where the
+ * driver does not agree, or the numbers do not fit the question: nonsense must never look like a denial.
+ */
+export function replay(groups: readonly CallGroup[], question: Question, reply: readonly number[]): GroupVerdict[] | undefined {
+  if (reply.some((number) => !Number.isSafeInteger(number))) return undefined
+  const [now = Number.NaN] = reply
+  const slots = question.ids.length
+  const told = 1 + groups.length + PER_STATE * slots
+  const logCalls = groups.reduce((sum, { calls }) => sum + calls.filter(({ limit }) => isLog(limit)).length, 0)
+  const foreign = told + PER_LOG_CALL * logCalls
+  if (reply.length < foreign || (reply.length - foreign) % 3 !== 0) return undefined
+  const blocks: number[] = []
+  const states: unknown[] = []
+  for (let slot = 0; slot < slots; slot += 1) {
+    const [until = 0, unit = 0, ...numbers] = reply.slice(1 + groups.length + PER_STATE * slot)
+    blocks.push(until)
+    states.push(unit === 0 ? undefined : stateOf(question, slot, unit, numbers, reply.slice(foreign)))
+  }
+  let log = told
+  let place = 0
+  const verdicts: GroupVerdict[] = []
+  for (const [index, { calls }] of groups.entries()) {
+    const asked = calls.map(({ limit, cost, phase }): GroupCall => {
+      const slot = question.slots[place] as number
+      place += 1
+      if (!isLog(limit)) return { slot, limit, cost, phase }
+      log += PER_LOG_CALL
+      return { slot, limit: toldLimit(reply.slice(log - PER_LOG_CALL, log)), cost, phase }
+    })
+    const result = applyGroup(states, asked, now, blocks)
+    if (result.outcome !== OUTCOMES[reply[1 + index] as number]) return undefined
+    for (const { slot, state } of result.writes) states[slot] = state
+    verdicts.push({ outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls, source: 'store' })
+  }
+  return verdicts
+}
+
+function isLog({ algorithm }: AnyLimit): boolean {
+  return algorithm.cells === 'log'
+}
+
+/** @param unit as the function answers it: a window, an index into the plans of the question, or, below 0, into those it found besides */
+function stateOf(
+  { firsts }: Question,
+  slot: number,
+  unit: number,
+  [a = 0, b = 0, c = 0, hold = 0]: readonly number[],
+  foreign: readonly number[],
+): unknown {
+  const { algorithm, plan } = (firsts[slot] as { limit: AnyLimit }).limit
+  if (algorithm.cells === 'log') return undefined
+  if (algorithm.tag !== 'tb') {
+    const { width } = algorithm.cells
+    return algorithm.codec.decodeState([...[a, b, c].slice(0, width), unit])
+  }
+  const numbers = unit > 0 ? algorithm.codec.encodePlan(plan) : foreign.slice(-3 * (unit + 1), -3 * unit)
+  return algorithm.codec.decodeState([a, b, c, hold, ...numbers])
+}
+
+/** A limit that says what it was told. */
+function toldLimit([outcome = 0, retryAfter = 0, remaining = 0, replenishAfter = 0, resetAfter = 0]: readonly number[]): AnyLimit {
+  const view = { remaining, replenishAfter, resetAfter }
+  const decide = (): Step<unknown> => ({
+    outcome: OUTCOMES[outcome] ?? 'impossible',
+    retryAfter,
+    ...view,
+    state: undefined,
+    next: undefined,
+  })
+  const algorithm = { ...slidingWindowLogKernel, decide, view: () => view }
+  return { algorithm, plan: undefined, capacity: 0, windowMs: 0, phased: false }
+}

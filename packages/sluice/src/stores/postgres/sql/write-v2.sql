@@ -1,0 +1,39 @@
+-- The last part of sluice_consume_v2. New states are made first: where somebody else made one meanwhile, nothing is charged. A new row
+-- is written once, as it stays: one that only held the place would leave a dead row beside every key.
+    for i in 1..many loop
+      continue when not changed[i] or (stored[i] and unit_of[i] = old_unit[i]);
+      for p in 1..cardinality(known) loop
+        if plans[8 * p - 6] = unit_of[i] and plans[8 * p - 7] = 0 and not known[p] then
+          insert into sluice_plan (unit, n, m, burst) values (unit_of[i], plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3])
+            on conflict do nothing;
+          known[p] := true;
+        end if;
+      end loop;
+      continue when stored[i];
+      insert into sluice_state (id, unit, a, b, c, d, hold)
+        values (ids[i], unit_of[i], a_of[i], nullif(b_of[i], 0), nullif(c_of[i], 0), nullif(d_of[i], 0), nullif(hold_of[i], 0))
+        on conflict (id) do nothing;
+      if not found then
+        for k in 1..i - 1 loop
+          if changed[k] and not stored[k] then
+            delete from sluice_state t where t.id = ids[k];
+          end if;
+        end loop;
+        return null;
+      end if;
+    end loop;
+    for i in 1..many loop
+      continue when not changed[i];
+      if stored[i] then
+        update sluice_state t
+          set unit = unit_of[i], a = a_of[i], b = nullif(b_of[i], 0), c = nullif(c_of[i], 0), d = nullif(d_of[i], 0),
+            hold = nullif(hold_of[i], 0)
+          where t.id = ids[i];
+      end if;
+      if unit_of[i] & 3 = 3 then
+        perform sluice_log_write_v2(ids[i], a_of[i], c_of[i], d_of[i], coalesce(old_a[i], 0), old_b[i], old_c[i], old_d[i]);
+      end if;
+    end loop;
+    if placed then
+      delete from sluice_state t where t.id = any(ids) and t.unit is null and t.until is null;
+    end if;

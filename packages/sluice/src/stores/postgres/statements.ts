@@ -1,0 +1,22 @@
+/** The statements of a store, by the name that its tables and functions begin with. */
+export interface Statements {
+  readonly consume: string
+  readonly adjust: string
+  readonly block: string
+  readonly reset: string
+  readonly sweep: string
+}
+
+/** Parameters are text, which every driver passes alike. */
+export function statementsOf(table: string): Statements {
+  const number = (place: number): string => `$${place}::text::bigint`
+  const flag = (place: number): string => `$${place}::text::boolean`
+  const list = (place: number, type: string): string => `$${place}::text::${type}[]`
+  return {
+    consume: `select ${table}_consume_v2(${number(1)}, ${flag(2)}, ${number(3)}::int, ${list(4, 'uuid')}, ${list(5, 'int')}, ${list(6, 'int')}, ${list(7, 'bigint')}, ${list(8, 'bigint')})::text as reply`,
+    adjust: `select ${table}_adjust_v2(${number(1)}, ${number(2)}, ${list(3, 'uuid')}, ${list(4, 'bigint')}, ${list(5, 'bigint')})`,
+    block: `select ${table}_block_v2(${number(1)}, ${number(2)}, ${list(3, 'uuid')})`,
+    reset: `select ${table}_reset_v2(${list(1, 'uuid')})`,
+    sweep: `select ${table}_sweep_v2(${number(1)}, ${number(2)})::text as reply`,
+  }
+}
