@@ -1,4 +1,5 @@
 import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import { LimiterError } from '../../errors/limiter-error.ts'
 import { stateName } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
 import type { Call, CallGroup, StateId } from '../store.ts'
@@ -58,11 +59,18 @@ export function digestOf(id: StateId): string {
 
 const texts = new WeakMap<object, string>()
 
-/** Kind, unit and numbers of a plan as the functions read them. */
+/**
+ * Kind, unit and numbers of a plan as the functions read them.
+ * @throws LimiterError INVALID_OPTIONS for an algorithm that they do not know
+ */
 export function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
   if (known !== undefined) return known
-  const { tag, codec } = limit.algorithm
+  const { name, tag, codec } = limit.algorithm
+  if (!Object.hasOwn(KINDS, tag)) {
+    const known = Object.keys(KINDS).join(', ')
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: cannot decide a limit of ${name} (${tag}), only of ${known}`)
+  }
   const numbers = codec.encodePlan(limit.plan)
   const kind = KINDS[tag]
   const filled = [kind, unitOf(kind, numbers), ...numbers]

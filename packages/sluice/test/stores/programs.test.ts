@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
+import { postgresStore } from '../../src/stores/postgres/index.ts'
+import { redisStore } from '../../src/stores/redis/index.ts'
+import { type Call, type Store, StoreFailure } from '../../src/stores/store.ts'
+
+const ten = tokenBucket({ rate: '10/s', burst: 10 })
+const stranger = { ...ten, algorithm: { ...ten.algorithm, name: 'sliding-window', tag: 'sw' } } as unknown as AnyLimit
+
+function call(limit: AnyLimit): Call {
+  return { id: { scope: { text: 's:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }
+}
+
+describe('a store with programs', () => {
+  const sent: unknown[] = []
+  const send = async (...asked: unknown[]): Promise<never> => {
+    sent.push(asked)
+    throw new Error('was sent')
+  }
+  const stores: [string, Store][] = [
+    ['redisStore', redisStore({ client: { evalsha: send, eval: send } })],
+    ['postgresStore', postgresStore({ client: { query: send, run: send } })],
+  ]
+
+  it.each(stores)('%s sends nothing of a limit that it cannot decide', async (name, store) => {
+    for (const verb of ['consume', 'peek'] as const) {
+      await expect(store[verb]([{ calls: [call(stranger)] }])).rejects.toMatchObject({
+        name: 'LimiterError',
+        code: 'INVALID_OPTIONS',
+        message: expect.stringContaining(`${name}: cannot decide a limit of sliding-window (sw)`),
+      })
+    }
+    expect(sent).toEqual([])
+  })
+
+  const now = 1_763_692_800_123_456
+  const garbage: [string, unknown][] = [
+    ['nothing', []],
+    ['too little', [null]],
+    ['too much', [null, now, 1, 0]],
+    ['nulls', [null, null, null]],
+    ['empty texts', ['', '', '']],
+    ['truths', [true, true, true]],
+    ['a time with a fraction', [null, now + 0.5, 1]],
+    ['a time below zero', [null, -1, 1]],
+    ['a time that is no number', [null, 'OK', 1]],
+    ['more than a double holds', [null, '9007199254740993', 1]],
+    ['more passed than was asked', [null, now, 2]],
+    ['a denial that the state does not tell of', [null, now, 0]],
+    ['a text', 'OK'],
+    ['null', null],
+    ['undefined', undefined],
+    ['an object', { ok: 1 }],
+  ]
+
+  it.each(garbage)('makes %s a failure, never a denial', async (_, reply) => {
+    const text = Array.isArray(reply) ? `{${reply.join(',')}}` : reply
+    const redis = redisStore({ client: { evalsha: async () => reply, eval: async () => reply } })
+    const postgres = postgresStore({ client: { query: async () => [{ reply: text }], run: async () => {} } })
+    const failure = async (store: Store): Promise<StoreFailure> => {
+      const answer: unknown = await store.consume([{ calls: [call(ten)] }]).catch((error: unknown) => error)
+      if (answer instanceof StoreFailure) return answer
+      throw new Error(`it was ${JSON.stringify(answer)}`)
+    }
+    expect(await failure(redis)).toMatchObject({ kind: 'protocol', executed: 'unknown' })
+    // Where its function decided nothing, it says null.
+    expect(await failure(postgres)).toMatchObject(reply === null ? { kind: 'contention', executed: 'no' } : { kind: 'protocol' })
+  })
+})
