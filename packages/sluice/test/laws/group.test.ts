@@ -42,7 +42,10 @@ describe.each(TABLE)('a block over a %s', (_, { ten }) => {
       writes: [],
       calls: [{ outcome: 'denied', retryAfter: 5_000_000, blocked: true, remaining: 10 }],
     })
-    expect(applyGroup([undefined], [call(1)], START + 4_999_999, [START + 5_000_000]).outcome).toBe('denied')
+    expect(applyGroup([undefined], [call(1)], START + 4_999_999, [START + 5_000_000])).toMatchObject({
+      outcome: 'denied',
+      calls: [{ outcome: 'denied', retryAfter: 1, blocked: true }],
+    })
     const after = applyGroup([undefined], [call(1)], START + 5_000_000, [START + 5_000_000])
     expect(after.outcome).toBe('allowed')
     expect(after.calls[0]).not.toHaveProperty('blocked')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { affordable, after, mulDiv, planOf, reduced, spanOf } from '../../src/algorithms/bucket-plan.ts'
 import { roughly, weighted } from '../../src/algorithms/counter-weight.ts'
-import { toMicroTokens } from '../../src/algorithms/decimal.ts'
+import { microCost, toMicroTokens } from '../../src/algorithms/decimal.ts'
 import { parseRate, type Rate } from '../../src/algorithms/rate.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { LimiterError } from '../../src/errors/limiter-error.ts'
@@ -132,6 +132,20 @@ describe('decimals', () => {
     ['1e3', undefined],
   ])('%s is %s micro-tokens', (value, micro) => {
     expect(toMicroTokens(value)).toBe(micro)
+  })
+
+  it.each([
+    ['5', '"5"'],
+    [0, '0'],
+    [-1, '-1'],
+    [Number.NaN, 'NaN'],
+    [1.0000001, '1.0000001'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+  ])('%s is no cost', (cost, shown) => {
+    const form = 'expected a number above 0 with at most six decimals (to look without charging, use peek)'
+    expect(() => microCost(cost)).toThrow(`cost is ${shown}, ${form}`)
+    expect(microCost(0.000001)).toBe(1)
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { slidingWindowCounter, slidingWindowLog } from '../../src/index.ts'
+import { fixedWindow, slidingWindowCounter, slidingWindowLog } from '../../src/index.ts'
 import { START } from './arbitraries.ts'
 
 const SECOND = 1_000_000
@@ -10,6 +10,46 @@ describe('the state of a log', () => {
     const { algorithm, plan } = slidingWindowLog({ limit: 10, window: '10s' })
     const { state } = algorithm.decide(plan, undefined, START, SECOND, 0)
     expect(algorithm.expiresAt(plan, state as never)).toBe(START + 10 * SECOND)
+    const least = algorithm.decide(plan, undefined, START, 1, 0)
+    expect(algorithm.expiresAt(plan, least.state as never)).toBe(START + 10 * SECOND)
+  })
+})
+
+describe('a fixed window', () => {
+  const short = fixedWindow({ limit: 10, window: '1s' })
+  const { algorithm, plan } = short
+  const taken = (at: number, cost: number): never => algorithm.decide(plan, undefined, at, cost * SECOND, 0).state as never
+
+  it.each(['clock', 'first', 'key'] as const)('that has ended is not prolonged by a longer one (align %s)', (align) => {
+    const long = fixedWindow({ limit: 10, window: '10s', align }).plan
+    const state = taken(AT, 10)
+    expect(algorithm.adopt(long, state, AT + SECOND - 1, 0)).toMatchObject({ count: 10 * SECOND })
+    expect(algorithm.adopt(long, state, AT + SECOND, 0)).toBeUndefined()
+    expect(algorithm.adopt(long, state, AT + 3 * SECOND, 0)).toBeUndefined()
+  })
+
+  it('gives back as little as a millionth of a token', () => {
+    expect(algorithm.adjust(plan, taken(AT, 3), AT, 1, 0)).toMatchObject({ count: 3 * SECOND - 1 })
+    expect(algorithm.adjust(plan, taken(AT, 3), AT, -1, 0)).toMatchObject({ count: 3 * SECOND + 1 })
+  })
+
+  it('that holds more than twice a lowered limit is not emptied by a penalty', () => {
+    const low = fixedWindow({ limit: 3, window: '1s' }).plan
+    for (const count of [6, 7, 8, 10]) {
+      const state = taken(AT, count)
+      expect(algorithm.adjust(low, state, AT, -SECOND, 0)).toBe(state)
+    }
+    expect(algorithm.adjust(low, taken(AT, 5), AT, -3 * SECOND, 0)).toMatchObject({ count: 6 * SECOND })
+  })
+
+  it('with a ramp lets one token through at its very beginning', () => {
+    const ramped = fixedWindow({ limit: 10, window: '10s', ramp: '5s' }).plan
+    const full = { end: AT + 10 * SECOND, count: 10 * SECOND, window: 10 * SECOND }
+    const denied = algorithm.decide(ramped, full, AT + 7 * SECOND, SECOND, 0)
+    expect([denied.outcome, denied.retryAfter]).toEqual(['denied', 3 * SECOND])
+    expect(algorithm.decide(ramped, full, AT + 10 * SECOND, SECOND, 0).outcome).toBe('allowed')
+    // Two of ten are there after two tenths of the ramp.
+    expect(algorithm.decide(ramped, full, AT + 7 * SECOND, 2 * SECOND, 0).retryAfter).toBe(4 * SECOND)
   })
 })
 
