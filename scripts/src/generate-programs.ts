@@ -43,7 +43,7 @@ function redis(): Target[] {
   const folder = join(stores, 'redis', 'lua')
   if (!existsSync(folder)) return []
   const programs = readdirSync(folder)
-    .filter((name) => readFileSync(join(folder, name), 'utf8').includes('\n-- include: clock.lua\n'))
+    .filter((name) => readFileSync(join(folder, name), 'utf8').includes('\n-- returns '))
     .sort()
   const texts = programs.map((name) => {
     const source = strip(include(folder, name), '--')

@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '4e2bb4618c9000c33ecd3845f80c4f8ca0aa035d',
+  sha1: 'c79785c5fdf4c14e08bb6f5b7a487f652b1abec8',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -16,17 +16,15 @@ if given == 0 then
   local time = call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local SLACK = 60000
-local PAST = 60000000
 local function put(key, value, expires)
   if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
   local life = expires - now
-  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + SLACK)
+  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
 end
 local function keep(key, expires)
   if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
   local life = expires - now
-  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + SLACK)
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
 end
 local function split(value)
   local size = #value
@@ -40,7 +38,7 @@ local function block_value(ends)
   return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
 end
 local function blocked(value, ends)
-  if ends + PAST <= now then return value end
+  if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
 local function drop(key, ends)
@@ -49,6 +47,21 @@ local function drop(key, ends)
 end
 local receipt = asked[2]
 local function adjust_bucket(key, row, sign)
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
 local function old_bucket(value)
   if string.byte(value) ~= 1 then return nil end
   local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
@@ -87,16 +100,16 @@ local function read_bucket(value, ends)
   local zero, rest, seen, hold, n, m, burst = old_bucket(value)
   return zero, rest, seen, hold, n, m, burst, ends
 end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, short, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if short > 0 and rest == 0 and hold == 0 and age >= 0 and age < 16777216 then
-    value = pack('>I3I4I3BB', high, low, age, n, short)
-  elseif short >= 0 and hold == 0 and age >= 0 and age < 4294967296 then
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  else
+  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
@@ -159,7 +172,16 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   if hold > longest then longest = hold end
   return time - span - (behind + (-behind) % n) / n, (-behind) % n, time, longest
 end
-  local n, m, burst, empty, empty_rest = asked[row + 1], asked[row + 2], asked[row + 3], asked[row + 4], asked[row + 5]
+local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
+local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
+if asked[row] == 0 then
+  local parts = empty * m
+  cost_rest = parts % n
+  cost = (parts - cost_rest) / n
+  parts = burst * m
+  empty_rest = -parts % n
+  empty = (parts + empty_rest) / n
+end
   local time, ends = now, 0
   local value = redis.pcall('GET', key)
   local zero, rest, seen, hold, converted
@@ -183,9 +205,9 @@ end
       zero, rest = low, empty_rest
       if hold > 0 and time >= seen + hold then hold = 0 end
     end
-    local sum = rest - sign * asked[row + 7]
+    local sum = rest - sign * cost_rest
     local left = sum % n
-    zero, rest, seen = zero - sign * asked[row + 6] + (sum - left) / n, left, time
+    zero, rest, seen = zero - sign * cost + (sum - left) / n, left, time
     local most, most_rest = time + empty, 0
     if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
     if zero > most or (zero == most and rest > most_rest) then zero, rest = most, most_rest end
@@ -195,9 +217,24 @@ end
   if hold > 0 and seen + hold > expires then expires = seen + hold end
   if expires <= time then return drop(key, ends) end
   if ends > expires then expires = ends end
-  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, asked[row + 8], ends), expires)
+  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends), expires)
 end
 local function adjust_window(key, row, sign)
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
 local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
@@ -254,6 +291,21 @@ end
   if converted then put(key, window_value(finish, count, span, ends), math.max(finish, ends)) end
 end
 local function adjust_counter(key, row, sign)
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
 local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
@@ -334,6 +386,21 @@ end
   put(key, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
 end
 local function adjust_log(key, row, sign)
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 local function new_log(key, ends)
   return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
@@ -526,7 +593,7 @@ end
   end
   if log.dirty then save_log(log) end
 end
-local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log }
+local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
 for place = 1, asked[3] do
   local row = asked[2 + 2 * place]
   kernels[asked[row]](KEYS[place], row, asked[3 + 2 * place])
@@ -536,7 +603,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: '1a6da729700493fce62491a530e42c4b57e51a20',
+  sha1: '3d23aa3465878e4b5517e57c2d865435ee06abef',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -546,17 +613,15 @@ if given == 0 then
   local time = call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local SLACK = 60000
-local PAST = 60000000
 local function put(key, value, expires)
   if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
   local life = expires - now
-  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + SLACK)
+  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
 end
 local function keep(key, expires)
   if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
   local life = expires - now
-  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + SLACK)
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
 end
 local function split(value)
   local size = #value
@@ -570,12 +635,23 @@ local function block_value(ends)
   return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
 end
 local function blocked(value, ends)
-  if ends + PAST <= now then return value end
+  if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function drop(key, ends)
-  if ends > now then return put(key, block_value(ends), ends) end
-  call('DEL', key)
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
 end
 local function old_bucket(value)
   if string.byte(value) ~= 1 then return nil end
@@ -615,19 +691,34 @@ local function read_bucket(value, ends)
   local zero, rest, seen, hold, n, m, burst = old_bucket(value)
   return zero, rest, seen, hold, n, m, burst, ends
 end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, short, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if short > 0 and rest == 0 and hold == 0 and age >= 0 and age < 16777216 then
-    value = pack('>I3I4I3BB', high, low, age, n, short)
-  elseif short >= 0 and hold == 0 and age >= 0 and age < 4294967296 then
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  else
+  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
 end
 local function read_window(value)
   local ends, inner = 0, value
@@ -646,6 +737,21 @@ local function window_value(finish, count, window, ends)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
 local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
@@ -662,6 +768,21 @@ local function counter_value(finish, current, previous, window, ends)
   local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
 end
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 local function new_log(key, ends)
@@ -837,29 +958,47 @@ return now
 `,
 }
 
-export const consumeProgram: Program = {
-  sha1: 'c382b7b295c39efa0d33141b6c1eac174b8b2c65',
-  source: `local call, KEYS = redis.call, KEYS
+export const bucketsProgram: Program = {
+  sha1: '3787e49828f964c4c9008cdbda3700110afbae39',
+  source: `local call, KEYS, ARGV, tonumber = redis.call, KEYS, ARGV, tonumber
 local pack, parse = struct.pack, struct.unpack
-local asked = cjson.decode(ARGV[1])
-local given = asked[1]
-local now = given
-if given == 0 then
-  local time = call('TIME')
-  now = time[1] * 1000000 + time[2]
+local clock = call('TIME')
+local now = clock[1] * 1000000 + clock[2]
+local n, m, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local parts = ARGV[4] * m
+local cost_rest = parts % n
+local cost = (parts - cost_rest) / n
+parts = burst * m
+local empty_rest = -parts % n
+local empty = (parts + empty_rest) / n
+local states, counted = #KEYS, #ARGV > 4
+local values
+if states == 1 then
+  values = call('MGET', KEYS[1])
+else
+  values = call('MGET', unpack(KEYS))
 end
-local SLACK = 60000
-local PAST = 60000000
-local function put(key, value, expires)
-  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = expires - now
-  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + SLACK)
-end
-local function keep(key, expires)
-  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = expires - now
-  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + SLACK)
-end
+local digits, room, size, times = 0, 1, states + 1, 1
+values[size] = now
+for state = 1, states do
+  local value = values[state]
+  if counted then times = tonumber(ARGV[4 + state]) end
+local time, ends, passed = now, 0, 0
+local zero, rest, seen, hold, converted, written, expires
+if value then
+  local size = #value
+  local high, low, age, old_n, old_m, old_burst
+  if size == 12 then
+    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
+    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
+  elseif size == 28 then
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    hold = 0
+  end
+  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+    zero = (high - 8388608) * 4294967296 + low
+    seen = zero + age
+  else
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -872,12 +1011,8 @@ local function block_value(ends)
   return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
 end
 local function blocked(value, ends)
-  if ends + PAST <= now then return value end
+  if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
-end
-local function drop(key, ends)
-  if ends > now then return put(key, block_value(ends), ends) end
-  call('DEL', key)
 end
 local function old_bucket(value)
   if string.byte(value) ~= 1 then return nil end
@@ -917,20 +1052,24 @@ local function read_bucket(value, ends)
   local zero, rest, seen, hold, n, m, burst = old_bucket(value)
   return zero, rest, seen, hold, n, m, burst, ends
 end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, short, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if short > 0 and rest == 0 and hold == 0 and age >= 0 and age < 16777216 then
-    value = pack('>I3I4I3BB', high, low, age, n, short)
-  elseif short >= 0 and hold == 0 and age >= 0 and age < 4294967296 then
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  else
+  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
 end
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+  end
+  if zero then
+    if old_n ~= n or old_m ~= m or old_burst ~= burst then
 local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
   local function flow(at_n, at_m, micro, from)
     local token = at_m * 1000000
@@ -989,46 +1128,150 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   if hold > longest then longest = hold end
   return time - span - (behind + (-behind) % n) / n, (-behind) % n, time, longest
 end
-local function bucket(value, row, times)
-  local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
-  local empty, empty_rest = asked[row + 4], asked[row + 5]
-  local cost, cost_rest = asked[row + 6], asked[row + 7]
-  local time, ends, passed = now, 0, 0
-  local zero, rest, seen, hold, converted
-  if value then
-    local old_n, old_m, old_burst
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
-    if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
       zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
       converted = zero
     end
     if zero and seen > now then time = seen end
   end
-  local low = time - empty
-  if not zero then
-    zero, rest, hold = low, empty_rest, 0
-  elseif zero < low or (zero == low and rest <= empty_rest) then
-    zero, rest = low, empty_rest
-    if hold > 0 and time >= seen + hold then hold = 0 end
-  end
-  if ends > now then times = 0 end
-  while passed < times do
-    local moved, left = zero + cost, rest + cost_rest
-    if left >= n then moved, left = moved + 1, left - n end
-    if moved > time or (moved == time and left > 0) then break end
-    zero, rest, passed = moved, left, passed + 1
-  end
-  if passed == 0 and not converted then return 0 end
-  local expires = zero + empty
-  if rest > empty_rest then expires = expires + 1 end
-  if hold > 0 and time + hold > expires then expires = time + hold end
-  if ends > expires then expires = ends end
-  return passed, bucket_value(zero, rest, time, hold, n, m, burst, asked[row + 8], ends), expires
 end
-local kernels = { [0] = bucket }
-local logs
+local oldest = time - empty
+if not zero then
+  zero, rest, hold = oldest, empty_rest, 0
+elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
+  zero, rest = oldest, empty_rest
+  if hold > 0 and time >= seen + hold then hold = 0 end
+end
+local open = times
+if ends > now then open = 0 end
+while passed < open do
+  local moved, left = zero + cost, rest + cost_rest
+  if left >= n then moved, left = moved + 1, left - n end
+  if moved > time or (moved == time and left > 0) then break end
+  zero, rest, passed = moved, left, passed + 1
+end
+if passed > 0 or converted then
+  expires = zero + empty
+  if rest > empty_rest then expires = expires + 1 end
+  local age, low = time - zero, zero % 4294967296
+  if hold > 0 or ends > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size == 49 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+    written = bucket_value(zero, rest, time, hold, n, m, burst, ends)
+    if hold > 0 and time + hold > expires then expires = time + hold end
+    if ends > expires then expires = ends end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
+  else
+    written = pack('>I3I4I4I4I4I4I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
+  end
+end
+  if written then call('SET', KEYS[state], written, 'PXAT', (expires - expires % 1000) / 1000) end
+  if room * (times + 1) > 4503599627370496 then
+    size = size + 1
+    values[size] = digits
+    digits, room = 0, 1
+  end
+  digits, room = digits * (times + 1) + passed, room * (times + 1)
+end
+values[size + 1] = digits
+return values
+`,
+}
+
+export const consumeProgram: Program = {
+  sha1: 'd00dce800fb369e361524781b25a1b7c141eb73d',
+  source: `local call, KEYS = redis.call, KEYS
+local pack, parse = struct.pack, struct.unpack
+local asked = cjson.decode(ARGV[1])
+local given = asked[1]
+local now = given
+if given == 0 then
+  local time = call('TIME')
+  now = time[1] * 1000000 + time[2]
+end
+local kernels, logs = {}, nil
 local function kernel(tag)
   if tag == 1 then
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
 local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
@@ -1087,7 +1330,22 @@ local function window(value, row, times)
   return passed, window_value(finish, count, span, ends), expires
 end
     kernels[1] = window
-  else
+  elseif tag == 2 then
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
 local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
@@ -1157,12 +1415,270 @@ local function counter(value, row, times)
   return passed, counter_value(finish, current, previous, span, ends), expires
 end
     kernels[2] = counter
+  else
+    local function bucket(value, row, times)
+local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
+local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
+if asked[row] == 0 then
+  local parts = empty * m
+  cost_rest = parts % n
+  cost = (parts - cost_rest) / n
+  parts = burst * m
+  empty_rest = -parts % n
+  empty = (parts + empty_rest) / n
+end
+local time, ends, passed = now, 0, 0
+local zero, rest, seen, hold, converted, written, expires
+if value then
+  local size = #value
+  local high, low, age, old_n, old_m, old_burst
+  if size == 12 then
+    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
+    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
+  elseif size == 28 then
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    hold = 0
+  end
+  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+    zero = (high - 8388608) * 4294967296 + low
+    seen = zero + age
+  else
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size == 49 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+  end
+  if zero then
+    if old_n ~= n or old_m ~= m or old_burst ~= burst then
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+  local function flow(at_n, at_m, micro, from)
+    local token = at_m * 1000000
+    local token_rest, micro_rest = token % at_n, at_m % at_n
+    local parts = micro % 1000000
+    local tokens = (micro - parts) / 1000000
+    local sum = from + tokens * token_rest + parts * micro_rest
+    local left = sum % at_n
+    return tokens * ((token - token_rest) / at_n) + parts * ((at_m - micro_rest) / at_n) + (sum - left) / at_n, left
+  end
+  local function pieces(unit, from, span)
+    local count = 0
+    local guess = (span - from / old_n) / (old_m * unit / old_n) * (1 - 2 ^ -50)
+    if guess > 0 then count = guess - guess % 1 end
+    while true do
+      local micros, left = flow(old_n, old_m, (count + 1) * unit, from)
+      if micros > span or (micros == span and left > 0) then return count end
+      count = count + 1
+    end
+  end
+  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
+  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
+  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
+  local time = now
+  if seen > now then time = seen end
+  local full, full_rest = flow(old_n, old_m, old_burst, 0)
+  local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
+  local ends = zero + fresh
+  if fresh_rest > 0 then ends = ends + 1 end
+  if hold > 0 and seen + hold > ends then ends = seen + hold end
+  if ends <= time then return nil end
+  local longest = full
+  if full_rest > 0 then longest = full + 1 end
+  local low, low_rest = time - longest, 0
+  if full_rest > 0 then low_rest = old_n - full_rest end
+  if zero < low or (zero == low and rest < low_rest) then zero, rest = low, low_rest end
+  local tokens = 0
+  if time > zero then tokens = pieces(1000000, rest, time - zero) end
+  local micros, left = flow(old_n, old_m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = 0
+  if time > zero then parts = pieces(1, rest, time - zero) end
+  local micro = tokens * 1000000 + parts
+  local part = (time - zero) * old_n - rest - parts * old_m
+  local extra = 0
+  if micro >= burst then
+    micro = burst
+  elseif part > 0 then
+    local half = m % 131072
+    local one = part * ((m - half) / 131072)
+    local carried = (one % old_m) * 131072 + part * half
+    extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
+  end
+  local span, span_rest = flow(n, m, micro, 0)
+  local behind = span_rest + extra
+  if hold > longest then longest = hold end
+  return time - span - (behind + (-behind) % n) / n, (-behind) % n, time, longest
+end
+      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+      converted = zero
+    end
+    if zero and seen > now then time = seen end
+  end
+end
+local oldest = time - empty
+if not zero then
+  zero, rest, hold = oldest, empty_rest, 0
+elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
+  zero, rest = oldest, empty_rest
+  if hold > 0 and time >= seen + hold then hold = 0 end
+end
+local open = times
+if ends > now then open = 0 end
+while passed < open do
+  local moved, left = zero + cost, rest + cost_rest
+  if left >= n then moved, left = moved + 1, left - n end
+  if moved > time or (moved == time and left > 0) then break end
+  zero, rest, passed = moved, left, passed + 1
+end
+if passed > 0 or converted then
+  expires = zero + empty
+  if rest > empty_rest then expires = expires + 1 end
+  local age, low = time - zero, zero % 4294967296
+  if hold > 0 or ends > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size == 49 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+    written = bucket_value(zero, rest, time, hold, n, m, burst, ends)
+    if hold > 0 and time + hold > expires then expires = time + hold end
+    if ends > expires then expires = ends end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
+  else
+    written = pack('>I3I4I4I4I4I4I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
+  end
+end
+      return passed, written, expires
+    end
+    kernels[0], kernels[4] = bucket, bucket
   end
   return kernels[tag]
-end
-local function decide(value, row, times)
-  local tag = asked[row]
-  return (kernels[tag] or kernel(tag))(value, row, times)
 end
 local plain = asked[3]
 local values = {}
@@ -1171,13 +1687,6 @@ for state = 4001, plain do values[state] = call('MGET', KEYS[state])[1] end
 local fresh, expires = {}, {}
 local told, size = {}, 0
 local masks, digits, room = {}, 0, 1
-local function count(passed, base)
-  if room * base > 4503599627370496 then
-    masks[#masks + 1] = digits
-    digits, room = 0, 1
-  end
-  digits, room = digits * base + passed, room * base
-end
 local function group(at, calls)
   local open = true
   local states, ends, seen, taken, charges = {}, {}, {}, {}, {}
@@ -1194,14 +1703,14 @@ local function group(at, calls)
       size = size + 5
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      local passed, value, needed = decide(states[state] or fresh[state] or values[state], row, 1)
+      local passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(states[state] or fresh[state] or values[state], row, 1)
       if passed == 0 then open = false else states[state], ends[state] = value, needed end
     end
   end
   if open then
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
-    return count(1, 2)
+    return 1
   end
   for place = at, at + 2 * calls - 2, 2 do
     local state, row = asked[place], asked[place + 1]
@@ -1209,13 +1718,38 @@ local function group(at, calls)
       told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
       head = head + 5
     else
-      local _, value, needed = decide(fresh[state] or values[state], row, 0)
+      local _, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, 0)
       if value then fresh[state], expires[state] = value, needed end
     end
   end
-  count(0, 2)
+  return 0
 end
 if plain < #KEYS then
+local function put(key, value, expires)
+  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
+end
+local function keep(key, expires)
+  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 local function new_log(key, ends)
   return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
@@ -1412,20 +1946,36 @@ end
 local at, last = 5 + asked[4], #asked
 while at <= last do
   local calls = asked[at]
-  if calls == 0 then
-    local row, times = asked[at + 1], asked[at + 4]
-    for state = asked[at + 2], asked[at + 3] do
-      local passed, value, needed = decide(fresh[state] or values[state], row, times)
+  local first, final, row, times = 1, 1, 0, 1
+  if calls == 0 then row, first, final, times = asked[at + 1], asked[at + 2], asked[at + 3], asked[at + 4] end
+  for state = first, final do
+    local passed, value, needed
+    if calls == 0 then
+      passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, times)
       if value then fresh[state], expires[state] = value, needed end
-      count(passed, times + 1)
+    else
+      passed = group(at + 1, calls)
     end
-    at = at + 5
-  else
-    group(at + 1, calls)
-    at = at + 1 + 2 * calls
+    if room * (times + 1) > 4503599627370496 then
+      masks[#masks + 1] = digits
+      digits, room = 0, 1
+    end
+    digits, room = digits * (times + 1) + passed, room * (times + 1)
   end
+  at = at + 5
+  if calls > 0 then at = at - 4 + 2 * calls end
 end
 if asked[2] == 1 then
+local function put(key, value, expires)
+  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
+end
+local function keep(key, expires)
+  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
+  local life = expires - now
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
+end
   for state, value in pairs(fresh) do put(KEYS[state], value, expires[state]) end
   if logs then logs.save() end
 end

@@ -1,8 +1,9 @@
 import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
+import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { stateName } from '../../keys/encode.ts'
-import type { Micros } from '../../time/micros.ts'
-import type { AdjustOptions, Call, CallGroup } from '../store.ts'
-import { rowOf } from './rows.ts'
+import type { AdjustOptions, Call, CallGroup, CallOptions } from '../store.ts'
+import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
+import { isSmall, mostOf, rowOf } from './rows.ts'
 
 /** One state of a question. */
 export interface AskedState {
@@ -18,7 +19,7 @@ export interface AskedState {
 /** Groups of one call each on one state, one after the other. */
 export interface Run {
   readonly state: AskedState
-  readonly row: Row
+  readonly row: Row | undefined
   times: number
   passed: number
 }
@@ -31,23 +32,61 @@ export interface Whole {
 }
 
 interface Row {
-  readonly numbers: readonly number[]
   /** In the argument, from 1. */
-  place: number
+  readonly place: number
 }
 
-/** What is asked of the consume program, and how its answer belongs to the groups. */
+/** What is asked of a program, and how its answer belongs to the groups. */
 export interface Question {
+  readonly program: Program
+  readonly args: readonly (string | number)[]
   readonly states: readonly AskedState[]
   /** By group; undefined for one without calls. */
   readonly parts: readonly (Run | Whole | undefined)[]
   /** In the program's order. */
   readonly order: readonly (Run | Whole)[]
-  readonly argument: string
 }
 
-/** Puts groups into the form that consume.lua documents. */
-export function questionOf(groups: readonly CallGroup[], now: Micros, charge: boolean): Question {
+/** Puts groups into the form of the program that answers them soonest. */
+export function questionOf(groups: readonly CallGroup[], options: CallOptions | undefined, charge: boolean): Question {
+  const first = groups[0]?.calls[0]
+  const alike = first !== undefined && charge && options?.now === undefined && areAlike(groups, first)
+  return alike ? alikeQuestion(groups, first) : mixedQuestion(groups, options?.now ?? 0, charge)
+}
+
+/** Calls of one cost, each a group of its own, on buckets of one limit. */
+function areAlike(groups: readonly CallGroup[], { limit, cost }: Call): boolean {
+  if (limit.algorithm.tag !== 'tb' || !isSmall(limit.plan as BucketPlan) || groups.length > MOST_ALIKE) return false
+  return groups.every(({ calls }) => calls.length === 1 && calls[0]?.limit === limit && calls[0].cost === cost)
+}
+
+/** A program takes only so many keys at once. */
+const MOST_ALIKE = 4_000
+
+/** As buckets.lua documents. */
+function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call): Question {
+  const plan = limit.plan as BucketPlan
+  const states = new Map<string, AskedState & { run: Run }>()
+  const parts = groups.map(({ calls }): Run => {
+    const name = stateName((calls[0] as Call).id)
+    const known = states.get(name)
+    if (known !== undefined) {
+      known.run.times += 1
+      return known.run
+    }
+    const state: AskedState = { name, told: false, run: undefined, place: states.size + 1 }
+    const run: Run = { state, row: undefined, times: 1, passed: 0 }
+    states.set(name, Object.assign(state, { run }))
+    return run
+  })
+  const asked = [...states.values()]
+  const order = asked.map(({ run }) => run)
+  const times = parts.length === order.length ? [] : order.map((run) => run.times)
+  return { program: bucketsProgram, args: [plan.n, plan.m, plan.burst, mostOf(plan, cost), ...times], states: asked, parts, order }
+}
+
+/** As consume.lua documents. */
+function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolean): Question {
   const states = new Map<string, AskedState>()
   const rows = createRows()
   const order: (Run | Whole)[] = []
@@ -87,20 +126,7 @@ export function questionOf(groups: readonly CallGroup[], now: Micros, charge: bo
   const plain = sorted.findIndex(({ told }) => told)
   const numbers = [now, charge ? 1 : 0, plain === -1 ? sorted.length : plain, rows.numbers.length, ...rows.numbers]
   for (let index = 0; index < order.length;) index = tell(order, index, numbers)
-  return { states: sorted, parts, order, argument: `[${numbers.join(',')}]` }
-}
-
-/** Calls and amounts in the form that adjust.lua documents. */
-export function adjustment(calls: readonly Call[], amounts: readonly MicroTokens[], options: AdjustOptions = {}): string {
-  const rows: number[] = []
-  const from = 4 + 2 * calls.length
-  const places = calls.flatMap(({ limit, phase }, index) => {
-    const amount = amounts[index] as MicroTokens
-    const place = from + rows.length
-    rows.push(...rowOf(limit, Math.abs(amount), phase))
-    return [place, Math.sign(amount)]
-  })
-  return `[${[options.now ?? 0, options.receipt ?? -1, calls.length, ...places, ...rows].join(',')}]`
+  return { program: consumeProgram, args: [`[${numbers.join(',')}]`], states: sorted, parts, order }
 }
 
 /** Writes one part, or runs over neighbouring states as one; the place of the next. */
@@ -117,8 +143,21 @@ function tell(order: readonly (Run | Whole)[], from: number, numbers: number[]):
     const other = order[next] as Run | Whole
     if ('states' in other || other.row !== row || other.times !== times || other.state.place !== state.place + next - from) break
   }
-  numbers.push(0, row.place, state.place, state.place + next - from - 1, times)
+  numbers.push(0, (row as Row).place, state.place, state.place + next - from - 1, times)
   return next
+}
+
+/** Calls and amounts in the form that adjust.lua documents. */
+export function adjustment(calls: readonly Call[], amounts: readonly MicroTokens[], options: AdjustOptions = {}): string {
+  const rows: number[] = []
+  const from = 4 + 2 * calls.length
+  const places = calls.flatMap(({ limit, phase }, index) => {
+    const amount = amounts[index] as MicroTokens
+    const place = from + rows.length
+    rows.push(...rowOf(limit, Math.abs(amount), phase))
+    return [place, Math.sign(amount)]
+  })
+  return `[${[options.now ?? 0, options.receipt ?? -1, calls.length, ...places, ...rows].join(',')}]`
 }
 
 /** Where the rows begin in the argument, from 1. */
@@ -133,8 +172,8 @@ function createRows(): { readonly numbers: number[]; of(call: Call): Row } {
     const costs = entry(known, limit, () => new Map<number, Map<number, Row>>())
     const phases = entry(costs, cost, () => new Map<number, Row>())
     return entry(phases, phase, () => {
-      const row = { numbers: rowOf(limit, cost, phase), place: ROWS_FROM + numbers.length }
-      numbers.push(...row.numbers)
+      const row = { place: ROWS_FROM + numbers.length }
+      numbers.push(...rowOf(limit, cost, phase))
       return row
     })
   }

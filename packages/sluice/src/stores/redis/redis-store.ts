@@ -6,7 +6,7 @@ import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
 import { classify, isNoScript } from './failures.ts'
 import { keySlot } from './key-slot.ts'
-import { adjustProgram, blockProgram, consumeProgram, type Program } from './programs.gen.ts'
+import { adjustProgram, blockProgram, type Program } from './programs.gen.ts'
 import { adjustment, questionOf } from './question.ts'
 import { type RedisPort, validPort } from './redis-port.ts'
 import { replay } from './replay.ts'
@@ -45,10 +45,9 @@ export function redisStore(options: RedisStoreOptions): Store {
   const send = (
     { sha1, source }: Program,
     keys: readonly string[],
-    argument: string,
+    args: readonly (string | number)[],
     callOptions: CallOptions | undefined,
   ): Promise<unknown> => {
-    const args = [argument]
     const run = (): Promise<unknown> =>
       client.evalsha(sha1, keys, args).catch((error: unknown) => {
         const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
@@ -62,9 +61,9 @@ export function redisStore(options: RedisStoreOptions): Store {
     callOptions: CallOptions | undefined,
     charge: boolean,
   ): Promise<readonly GroupVerdict[]> => {
-    const question = questionOf(groups, callOptions?.now ?? 0, charge)
+    const question = questionOf(groups, callOptions, charge)
     const keys = question.states.map(({ name }) => prefix + name)
-    const reply = await send(consumeProgram, keys, question.argument, callOptions)
+    const reply = await send(question.program, keys, question.args, callOptions)
     const verdicts = replay(groups, question, reply)
     if (verdicts !== undefined) return verdicts
     throw new StoreFailure('protocol', 'unknown', `redis: the program answered ${JSON.stringify(reply)?.slice(0, 200)}`)
@@ -72,7 +71,7 @@ export function redisStore(options: RedisStoreOptions): Store {
 
   const keysOf = (ids: readonly StateId[]): string[] => ids.map((id) => prefix + stateName(id))
   const mark = async (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<void> => {
-    if (ids.length > 0) await send(blockProgram, keysOf(ids), `[${callOptions?.now ?? 0},${length}]`, callOptions)
+    if (ids.length > 0) await send(blockProgram, keysOf(ids), [`[${callOptions?.now ?? 0},${length}]`], callOptions)
   }
 
   const store: Store = {
@@ -82,7 +81,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     peek: (groups, callOptions) => decide(groups, callOptions, false),
     adjust: async (asked, amounts, callOptions) => {
       if (asked.length === 0) return
-      await send(adjustProgram, keysOf(asked.map(({ id }) => id)), adjustment(asked, amounts, callOptions), callOptions)
+      await send(adjustProgram, keysOf(asked.map(({ id }) => id)), [adjustment(asked, amounts, callOptions)], callOptions)
     },
     block: (ids, duration, callOptions) => mark(ids, duration ?? 0, callOptions),
     reset: (ids, callOptions) => mark(ids, FORGET, callOptions),

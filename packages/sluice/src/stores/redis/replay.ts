@@ -1,5 +1,5 @@
 import type { AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
-import { applyGroup } from '../../algorithms/group.ts'
+import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
 import { slidingWindowLogKernel } from '../../algorithms/sliding-window-log.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Call, CallGroup, GroupVerdict } from '../store.ts'
@@ -7,16 +7,29 @@ import type { AskedState, Question } from './question.ts'
 import { readValue } from './value.ts'
 
 /** A state as it is at this point of the replay. */
-interface Replayed {
+interface Held {
   state: unknown
   readonly ends: Micros
   readonly step: Step<unknown>
 }
 
+/** An answer that is being read: the values, then numbers, of which `at` is the next. */
+interface Reading {
+  readonly reply: readonly unknown[]
+  readonly now: Micros
+  /** By the states' places. */
+  readonly held: Held[]
+  at: number
+}
+
 /** A verdict that the program told, as a step of its kernel. */
 type Told = Omit<Step<undefined>, 'next'>
 
+/** What makes no sense. */
+class Nonsense extends Error {}
+
 const OUTCOMES: readonly CallOutcome[] = ['allowed', 'denied', 'impossible']
+const LARGEST_ROOM = 2 ** 52
 
 /** In the place of a kernel whose verdicts are told: its plan is the verdict. */
 const TOLD = { ...slidingWindowLogKernel, adopt: () => undefined, decide: (told: Told) => told, view: (told: Told) => told }
@@ -25,125 +38,109 @@ const TOLD = { ...slidingWindowLogKernel, adopt: () => undefined, decide: (told:
  * The verdicts of a program's answer: kernels decide once more, on the states as they were and at its time. Undefined where the
  * answer makes no sense or what passed there is not what passes here: nonsense must never look like a denial.
  */
-export function replay(groups: readonly CallGroup[], question: Question, reply: unknown): GroupVerdict[] | undefined {
-  if (!Array.isArray(reply)) return undefined
-  const { states, parts, order } = question
-  const numbers = reply.slice(states.length).map(whole)
-  const [now = Number.NaN] = numbers
-  if (numbers.includes(Number.NaN) || Number.isNaN(now)) return undefined
-  const replayed = new Map<AskedState, Replayed>()
-  let read = 1
+export function replay(groups: readonly CallGroup[], { states, parts, order }: Question, reply: unknown): GroupVerdict[] | undefined {
+  try {
+    if (!Array.isArray(reply)) return undefined
+    const reading: Reading = { reply, now: whole(reply[states.length]), held: [], at: states.length + 1 }
+    const verdicts = groups.map(({ calls }, index): GroupVerdict => {
+      const part = parts[index]
+      if (part === undefined) return { outcome: 'allowed', allowed: true, at: reading.now, calls: [], source: 'store' }
+      const verdict = 'states' in part ? decideGroup(reading, calls, part.states) : decideOne(reading, calls[0] as Call, part.state)
+      if (verdict.allowed) part.passed += 1
+      return verdict
+    })
+    return samePassed(reading, order) ? verdicts : undefined
+  } catch (error) {
+    if (error instanceof Nonsense) return undefined
+    throw error
+  }
+}
 
-  const open = (state: AskedState, limit: AnyLimit): Replayed | undefined => {
-    const known = replayed.get(state)
-    if (known !== undefined) return known
-    const made = opened(reply[state.place - 1], state, limit)
-    if (made !== undefined) replayed.set(state, made)
+function decideOne(reading: Reading, call: Call, asked: AskedState): GroupVerdict {
+  const { limit, cost, phase } = call
+  const { now } = reading
+  const held = heldOf(reading, asked, limit)
+  if (held.ends > now) return decideGroup(reading, [call], [asked])
+  const { algorithm, plan } = limit
+  const state = held.state === undefined ? undefined : algorithm.adopt(plan, held.state, now, phase)
+  const step = algorithm.decide(plan, state, now, cost, phase, held.step)
+  if (step.state !== undefined) held.state = step.state
+  const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
+  const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
+  return { outcome, allowed: outcome === 'allowed', at: now, calls: [verdict], source: 'store' }
+}
+
+function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly AskedState[]): GroupVerdict {
+  const slots = [...new Set(asked)]
+  const held = slots.map((state) => heldOf(reading, state, (calls[asked.indexOf(state)] as Call).limit))
+  const driven = calls.map((call, index): GroupCall => {
+    const state = asked[index] as AskedState
+    return {
+      slot: slots.indexOf(state),
+      limit: state.told ? toldLimit(reading, call.limit) : call.limit,
+      cost: call.cost,
+      phase: call.phase,
+    }
+  })
+  const result = applyGroup(
+    held.map(({ state }) => state),
+    driven,
+    reading.now,
+    held.map(({ ends }) => ends),
+  )
+  for (const { slot, state } of result.writes) (held[slot] as Held).state = state
+  return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: reading.now, calls: result.calls, source: 'store' }
+}
+
+function toldLimit(reading: Reading, limit: AnyLimit): AnyLimit {
+  const next = (): number => whole(reading.reply[reading.at++])
+  const outcome = OUTCOMES[next()]
+  if (outcome === undefined) throw new Nonsense()
+  const [retryAfter, remaining, replenishAfter, resetAfter] = [next(), next(), next(), next()]
+  const plan: Told = { outcome, retryAfter, remaining, replenishAfter, resetAfter, state: undefined }
+  return { ...limit, algorithm: TOLD as never, plan }
+}
+
+/** A state, at first as the program found it. Of one that is told it says until when it is blocked. */
+function heldOf({ held, reply }: Reading, { place, told }: AskedState, { algorithm }: AnyLimit): Held {
+  const known = held[place]
+  if (known !== undefined) return known
+  const found = reply[place - 1]
+  const step = algorithm.step()
+  const made = { state: undefined, ends: 0, step } as Held & { ends: Micros }
+  held[place] = made
+  if (found === null) return made
+  if (told) {
+    made.ends = whole(found)
     return made
   }
-  const tell = ({ limit }: Call): AnyLimit | undefined => {
-    const [outcome = 3, retryAfter = 0, remaining = 0, replenishAfter = 0, resetAfter = 0] = numbers.slice(read, (read += 5))
-    const name = OUTCOMES[outcome]
-    if (name === undefined) return undefined
-    const plan: Told = { outcome: name, retryAfter, remaining, replenishAfter, resetAfter, state: undefined }
-    return { ...limit, algorithm: TOLD as never, plan }
-  }
-  const decideGroup = (calls: readonly Call[], asked: readonly AskedState[]): GroupVerdict | undefined => {
-    const distinct = [...new Set(asked)]
-    const opens: Replayed[] = []
-    for (const state of distinct) {
-      const made = open(state, (calls[asked.indexOf(state)] as Call).limit)
-      if (made === undefined) return undefined
-      opens.push(made)
-    }
-    const driven: { slot: number; limit: AnyLimit; cost: number; phase: number }[] = []
-    for (const [index, call] of calls.entries()) {
-      const state = asked[index] as AskedState
-      const limit = state.told ? tell(call) : call.limit
-      if (limit === undefined) return undefined
-      driven.push({ slot: distinct.indexOf(state), limit, cost: call.cost, phase: call.phase })
-    }
-    const result = applyGroup(
-      opens.map(({ state }) => state),
-      driven,
-      now,
-      opens.map(({ ends }) => ends),
-    )
-    for (const { slot, state } of result.writes) (opens[slot] as Replayed).state = state
-    return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls, source: 'store' }
-  }
-  const decideOne = (call: Call, asked: AskedState): GroupVerdict | undefined => {
-    const { limit, cost, phase } = call
-    const held = open(asked, limit)
-    if (held === undefined) return undefined
-    if (held.ends > now) return decideGroup([call], [asked])
-    const { algorithm, plan } = limit
-    const { step } = held
-    const stored = held.state
-    const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
-    const {
-      outcome,
-      retryAfter,
-      remaining,
-      replenishAfter,
-      resetAfter,
-      state: after,
-    } = algorithm.decide(plan, state, now, cost, phase, step)
-    if (after !== undefined) held.state = after
-    const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
-    return { outcome, allowed: outcome === 'allowed', at: now, calls: [verdict], source: 'store' }
-  }
-
-  const verdicts: GroupVerdict[] = []
-  for (const [index, { calls }] of groups.entries()) {
-    const part = parts[index]
-    if (part === undefined) {
-      verdicts.push({ outcome: 'allowed', allowed: true, at: now, calls: [], source: 'store' })
-      continue
-    }
-    const verdict = 'states' in part ? decideGroup(calls, part.states) : decideOne(calls[0] as Call, part.state)
-    if (verdict === undefined) return undefined
-    if (verdict.allowed) part.passed += 1
-    verdicts.push(verdict)
-  }
-  const expected = digitsOf(order.map((part) => [part.passed, 'states' in part ? 2 : part.times + 1]))
-  return expected.length === numbers.length - read && expected.every((digits, index) => digits === numbers[read + index])
-    ? verdicts
-    : undefined
-}
-
-/** A state as the program found it; undefined where that is no value at all. Of a state that is told it says until when it is blocked. */
-function opened(found: unknown, { told }: AskedState, { algorithm }: AnyLimit): Replayed | undefined {
-  const step = algorithm.step()
-  if (told) {
-    const ends = found === null ? 0 : whole(found)
-    return Number.isNaN(ends) ? undefined : { state: undefined, ends, step }
-  }
-  if (found !== null && !(found instanceof Uint8Array)) return undefined
+  if (!(found instanceof Uint8Array)) throw new Nonsense()
   const { tag, numbers, ends } = readValue(found)
-  if (numbers === undefined) return { state: undefined, ends, step }
   // A state of another algorithm is no value here, block and all.
-  if (tag !== algorithm.tag) return { state: undefined, ends: 0, step }
-  return { state: algorithm.codec.decodeState(numbers), ends, step }
+  if (numbers === undefined || tag === algorithm.tag) made.ends = ends
+  if (numbers !== undefined && tag === algorithm.tag) made.state = algorithm.codec.decodeState(numbers)
+  return made
 }
 
-/** What passed of each part, and one more than could: as the program writes it. */
-function digitsOf(parts: readonly (readonly [passed: number, base: number])[]): number[] {
-  const done: number[] = []
-  let [digits, room] = [0, 1]
-  for (const [passed, base] of parts) {
-    if (room * base > 2 ** 52) {
-      done.push(digits)
-      ;[digits, room] = [0, 1]
+/** Whether what passed of each part is what the program says, written as it writes it. */
+function samePassed({ reply, at }: Reading, order: Question['order']): boolean {
+  let [digits, room, next] = [0, 1, at]
+  for (const part of order) {
+    const base = 'states' in part ? 2 : part.times + 1
+    if (room * base > LARGEST_ROOM) {
+      if (whole(reply[next++]) !== digits) return false
+      digits = 0
+      room = 1
     }
-    digits = digits * base + passed
+    digits = digits * base + part.passed
     room *= base
   }
-  return [...done, digits]
+  return whole(reply[next]) === digits && reply.length === next + 1
 }
 
 /** Clients pass whole numbers as numbers or, told to, as text. */
 function whole(value: unknown): number {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
-  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : Number.NaN
+  if (Number.isSafeInteger(number) && (number as number) >= 0) return number as number
+  throw new Nonsense()
 }

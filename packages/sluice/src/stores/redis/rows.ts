@@ -1,6 +1,5 @@
 import type { AlgorithmTag, AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
-import { MICRO } from '../../algorithms/decimal.ts'
 import type { FixedWindowPlan } from '../../algorithms/fixed-window.ts'
 import type { CounterPlan } from '../../algorithms/sliding-window-counter.ts'
 import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
@@ -24,9 +23,10 @@ const ALIGNS = { clock: 0, first: 1, key: 2 }
 const ROWS: Readonly<Record<AlgorithmTag, (plan: never, cost: MicroTokens, phase: number) => readonly number[]>> = {
   tb(plan: BucketPlan, cost: MicroTokens) {
     const { n, m, burst, emptyBefore } = plan
-    // What is more than fits, or than may be taken at all, need not be told exactly: numbers stay whole.
-    const span = spanOf(plan, Math.min(cost, 2 * burst))
-    return [0, n, m, burst, emptyBefore.micros, emptyBefore.rest, span.micros, span.rest, formOf(plan)]
+    const most = mostOf(plan, cost)
+    if (isSmall(plan)) return [0, n, m, burst, most]
+    const span = spanOf(plan, most)
+    return [4, n, m, burst, emptyBefore.micros, emptyBefore.rest, span.micros, span.rest]
   },
   fw: ({ limit, window, align, ramp, n, m }: FixedWindowPlan, cost: MicroTokens, phase: number) => {
     return [1, cost, limit, window, ALIGNS[align], ramp, n, m, align === 'key' ? shiftOf(window, phase) : 0]
@@ -40,8 +40,12 @@ function shiftOf(window: number, phase: number): number {
   return Number((BigInt(phase) * BigInt(window)) >> 32n)
 }
 
-/** The form of value that a plan fits: whole tokens of burst for the shortest, 0 for the middle one, -1 for the long one. */
-function formOf({ n, m, burst }: BucketPlan): number {
-  if (m === 1 && n < 256 && burst % MICRO === 0 && burst < 256 * MICRO) return burst / MICRO
-  return n < 2 ** 32 && m < 2 ** 32 && burst < 2 ** 40 ? 0 : -1
+/** Whether a program can multiply by itself what a plan consists of. */
+export function isSmall({ m, burst }: BucketPlan): boolean {
+  return 2 * burst * m < Number.MAX_SAFE_INTEGER
+}
+
+/** What is more than fits, or than may be taken at all, need not be told exactly: numbers stay whole. */
+export function mostOf({ burst }: BucketPlan, cost: MicroTokens): MicroTokens {
+  return Math.min(cost, 2 * burst)
 }

@@ -6,14 +6,16 @@
 -- returns     time
 
 -- include: clock.lua
+-- include: put.lua
 -- include: block-value.lua
+-- include: drop.lua
 
 local receipt = asked[2]
 
 local function adjust_bucket(key, row, sign)
   -- include: bucket-value.lua
   -- include: bucket-adopt.lua
-  local n, m, burst, empty, empty_rest = asked[row + 1], asked[row + 2], asked[row + 3], asked[row + 4], asked[row + 5]
+  -- include: bucket-row.lua
   local time, ends = now, 0
   local value = redis.pcall('GET', key)
   local zero, rest, seen, hold, converted
@@ -37,9 +39,9 @@ local function adjust_bucket(key, row, sign)
       zero, rest = low, empty_rest
       if hold > 0 and time >= seen + hold then hold = 0 end
     end
-    local sum = rest - sign * asked[row + 7]
+    local sum = rest - sign * cost_rest
     local left = sum % n
-    zero, rest, seen = zero - sign * asked[row + 6] + (sum - left) / n, left, time
+    zero, rest, seen = zero - sign * cost + (sum - left) / n, left, time
     -- Never more than one burst under empty.
     local most, most_rest = time + empty, 0
     if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
@@ -50,7 +52,7 @@ local function adjust_bucket(key, row, sign)
   if hold > 0 and seen + hold > expires then expires = seen + hold end
   if expires <= time then return drop(key, ends) end
   if ends > expires then expires = ends end
-  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, asked[row + 8], ends), expires)
+  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends), expires)
 end
 
 local function adjust_window(key, row, sign)
@@ -135,7 +137,7 @@ local function adjust_log(key, row, sign)
   if log.dirty then save_log(log) end
 end
 
-local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log }
+local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
 for place = 1, asked[3] do
   local row = asked[2 + 2 * place]
   kernels[asked[row]](KEYS[place], row, asked[3 + 2 * place])

@@ -13,13 +13,8 @@ local function block_value(ends)
   return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
 end
 
+-- A block that is over is kept for a minute, for clocks that step back.
 local function blocked(value, ends)
-  if ends + PAST <= now then return value end
+  if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
-end
-
--- Where a state is no more, its block stays.
-local function drop(key, ends)
-  if ends > now then return put(key, block_value(ends), ends) end
-  call('DEL', key)
 end

@@ -5,6 +5,7 @@
 -- returns     time
 
 -- include: clock.lua
+-- include: put.lua
 -- include: block-value.lua
 -- include: bucket-value.lua
 -- include: window-value.lua

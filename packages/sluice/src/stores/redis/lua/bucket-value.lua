@@ -6,6 +6,8 @@
 -- 49 bytes    zero, rest, seen, hold, n, m, burst (7 each)
 -- others      MessagePack: 1 (the format), zero, rest, seen - zero, hold, n, m, burst, as earlier versions wrote it
 
+-- include: block-value.lua
+
 local function old_bucket(value)
   if string.byte(value) ~= 1 then return nil end
   local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
@@ -47,17 +49,16 @@ local function read_bucket(value, ends)
   return zero, rest, seen, hold, n, m, burst, ends
 end
 
--- `short` is the burst in tokens where the plan fits the first form, 0 where it fits the second, below 0 where neither.
-local function bucket_value(zero, rest, seen, hold, n, m, burst, short, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if short > 0 and rest == 0 and hold == 0 and age >= 0 and age < 16777216 then
-    value = pack('>I3I4I3BB', high, low, age, n, short)
-  elseif short >= 0 and hold == 0 and age >= 0 and age < 4294967296 then
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  else
+  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value

@@ -12,32 +12,30 @@
 --             digits of whole numbers (base: one more than there are), a further number where one would pass 2^52
 
 -- include: clock.lua
--- include: block-value.lua
--- include: bucket-value.lua
--- include: bucket-adopt.lua
--- include: bucket.lua
 
-local kernels = { [0] = bucket }
-local logs
+local kernels, logs = {}, nil
 
+-- Kernels are made when they are first needed: making functions costs more than a decision.
 local function kernel(tag)
   if tag == 1 then
     -- include: window-value.lua
     -- include: window-adopt.lua
     -- include: window.lua
     kernels[1] = window
-  else
+  elseif tag == 2 then
     -- include: counter-value.lua
     -- include: counter-adopt.lua
     -- include: counter.lua
     kernels[2] = counter
+  else
+    local function bucket(value, row, times)
+      -- include: bucket-row.lua
+      -- include: bucket-step.lua
+      return passed, written, expires
+    end
+    kernels[0], kernels[4] = bucket, bucket
   end
   return kernels[tag]
-end
-
-local function decide(value, row, times)
-  local tag = asked[row]
-  return (kernels[tag] or kernel(tag))(value, row, times)
 end
 
 local plain = asked[3]
@@ -50,14 +48,7 @@ local fresh, expires = {}, {}
 local told, size = {}, 0
 local masks, digits, room = {}, 0, 1
 
-local function count(passed, base)
-  if room * base > 4503599627370496 then
-    masks[#masks + 1] = digits
-    digits, room = 0, 1
-  end
-  digits, room = digits * base + passed, room * base
-end
-
+-- 1 where a group passed.
 local function group(at, calls)
   local open = true
   local states, ends, seen, taken, charges = {}, {}, {}, {}, {}
@@ -74,14 +65,14 @@ local function group(at, calls)
       size = size + 5
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      local passed, value, needed = decide(states[state] or fresh[state] or values[state], row, 1)
+      local passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(states[state] or fresh[state] or values[state], row, 1)
       if passed == 0 then open = false else states[state], ends[state] = value, needed end
     end
   end
   if open then
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
-    return count(1, 2)
+    return 1
   end
   -- Nothing is charged: conversions to a changed limit are written (law 7), and what is left is seen without any of the group's costs (law 1).
   for place = at, at + 2 * calls - 2, 2 do
@@ -90,14 +81,15 @@ local function group(at, calls)
       told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
       head = head + 5
     else
-      local _, value, needed = decide(fresh[state] or values[state], row, 0)
+      local _, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, 0)
       if value then fresh[state], expires[state] = value, needed end
     end
   end
-  count(0, 2)
+  return 0
 end
 
 if plain < #KEYS then
+  -- include: put.lua
   -- include: log-value.lua
   -- include: log-adopt.lua
   -- include: log.lua
@@ -129,21 +121,28 @@ end
 local at, last = 5 + asked[4], #asked
 while at <= last do
   local calls = asked[at]
-  if calls == 0 then
-    local row, times = asked[at + 1], asked[at + 4]
-    for state = asked[at + 2], asked[at + 3] do
-      local passed, value, needed = decide(fresh[state] or values[state], row, times)
+  local first, final, row, times = 1, 1, 0, 1
+  if calls == 0 then row, first, final, times = asked[at + 1], asked[at + 2], asked[at + 3], asked[at + 4] end
+  for state = first, final do
+    local passed, value, needed
+    if calls == 0 then
+      passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, times)
       if value then fresh[state], expires[state] = value, needed end
-      count(passed, times + 1)
+    else
+      passed = group(at + 1, calls)
     end
-    at = at + 5
-  else
-    group(at + 1, calls)
-    at = at + 1 + 2 * calls
+    if room * (times + 1) > 4503599627370496 then
+      masks[#masks + 1] = digits
+      digits, room = 0, 1
+    end
+    digits, room = digits * (times + 1) + passed, room * (times + 1)
   end
+  at = at + 5
+  if calls > 0 then at = at - 4 + 2 * calls end
 end
 
 if asked[2] == 1 then
+  -- include: put.lua
   for state, value in pairs(fresh) do put(KEYS[state], value, expires[state]) end
   if logs then logs.save() end
 end

@@ -1,6 +1,8 @@
 -- The value of a sliding window counter (algorithms/sliding-window-counter.ts): { end, current, previous, window }, 7 bytes each; the
 -- first has 6 in its top three bits.
 
+-- include: block-value.lua
+
 local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end

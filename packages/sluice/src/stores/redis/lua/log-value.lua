@@ -3,6 +3,8 @@
 -- entries, oldest first, 14 bytes each (instant, sum). Sums count micro-tokens from any start, modulo 2^52; `base` is the sum before the
 -- first entry that is not skipped. A value that is only a block is a log without a state.
 
+-- include: block-value.lua
+
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 
 -- A log without a state.

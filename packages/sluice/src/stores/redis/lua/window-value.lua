@@ -1,5 +1,7 @@
 -- The value of a fixed window (algorithms/fixed-window.ts): { end, count, window }, 7 bytes each; the first has 5 in its top three bits.
 
+-- include: block-value.lua
+
 local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end

@@ -1,0 +1,66 @@
+-- The token bucket kernel (algorithms/token-bucket.ts), as far as a store needs it: how many of `times` calls pass, one after the other, and
+-- the state after them. No function is made but where something rare is met: that is what costs time here. All numbers are whole and
+-- below 2^53: a % n is exact, and so is (a - a % n) / n, the rounded-down quotient.
+--
+-- given       value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest
+-- leaves      passed; where the value changes, `written` and the instant until which it is needed, `expires`
+
+local time, ends, passed = now, 0, 0
+local zero, rest, seen, hold, converted, written, expires
+if value then
+  local size = #value
+  local high, low, age, old_n, old_m, old_burst
+  if size == 12 then
+    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
+    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
+  elseif size == 28 then
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    hold = 0
+  end
+  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+    zero = (high - 8388608) * 4294967296 + low
+    seen = zero + age
+  else
+    -- include: bucket-value.lua
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+  end
+  if zero then
+    if old_n ~= n or old_m ~= m or old_burst ~= burst then
+      -- include: bucket-adopt.lua
+      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+      converted = zero
+    end
+    if zero and seen > now then time = seen end
+  end
+end
+local oldest = time - empty
+if not zero then
+  zero, rest, hold = oldest, empty_rest, 0
+elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
+  -- Never further back than a full bucket.
+  zero, rest = oldest, empty_rest
+  if hold > 0 and time >= seen + hold then hold = 0 end
+end
+local open = times
+if ends > now then open = 0 end
+while passed < open do
+  local moved, left = zero + cost, rest + cost_rest
+  if left >= n then moved, left = moved + 1, left - n end
+  if moved > time or (moved == time and left > 0) then break end
+  zero, rest, passed = moved, left, passed + 1
+end
+if passed > 0 or converted then
+  expires = zero + empty
+  if rest > empty_rest then expires = expires + 1 end
+  local age, low = time - zero, zero % 4294967296
+  if hold > 0 or ends > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    -- include: bucket-value.lua
+    written = bucket_value(zero, rest, time, hold, n, m, burst, ends)
+    if hold > 0 and time + hold > expires then expires = time + hold end
+    if ends > expires then expires = ends end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
+  else
+    written = pack('>I3I4I4I4I4I4I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
+  end
+end
