@@ -52,9 +52,9 @@ describe('adapters', () => {
     [
       'redisStore of a URL',
       () => redisStore({ client: 'redis://127.0.0.1' as never }),
-      'redisStore: client has no methods evalsha, eval and del',
+      'redisStore: client has no methods evalsha and eval',
     ],
-    ['redisStore of nothing', () => redisStore({ client: undefined as never }), 'redisStore: client has no methods evalsha, eval and del'],
+    ['redisStore of nothing', () => redisStore({ client: undefined as never }), 'redisStore: client has no methods evalsha and eval'],
     [
       'ioredis of a node-redis client',
       () => ioredis(node as unknown as IoredisLike),
