@@ -3,12 +3,10 @@ import { readValue } from '../../src/stores/redis/value.ts'
 import type { StateId } from '../../src/stores/store.ts'
 import type { StoreSuiteOptions } from '../../src/testing/index.ts'
 
-/** What the suite needs besides the store: states as Redis holds them, read by a client of its own. */
+/** States as Redis holds them, read by a client of the test's own. */
 export function redisStates(
   prefix: string,
   reader: { getBuffer(key: string): Promise<Uint8Array | null> },
 ): Pick<StoreSuiteOptions, 'readState'> {
-  return {
-    readState: async (id: StateId) => readValue(await reader.getBuffer(prefix + stateName(id))).numbers,
-  }
+  return { readState: async (id: StateId) => readValue(await reader.getBuffer(prefix + stateName(id))).numbers }
 }

@@ -1,0 +1,23 @@
+import { Cluster } from 'ioredis'
+import { createCluster } from 'redis'
+import { describe } from 'vitest'
+import { ioredis, nodeRedis, valkeyGlide } from '../../src/stores/redis/index.ts'
+import { clusterSuite } from './cluster-suite.ts'
+import { glide } from './glide.ts'
+
+clusterSuite('ioredis', async (addresses) => {
+  const client = new Cluster(addresses)
+  return { port: ioredis(client), close: () => client.quit() }
+})
+
+clusterSuite('node-redis', async (addresses) => {
+  const client = await createCluster({ rootNodes: addresses.map((socket) => ({ socket })) }).connect()
+  return { port: nodeRedis(client), close: () => client.close() }
+})
+
+describe.skipIf(glide === undefined)('where valkey-glide is installed', () => {
+  clusterSuite('valkey-glide', async (addresses) => {
+    const client = await (glide as NonNullable<typeof glide>).GlideClusterClient.createClient({ addresses, requestTimeout: 60_000 })
+    return { port: valkeyGlide(client), close: () => client.close() }
+  })
+})
