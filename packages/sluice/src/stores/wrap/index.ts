@@ -1,4 +1,5 @@
 export { type CoalescingOptions, withCoalescing } from './coalescing.ts'
+export { type LeasedStore, type LeasesOptions, withLeases } from './leases.ts'
 export { withDeadline } from './deadline.ts'
 export { type FallbackOptions, withFallback } from './fallback.ts'
 export { withObservers } from './observed.ts'
