@@ -25,7 +25,7 @@ export function createSystemTime(): Time {
     }
     return Math.floor(anchor + elapsed * MICROS_PER_MS)
   }
-  return { now, monotonic, after }
+  return { now, monotonic, wall: () => Date.now(), after }
 }
 
 /** One clock for the process: every limiter that is not given another shares it. */

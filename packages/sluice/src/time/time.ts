@@ -11,6 +11,8 @@ export interface Time {
   /** Microseconds since 1970; never goes backwards while the process lives. */
   now(): Micros
   monotonic(): MonotonicInstant
+  /** Milliseconds since 1970 as the machine has them: they may step, and have moved on where `monotonic` stood still while the machine slept. */
+  wall?(): number
   /**
    * Runs `fn` once, not before `ms` milliseconds have passed. What has already arrived at the process is handled first:
    * after a stall, an answer waiting in a socket counts as in time. Keeps the process alive until it has run or is cancelled.

@@ -5,7 +5,15 @@ import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-st
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import type { Store } from '../../src/stores/store.ts'
-import { withCoalescing, withDeadline, withFallback, withObservers } from '../../src/stores/wrap/index.ts'
+import {
+  withBreaker,
+  withCoalescing,
+  withDeadline,
+  withDeniedCache,
+  withFallback,
+  withLeases,
+  withObservers,
+} from '../../src/stores/wrap/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { farStore } from '../stores/wrap/far-store.ts'
 
@@ -15,6 +23,9 @@ const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
   ['withFallback', (store) => withFallback(store, { policy: 'local', local: memoryStore() })],
   ['withObservers', (store) => withObservers(store, [{ asked: () => {} }])],
   ['withCoalescing', (store) => withCoalescing(store)],
+  ['withDeniedCache', (store) => withDeniedCache(store)],
+  ['withBreaker', (store) => withBreaker(store)],
+  ['withLeases', (store) => withLeases(store, { afterCalls: 1, share: 1 })],
 ]
 
 /** Beside a caller, and at the far end of a wire. */

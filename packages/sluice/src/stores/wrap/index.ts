@@ -1,4 +1,7 @@
+export { type BreakerOptions, type BreakerState, type BreakerStore, withBreaker } from './breaker.ts'
 export { type CoalescingOptions, withCoalescing } from './coalescing.ts'
+export { type LeasedStore, type LeasesOptions, withLeases } from './leases.ts'
 export { withDeadline } from './deadline.ts'
+export { type DeniedCacheOptions, withDeniedCache } from './denied-cache.ts'
 export { type FallbackOptions, withFallback } from './fallback.ts'
 export { withObservers } from './observed.ts'

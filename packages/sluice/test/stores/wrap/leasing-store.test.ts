@@ -4,21 +4,31 @@ import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { TENS } from '../../../src/testing/limits.ts'
 import { type AlgorithmTag } from '../../../src/algorithms/algorithm.ts'
 import { storeSuite } from '../../../src/testing/index.ts'
+import type { Store } from '../../../src/stores/store.ts'
+import { withCoalescing, withLeases } from '../../../src/stores/wrap/index.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import { systemTime } from '../../../src/time/system.ts'
 import { leasingStore, type LeasingStore } from './leasing-store.ts'
 
-let store: LeasingStore
 const tagOf = (scope: string): AlgorithmTag => scope.split(':').at(-2) as AlgorithmTag
 
-storeSuite('of the pure functions of leases', {
-  open: async () => (store = leasingStore(systemTime)),
-  readState: async (id) => {
-    const state = store.stateOf(id)
-    return state === undefined ? undefined : leasing(TENS[tagOf(id.scope.text)]).algorithm.codec.encodeState(state)
-  },
-  differentialCalls: 20_000,
-})
+const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
+  ['of the pure functions of leases', (store) => store],
+  ['withLeases(of the pure functions)', (store) => withLeases(store, { afterCalls: 1, share: 1 })],
+  ['withLeases(withCoalescing(of the pure functions))', (store) => withLeases(withCoalescing(store), { afterCalls: 1, share: 1 })],
+]
+
+for (const [name, wrap] of wrappers) {
+  let store: LeasingStore
+  storeSuite(name, {
+    open: async () => wrap((store = leasingStore(systemTime))),
+    readState: async (id) => {
+      const state = store.stateOf(id)
+      return state === undefined ? undefined : leasing(TENS[tagOf(id.scope.text)]).algorithm.codec.encodeState(state)
+    },
+    differentialCalls: 10_000,
+  })
+}
 
 describe('a block', () => {
   it('is stronger than a lease that is asked for', async () => {
