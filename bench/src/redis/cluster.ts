@@ -7,7 +7,8 @@ import type { RedisPart } from './redis-part.ts'
 import { clustering, type WrapperName } from './wrappers.ts'
 
 const CALLERS = [1, 64] as const
-const REQUESTS = 2_000
+/** So many requests a second of the time asked for, at most twice that. */
+const REQUESTS = 1_000
 
 const STORES: readonly (readonly [name: string, wrappers: readonly WrapperName[]])[] = [
   ['plain', []],
@@ -30,7 +31,7 @@ export const cluster: RedisPart = {
           readings.push({ name, absent: 'this version has no store for a cluster' })
           continue
         }
-        const input: TripsInput = { urls, callers, requests: REQUESTS, wrappers }
+        const input: TripsInput = { urls, callers, requests: Math.ceil(REQUESTS * Math.min(2, options.seconds)), wrappers }
         const result = await inChild<TripsResult | null>('cluster-trips', input, { ...options, family: 'redis' })
         readings.push(
           result === null
