@@ -3,32 +3,66 @@
  * runs, also where neither node:crypto nor a synchronous Web Crypto is at hand.
  */
 export function sha256(text: string): string {
-  const length = text.length
+  const { length } = text
   const blocks = (length + 9 + 63) >> 6
-  const words = new Uint32Array(blocks * 16)
-  for (let index = 0; index < length; index += 1) {
-    words[index >> 2] = (words[index >> 2] as number) | ((text.charCodeAt(index) & 0xff) << (24 - (index % 4) * 8))
+  STATE.set(INITIAL)
+  for (let block = 0; block < blocks; block += 1) {
+    for (let word = 0; word < 16; word += 1) WORDS[word] = wordAt(text, block * 64 + word * 4)
+    if (block === blocks - 1) {
+      WORDS[14] = Math.floor(length / 2 ** 29)
+      WORDS[15] = length << 3
+    }
+    compress()
   }
-  words[length >> 2] = (words[length >> 2] as number) | (0x80 << (24 - (length % 4) * 8))
-  words[words.length - 2] = Math.floor(length / 2 ** 29)
-  words[words.length - 1] = length << 3
-  const state = Uint32Array.from(INITIAL)
-  for (let block = 0; block < blocks; block += 1) compress(state, words.subarray(block * 16, block * 16 + 16))
-  return [...state].map((word) => word.toString(16).padStart(8, '0')).join('')
+  let digest = ''
+  for (let index = 0; index < 8; index += 1) digest += (0x1_0000_0000 + ((STATE[index] as number) >>> 0)).toString(16).slice(1)
+  return digest
 }
 
-function compress(state: Uint32Array, block: Uint32Array): void {
-  const w = new Uint32Array(64)
-  w.set(block)
+/** Four bytes of the text, or of what follows it: a set bit, then zeros. */
+function wordAt(text: string, at: number): number {
+  const { length } = text
+  if (at + 3 < length) {
+    return (
+      ((text.charCodeAt(at) & 0xff) << 24) |
+      ((text.charCodeAt(at + 1) & 0xff) << 16) |
+      ((text.charCodeAt(at + 2) & 0xff) << 8) |
+      (text.charCodeAt(at + 3) & 0xff)
+    )
+  }
+  let word = 0
+  for (let byte = 0; byte < 4; byte += 1) {
+    const place = at + byte
+    const value = place < length ? text.charCodeAt(place) & 0xff : place === length ? 0x80 : 0
+    word |= value << (24 - 8 * byte)
+  }
+  return word
+}
+
+/** Takes the block in the first sixteen of WORDS into STATE. */
+function compress(): void {
+  const w = WORDS
   for (let t = 16; t < 64; t += 1) {
     const a = w[t - 15] as number
     const b = w[t - 2] as number
-    w[t] = (w[t - 16] as number) + (turn(a, 7) ^ turn(a, 18) ^ (a >>> 3)) + (w[t - 7] as number) + (turn(b, 17) ^ turn(b, 19) ^ (b >>> 10))
+    w[t] =
+      (w[t - 16] as number) +
+      (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3)) +
+      (w[t - 7] as number) +
+      (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10))
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number]
+  let a = STATE[0] as number
+  let b = STATE[1] as number
+  let c = STATE[2] as number
+  let d = STATE[3] as number
+  let e = STATE[4] as number
+  let f = STATE[5] as number
+  let g = STATE[6] as number
+  let h = STATE[7] as number
   for (let t = 0; t < 64; t += 1) {
-    const one = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + (CONSTANTS[t] as number) + (w[t] as number)) | 0
-    const two = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0
+    const turned = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))
+    const one = (h + turned + ((e & f) ^ (~e & g)) + (CONSTANTS[t] as number) + (w[t] as number)) | 0
+    const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0
     h = g
     g = f
     f = e
@@ -38,17 +72,22 @@ function compress(state: Uint32Array, block: Uint32Array): void {
     b = a
     a = (one + two) | 0
   }
-  const worked = [a, b, c, d, e, f, g, h]
-  for (let index = 0; index < 8; index += 1) state[index] = (state[index] as number) + (worked[index] as number)
-}
-
-function turn(word: number, bits: number): number {
-  return (word >>> bits) | (word << (32 - bits))
+  STATE[0] = (STATE[0] as number) + a
+  STATE[1] = (STATE[1] as number) + b
+  STATE[2] = (STATE[2] as number) + c
+  STATE[3] = (STATE[3] as number) + d
+  STATE[4] = (STATE[4] as number) + e
+  STATE[5] = (STATE[5] as number) + f
+  STATE[6] = (STATE[6] as number) + g
+  STATE[7] = (STATE[7] as number) + h
 }
 
 const PRIMES = firstPrimes(64)
-const INITIAL = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)))
-const CONSTANTS = PRIMES.map((prime) => fraction(Math.cbrt(prime)))
+const INITIAL = Uint32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)))
+const CONSTANTS = Int32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)) | 0)
+/** Reused: a digest is made in one go. */
+const STATE = new Int32Array(8)
+const WORDS = new Int32Array(64)
 
 /** The first 32 bits of the fractional part, which is how the standard derives its constants. */
 function fraction(root: number): number {

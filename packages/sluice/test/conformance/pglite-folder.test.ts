@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-pglite-'))
 storeSuite('pglite in a folder', {
   open: async () => {
     database = await PGlite.create(folder)
-    const store = postgresStore({ client: pglite(database) })
+    const store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
     await store.migrate()
     return store
   },

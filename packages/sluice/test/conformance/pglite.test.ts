@@ -8,7 +8,7 @@ let database: PGlite
 storeSuite('pglite', {
   open: async () => {
     database = await PGlite.create()
-    const store = postgresStore({ client: pglite(database) })
+    const store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
     await store.migrate()
     return store
   },

@@ -12,7 +12,7 @@ describe.skipIf(url === undefined)('PostgreSQL through postgres.js', () => {
   storeSuite('postgres-js', {
     open: async () => {
       await own.create()
-      const store = postgresStore({ client: postgresJs(sql) })
+      const store = postgresStore({ client: postgresJs(sql), sweepEveryMs: 0 })
       await store.migrate()
       return store
     },

@@ -45,7 +45,7 @@ export function ownStore(
 ): { store: PostgresStore; pool: pgDriver.Pool; open(): Promise<void>; close(): Promise<void> } {
   const own = schema(url)
   const pool = new pgDriver.Pool({ connectionString: url, max: connections, options: `-c search_path=${own.name}` })
-  const store = postgresStore({ client: pg(pool) })
+  const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
   return {
     store,
     pool,

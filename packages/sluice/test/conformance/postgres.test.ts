@@ -12,7 +12,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
   storeSuite('postgres', {
     open: async () => {
       await own.create()
-      const store = postgresStore({ client: pg(pool) })
+      const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
       await store.migrate()
       return store
     },

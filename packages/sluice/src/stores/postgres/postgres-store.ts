@@ -21,6 +21,7 @@ import { migrate } from './migrate.ts'
 import type { PostgresPort } from './postgres-port.ts'
 import { replay } from './replay.ts'
 import { statementsOf } from './statements.ts'
+import { createSweeper } from './sweeper.ts'
 
 export interface PostgresStoreOptions {
   readonly client: PostgresPort
@@ -30,6 +31,11 @@ export interface PostgresStoreOptions {
   readonly unlogged?: boolean
   /** A row that another call holds is waited for, or the call is `undecided` at once (contention). Default `wait`. */
   readonly onContention?: 'wait' | 'fail'
+  /**
+   * Milliseconds between two looks, each at a few pages of the table, for rows that decide like none; about as many rows are looked at in
+   * one as 32 pages hold, some 3,000. 0: none, `sweep()` is called by somebody. Default 1,000.
+   */
+  readonly sweepEveryMs?: number
   /** Calls under way at once, abandoned ones included; further ones are refused at once. Default 10,000. */
   readonly maxInFlight?: number
   /** Source of deadlines only: decisions are made on the database's clock. */
@@ -47,9 +53,10 @@ export interface PostgresStore extends Store {
   sweep(options?: CallOptions): Promise<number>
 }
 
-const OPTIONS = ['client', 'table', 'unlogged', 'onContention', 'maxInFlight', 'clock', 'random']
-/** Pages of the table that one statement of a sweep looks at. */
-const SWEEP_PAGES = 32
+const OPTIONS = ['client', 'table', 'unlogged', 'onContention', 'sweepEveryMs', 'maxInFlight', 'clock', 'random']
+/** Milliseconds between two statements of the sweep in the background. */
+const SWEEP_MS = 1_000
+const LONGEST_SWEEP_MS = 86_400_000
 
 /**
  * States in PostgreSQL (13 or later) or PGlite: one statement locks the rows in one fixed order, reads the database's clock
@@ -63,6 +70,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     table = 'sluice',
     unlogged,
     onContention = 'wait',
+    sweepEveryMs = SWEEP_MS,
     maxInFlight = 10_000,
     clock = systemTime,
     random = systemRandom,
@@ -73,8 +81,17 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   if (onContention !== 'wait' && onContention !== 'fail') {
     throw new LimiterError('INVALID_OPTIONS', `postgresStore: onContention is ${JSON.stringify(onContention)}, expected wait or fail`)
   }
+  if (!(sweepEveryMs >= 0 && sweepEveryMs <= LONGEST_SWEEP_MS)) {
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: sweepEveryMs is ${String(sweepEveryMs)}, expected 0 to ${LONGEST_SWEEP_MS}`)
+  }
   const statements = statementsOf(table)
   const ask = createAsking({ client, maxInFlight, clock, random })
+
+  const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, deadline) => {
+    const [row] = await ask(statements.sweep, [String(first), String(pages)], deadline === undefined ? undefined : { deadline })
+    const [gone = 0, more = 0] = numbersOf(String(row?.['reply']))
+    return { gone, more: more === 1 }
+  })
 
   const run = async (
     groups: readonly CallGroup[],
@@ -99,7 +116,11 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   return {
     name: 'postgres',
     capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
-    consume: (groups, callOptions) => run(groups, callOptions, true),
+    consume: async (groups, callOptions) => {
+      const verdicts = await run(groups, callOptions, true)
+      if (callOptions?.now === undefined) sweeper.asked()
+      return verdicts
+    },
     peek: (groups, callOptions) => run(groups, callOptions, false),
     adjust: async (calls, amounts, callOptions) => {
       if (calls.length === 0) return
@@ -121,16 +142,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     reset: async (ids, callOptions) => {
       if (ids.length > 0) await ask(statements.reset, [digestsOf(ids)], callOptions)
     },
-    sweep: async (callOptions) => {
-      let swept = 0
-      for (let page = 0, more = 1; more === 1; page += SWEEP_PAGES) {
-        const [row] = await ask(statements.sweep, [String(page), String(SWEEP_PAGES)], callOptions)
-        const [gone = 0, after = 0] = numbersOf(String(row?.['reply']))
-        swept += gone
-        more = after
-      }
-      return swept
-    },
+    sweep: (callOptions) => sweeper.all(callOptions?.deadline),
     ready: async (callOptions) => {
       await run([], callOptions, false)
     },

@@ -17,16 +17,18 @@ export function replay(groups: readonly CallGroup[], question: Question, reply: 
   if (reply.some((number) => !Number.isSafeInteger(number))) return undefined
   const [now = Number.NaN] = reply
   const slots = question.ids.length
-  const told = 1 + groups.length + PER_STATE * slots
+  const firstState = 1 + groups.length
+  const told = firstState + PER_STATE * slots
   const logCalls = groups.reduce((sum, { calls }) => sum + calls.filter(({ limit }) => isLog(limit)).length, 0)
   const foreign = told + PER_LOG_CALL * logCalls
   if (reply.length < foreign || (reply.length - foreign) % 3 !== 0) return undefined
+  const foreignPlans = reply.slice(foreign)
   const blocks: number[] = []
   const states: unknown[] = []
   for (let slot = 0; slot < slots; slot += 1) {
-    const [until = 0, unit = 0, ...numbers] = reply.slice(1 + groups.length + PER_STATE * slot)
+    const [until = 0, unit = 0, ...numbers] = reply.slice(firstState + PER_STATE * slot, firstState + PER_STATE * (slot + 1))
     blocks.push(until)
-    states.push(unit === 0 ? undefined : stateOf(question, slot, unit, numbers, reply.slice(foreign)))
+    states.push(unit === 0 ? undefined : stateOf(question, slot, unit, numbers, foreignPlans))
   }
   let log = told
   let place = 0

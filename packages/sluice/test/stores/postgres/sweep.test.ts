@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
+import { digestOf } from '../../../src/stores/postgres/encode.ts'
+import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
+import type { Call } from '../../../src/stores/store.ts'
+import { manualClock } from '../../../src/testing/index.ts'
+import { systemTime } from '../../../src/time/system.ts'
+import { ownStore } from '../../conformance/postgres-rows.ts'
+
+const { postgres: url } = inject('engines')
+
+const LIMITS: readonly AnyLimit[] = [
+  tokenBucket({ rate: '7/min', burst: 7 }),
+  fixedWindow({ limit: 10, window: '1m' }),
+  slidingWindowCounter({ limit: 10, window: '1m' }),
+  slidingWindowLog({ limit: 10, window: '1m' }),
+]
+const HOUR = 3_600_000_000
+
+describe.skipIf(url === undefined)('sweeping', () => {
+  const { store, pool, open, close } = ownStore(url, 2)
+  beforeAll(open)
+  afterAll(close)
+
+  const call = (key: string, limit: AnyLimit): Call => ({
+    id: { scope: { text: `sweep:${limit.algorithm.tag}:` }, key },
+    limit,
+    cost: 1_000_000,
+    phase: 0,
+  })
+  const charge = async (key: string, now: number): Promise<void> => {
+    await store.consume([{ calls: LIMITS.map((limit) => call(key, limit)) }], { now })
+  }
+  const rows = async (key: string): Promise<number> => {
+    const ids = LIMITS.map((limit) => digestOf(call(key, limit).id))
+    const { rows: found } = await pool.query<{ many: number }>(
+      'select count(*)::int as many from sluice_state where id = any($1::uuid[])',
+      [ids],
+    )
+    return found[0]?.many ?? -1
+  }
+
+  it('deletes rows that decide like none, with the entries of logs, and no others', async () => {
+    const now = systemTime.now()
+    await charge('late', now - HOUR)
+    await charge('fresh', now)
+    await charge('blocked', now - HOUR)
+    await store.block(
+      LIMITS.map((limit) => call('blocked', limit).id),
+      HOUR,
+    )
+    expect(await store.sweep()).toBe(4)
+    expect([await rows('late'), await rows('fresh'), await rows('blocked')]).toEqual([0, 4, 4])
+    const { rows: entries } = await pool.query('select count(*)::int as many from sluice_log')
+    expect(entries).toEqual([{ many: 2 }])
+    expect(await store.sweep()).toBe(0)
+  })
+
+  it('goes past a row that is locked, and takes it the next time', async () => {
+    await charge('held', systemTime.now() - HOUR)
+    const holder = await pool.connect()
+    await holder.query('begin')
+    await holder.query('select from sluice_state where id = $1 for update', [digestOf(call('held', LIMITS[0] as AnyLimit).id)])
+    expect(await store.sweep()).toBe(3)
+    await holder.query('commit')
+    holder.release()
+    expect(await store.sweep()).toBe(1)
+    expect(await rows('held')).toBe(0)
+  })
+
+  it('goes through a table of many pages', async () => {
+    const now = systemTime.now()
+    const [limit] = LIMITS as [AnyLimit]
+    const keys = Array.from({ length: 6_000 }, (_, index) => ({ calls: [call(`many${index}`, limit)] }))
+    for (let from = 0; from < keys.length; from += 500) await store.consume(keys.slice(from, from + 500), { now: now - HOUR })
+    expect(await store.sweep()).toBe(6_000)
+  })
+
+  it('happens now and then beside decisions', async () => {
+    const clock = manualClock()
+    const beside = postgresStore({ client: pg(pool), clock, sweepEveryMs: 1_000, random: () => 0 })
+    await charge('beside', systemTime.now() - HOUR)
+    const ask = () => beside.consume([{ calls: [call('asked', LIMITS[0] as AnyLimit)] }])
+    await ask()
+    expect(await rows('beside')).toBe(4)
+    for (let turn = 0; turn < 100 && (await rows('beside')) > 0; turn += 1) {
+      clock.advance(1_000)
+      await ask()
+    }
+    expect(await rows('beside')).toBe(0)
+  })
+})
