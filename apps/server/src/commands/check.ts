@@ -52,19 +52,8 @@ function factsOf(file: string, policy: Policy, store: string | undefined) {
     exempt: exempt.map(({ text }) => text),
     overrides: overrides.length,
     rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
-    warnings: [...policy.warnings, ...tokenWarnings(policy), ...fileWarnings(file, policy), ...programWarnings(policy, url?.scheme)],
+    warnings: [...policy.warnings, ...tokenWarnings(policy), ...fileWarnings(file, policy)],
   }
-}
-
-/** PostgreSQL has a program for the token bucket alone so far; serve refuses what it cannot decide. */
-function programWarnings(policy: Policy, scheme = 'memory'): string[] {
-  if (scheme === 'memory' || scheme.startsWith('redis')) return []
-  return policy.rules.flatMap(({ name, mode, tiers }) => {
-    const other = tiers.map(({ limit }) => limit.algorithm.name).find((algorithm) => algorithm !== 'token-bucket')
-    return other === undefined || mode === 'off'
-      ? []
-      : [`rule ${name} is a ${other}, which only the memory store and Redis decide in this version: serve refuses it`]
-  })
 }
 
 /** A policy may be checked where its secrets are not, and rightly so. */

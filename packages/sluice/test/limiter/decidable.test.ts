@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createLimiter, fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../src/index.ts'
+import { createLimiter, fixedWindow, memoryStore, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
-import { postgresStore } from '../../src/stores/postgres/index.ts'
 import { withDeadline } from '../../src/stores/wrap/index.ts'
 
-/** Nothing is asked of a client before the limits are known to be decidable. */
-const client = new Proxy(
-  {},
-  { get: (_, name) => (name === 'connections' ? 1 : () => Promise.reject(new Error(`asked to ${String(name)}`))) },
-) as never
-const stores = { postgres: postgresStore({ client }) }
+/** A store of somebody's own that says what it decides. */
+const whole = memoryStore()
+const stores = { own: { ...whole, name: 'own', capabilities: { ...whole.capabilities, algorithms: ['tb'] as const } } }
 const windows = {
   'fixed-window': fixedWindow({ limit: 1, window: '1s' }),
   'sliding-window-counter': slidingWindowCounter({ limit: 1, window: '1s' }),
