@@ -6,7 +6,7 @@
 -- leaves      passed; where the value changes, `written` and the instant until which it is needed, `expires`
 
 local time, ends, passed = now, 0, 0
-local zero, rest, seen, hold, converted, written, expires
+local zero, rest, seen, hold, leases, converted, written, expires
 if value then
   local size = #value
   local high, low, age, old_n, old_m, old_burst
@@ -22,15 +22,19 @@ if value then
     seen = zero + age
   else
     -- include: bucket-value.lua
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
       -- include: bucket-adopt.lua
-      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
+    if leases then
+      -- include: bucket-leases.lua
+      zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
+    end
   end
 end
 local oldest = time - empty
@@ -53,10 +57,15 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if hold > 0 or ends > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     -- include: bucket-value.lua
-    written = bucket_value(zero, rest, time, hold, n, m, burst, ends)
-    if hold > 0 and time + hold > expires then expires = time + hold end
+    written = bucket_value(zero, rest, time, hold, n, m, burst, ends, leases)
+    if leases then
+      -- include: bucket-leases.lua
+      expires = leased_until(zero, rest, time, hold, n, m, burst, leases)
+    elseif hold > 0 and time + hold > expires then
+      expires = time + hold
+    end
     if ends > expires then expires = ends end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
