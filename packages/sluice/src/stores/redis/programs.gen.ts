@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: 'c1fa355761555ab547b3bc96fec9ce62f4969272',
+  sha1: '083f13e54de37fc7a8274944ed3136d757983c5d',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -120,48 +120,6 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
-  local time = now
-  if seen > now then time = seen end
-  if leases then
 local function flow(n, m, micro, from)
   local token = m * 1000000
   local token_rest, micro_rest = token % n, m % n
@@ -228,6 +186,13 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   if hold > 0 and seen + hold > expires then expires = seen + hold end
   return expires
 end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
+  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
+  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
+  local time = now
+  if seen > now then time = seen end
+  if leases then
     zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
   end
   local full, full_rest = flow(old_n, old_m, old_burst, 0)
@@ -256,141 +221,9 @@ end
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
   if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end
   return zero, rest, time, longest, leases
-end
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
 end
 local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
 local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
@@ -1259,11 +1092,195 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: '0fd142f25f63d21a3b8ea1b52d4621f3d16ca805',
+  sha1: 'e5313da051b92ab26aa51de93015bf3266cb3e32',
   source: `local call, KEYS, ARGV, tonumber = redis.call, KEYS, ARGV, tonumber
 local pack, parse = struct.pack, struct.unpack
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
+local made
+local function rare()
+  if made then return made end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size >= 49 and (size - 49) % 28 == 0 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
+  end
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
+    end
+  end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
+  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
+  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
+  local time = now
+  if seen > now then time = seen end
+  if leases then
+    zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
+  end
+  local full, full_rest = flow(old_n, old_m, old_burst, 0)
+  local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
+  local ends = zero + fresh
+  if fresh_rest > 0 then ends = ends + 1 end
+  if hold > 0 and seen + hold > ends then ends = seen + hold end
+  if ends <= time then return nil end
+  local longest = full
+  if full_rest > 0 then longest = full + 1 end
+  zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local micro, parts
+  micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
+  local part = (time - zero) * old_n - rest - parts * old_m
+  local extra = 0
+  if micro >= burst then
+    micro = burst
+  elseif part > 0 then
+    local half = m % 131072
+    local one = part * ((m - half) / 131072)
+    local carried = (one % old_m) * 131072 + part * half
+    extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
+  end
+  local span, span_rest = flow(n, m, micro, 0)
+  local behind = span_rest + extra
+  if hold > longest then longest = hold end
+  zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if leases then
+    zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
+  end
+  return zero, rest, time, longest, leases
+end
+  made = { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
+  return made
+end
 local n, m, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local parts = ARGV[4] * m
 local cost_rest = parts % n
@@ -1299,361 +1316,16 @@ if value then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
-local function split(value)
-  local size = #value
-  if size < 7 then return 0, value end
-  local high, low = parse('>I3I4', value)
-  if high < 14680064 then return 0, value end
-  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
-end
-local function block_value(ends)
-  local low = ends % 4294967296
-  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-  if ends + 60000000 <= now then return value end
-  return block_value(ends) .. value
-end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
-end
-local function read_bucket(value, ends)
-  local size = #value
-  if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
-  elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
-  elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
-    end
-  end
-  local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
-  local low, age = zero % 4294967296, seen - zero
-  local high = 8388608 + (zero - low) / 4294967296
-  local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
-  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
-  else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  end
-  if ends > 0 then return blocked(value, ends) end
-  return value
-end
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
-  local time = now
-  if seen > now then time = seen end
-  if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
-    zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
-  end
-  local full, full_rest = flow(old_n, old_m, old_burst, 0)
-  local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
-  local ends = zero + fresh
-  if fresh_rest > 0 then ends = ends + 1 end
-  if hold > 0 and seen + hold > ends then ends = seen + hold end
-  if ends <= time then return nil end
-  local longest = full
-  if full_rest > 0 then longest = full + 1 end
-  zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
-  local micro, parts
-  micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
-  local part = (time - zero) * old_n - rest - parts * old_m
-  local extra = 0
-  if micro >= burst then
-    micro = burst
-  elseif part > 0 then
-    local half = m % 131072
-    local one = part * ((m - half) / 131072)
-    local carried = (one % old_m) * 131072 + part * half
-    extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
-  end
-  local span, span_rest = flow(n, m, micro, 0)
-  local behind = span_rest + extra
-  if hold > longest then longest = hold end
-  zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
-  if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
-    zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
-  end
-  return zero, rest, time, longest, leases
-end
-      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
     if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
-      zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
+      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
     end
   end
 end
@@ -1677,148 +1349,9 @@ if passed > 0 or converted then
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
   if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-local function split(value)
-  local size = #value
-  if size < 7 then return 0, value end
-  local high, low = parse('>I3I4', value)
-  if high < 14680064 then return 0, value end
-  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
-end
-local function block_value(ends)
-  local low = ends % 4294967296
-  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-  if ends + 60000000 <= now then return value end
-  return block_value(ends) .. value
-end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
-end
-local function read_bucket(value, ends)
-  local size = #value
-  if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
-  elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
-  elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
-    end
-  end
-  local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
-  local low, age = zero % 4294967296, seen - zero
-  local high = 8388608 + (zero - low) / 4294967296
-  local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
-  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
-  else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  end
-  if ends > 0 then return blocked(value, ends) end
-  return value
-end
-    written = bucket_value(zero, rest, time, hold, n, m, burst, ends, leases)
+    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
-      expires = leased_until(zero, rest, time, hold, n, m, burst, leases)
+      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
     elseif hold > 0 and time + hold > expires then
       expires = time + hold
     end
@@ -1843,7 +1376,7 @@ return values
 }
 
 export const consumeProgram: Program = {
-  sha1: '412d3ef22a0723b9fe375e3c9b8c410988f4d989',
+  sha1: '8596b439deab16fd7efae6f684e207ea029ecda1',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2015,33 +1548,9 @@ local function counter(value, row, times)
 end
     kernels[2] = counter
   else
-    local function bucket(value, row, times)
-local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
-local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
-if asked[row] == 0 then
-  local parts = empty * m
-  cost_rest = parts % n
-  cost = (parts - cost_rest) / n
-  parts = burst * m
-  empty_rest = -parts % n
-  empty = (parts + empty_rest) / n
-end
-local time, ends, passed = now, 0, 0
-local zero, rest, seen, hold, leases, converted, written, expires
-if value then
-  local size = #value
-  local high, low, age, old_n, old_m, old_burst
-  if size == 12 then
-    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
-    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
-  elseif size == 28 then
-    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
-    hold = 0
-  end
-  if high and high >= 8388608 and high < 10485760 and rest < old_n then
-    zero = (high - 8388608) * 4294967296 + low
-    seen = zero + age
-  else
+local made
+local function rare()
+  if made then return made end
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -2115,52 +1624,6 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
-  end
-  if zero then
-    if old_n ~= n or old_m ~= m or old_burst ~= burst then
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
-  local time = now
-  if seen > now then time = seen end
-  if leases then
 local function flow(n, m, micro, from)
   local token = m * 1000000
   local token_rest, micro_rest = token % n, m % n
@@ -2227,6 +1690,13 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   if hold > 0 and seen + hold > expires then expires = seen + hold end
   return expires
 end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
+  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
+  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
+  local time = now
+  if seen > now then time = seen end
+  if leases then
     zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
   end
   local full, full_rest = flow(old_n, old_m, old_burst, 0)
@@ -2255,148 +1725,50 @@ end
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
   if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end
   return zero, rest, time, longest, leases
 end
-      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+  made = { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
+  return made
+end
+    local function bucket(value, row, times)
+local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
+local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
+if asked[row] == 0 then
+  local parts = empty * m
+  cost_rest = parts % n
+  cost = (parts - cost_rest) / n
+  parts = burst * m
+  empty_rest = -parts % n
+  empty = (parts + empty_rest) / n
+end
+local time, ends, passed = now, 0, 0
+local zero, rest, seen, hold, leases, converted, written, expires
+if value then
+  local size = #value
+  local high, low, age, old_n, old_m, old_burst
+  if size == 12 then
+    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
+    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
+  elseif size == 28 then
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    hold = 0
+  end
+  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+    zero = (high - 8388608) * 4294967296 + low
+    seen = zero + age
+  else
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
+  end
+  if zero then
+    if old_n ~= n or old_m ~= m or old_burst ~= burst then
+      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
     if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
-      zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
+      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
     end
   end
 end
@@ -2420,148 +1792,9 @@ if passed > 0 or converted then
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
   if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-local function split(value)
-  local size = #value
-  if size < 7 then return 0, value end
-  local high, low = parse('>I3I4', value)
-  if high < 14680064 then return 0, value end
-  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
-end
-local function block_value(ends)
-  local low = ends % 4294967296
-  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-  if ends + 60000000 <= now then return value end
-  return block_value(ends) .. value
-end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
-end
-local function read_bucket(value, ends)
-  local size = #value
-  if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
-  elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
-  elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
-    end
-  end
-  local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
-  local low, age = zero % 4294967296, seen - zero
-  local high = 8388608 + (zero - low) / 4294967296
-  local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
-  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
-  else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  end
-  if ends > 0 then return blocked(value, ends) end
-  return value
-end
-    written = bucket_value(zero, rest, time, hold, n, m, burst, ends, leases)
+    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
-      expires = leased_until(zero, rest, time, hold, n, m, burst, leases)
+      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
     elseif hold > 0 and time + hold > expires then
       expires = time + hold
     end
@@ -2888,7 +2121,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '76c995bce2a3bae3e07677f1906bdae44fdf9b77',
+  sha1: '547c73ab1778baa58afc08f6799b7066a89964d6',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2981,48 +2214,6 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
-  local time = now
-  if seen > now then time = seen end
-  if leases then
 local function flow(n, m, micro, from)
   local token = m * 1000000
   local token_rest, micro_rest = token % n, m % n
@@ -3089,6 +2280,13 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   if hold > 0 and seen + hold > expires then expires = seen + hold end
   return expires
 end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
+  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
+  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
+  local time = now
+  if seen > now then time = seen end
+  if leases then
     zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
   end
   local full, full_rest = flow(old_n, old_m, old_burst, 0)
@@ -3117,141 +2315,9 @@ end
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
   if leases then
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end
   return zero, rest, time, longest, leases
-end
-local function flow(n, m, micro, from)
-  local token = m * 1000000
-  local token_rest, micro_rest = token % n, m % n
-  local parts = micro % 1000000
-  local tokens = (micro - parts) / 1000000
-  local sum = from + tokens * token_rest + parts * micro_rest
-  local left = sum % n
-  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-  local count = 0
-  if span <= 0 then return count end
-  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-  if guess > 0 then count = guess - guess % 1 end
-  while true do
-    local micros, left = flow(n, m, (count + 1) * unit, from)
-    if micros > span or (micros == span and left > 0) then return count end
-    count = count + 1
-  end
-end
-local function cut(zero, rest, n, m, micro, time)
-  if micro < 0 then micro = 0 end
-  local span, left = flow(n, m, micro, 0)
-  local low, low_rest = time - span, 0
-  if left > 0 then low, low_rest = low - 1, n - left end
-  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-  return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-  local tokens = pieces(n, m, 1000000, rest, time - zero)
-  local micros, left = flow(n, m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = pieces(n, m, 1, rest, time - zero)
-  return tokens * 1000000 + parts, zero, rest, parts
-end
-local function out_on(leases)
-  local out = 0
-  for _, lease in ipairs(leases) do out = out + lease[3] end
-  return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-  local out, left = out_on(leases), {}
-  for _, lease in ipairs(leases) do
-    if lease[4] <= time and #left == 0 then
-      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-      out = out - lease[3]
-    else
-      left[#left + 1] = lease
-    end
-  end
-  if #left == 0 then return zero, rest, nil end
-  zero, rest = cut(zero, rest, n, m, burst - out, time)
-  return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-  local out = out_on(leases)
-  for _, lease in ipairs(leases) do
-    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-    out = out - lease[3]
-  end
-  local micros, left = flow(n, m, burst, rest)
-  local expires = zero + micros
-  if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
 end
 local MOST_HOLDERS = 64
 local function with(leases, lease)

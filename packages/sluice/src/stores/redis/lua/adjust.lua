@@ -14,8 +14,9 @@ local receipt = asked[2]
 
 local function adjust_bucket(key, row, sign)
   -- include: bucket-value.lua
-  -- include: bucket-adopt.lua
+  -- include: bucket-flow.lua
   -- include: bucket-leases.lua
+  -- include: bucket-adopt.lua
   -- include: bucket-row.lua
   local time, ends = now, 0
   local value = redis.pcall('GET', key)

@@ -8,6 +8,7 @@
 -- include: put.lua
 -- include: block-value.lua
 -- include: bucket-value.lua
+-- include: bucket-flow.lua
 -- include: bucket-leases.lua
 -- include: window-value.lua
 -- include: counter-value.lua

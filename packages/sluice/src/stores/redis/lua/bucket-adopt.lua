@@ -3,7 +3,6 @@
 
 -- zero (nil where it is as fresh as none), rest, seen, hold, leases
 local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-  -- include: bucket-flow.lua
   -- What no plan can be is no state: its numbers would not stay whole.
   if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
   if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
@@ -11,7 +10,6 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local time = now
   if seen > now then time = seen end
   if leases then
-    -- include: bucket-leases.lua
     zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
   end
   local full, full_rest = flow(old_n, old_m, old_burst, 0)
@@ -42,7 +40,6 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
   if leases then
-    -- include: bucket-leases.lua
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end
   return zero, rest, time, longest, leases

@@ -1,8 +1,6 @@
 -- Tokens of a bucket that are out on lease (algorithms/leased-bucket.ts): { holder, sequence, amount, end }, the one that ends first in
 -- front. Bucket and leases are never more than the burst, so the bucket is cut to what they leave.
 
--- include: bucket-flow.lua
-
 local function out_on(leases)
   local out = 0
   for _, lease in ipairs(leases) do out = out + lease[3] end

@@ -1,5 +1,5 @@
 -- The token bucket kernel (algorithms/token-bucket.ts), as far as a store needs it: how many of `times` calls pass, one after the other, and
--- the state after them. No function is made but where something rare is met: that is what costs time here. All numbers are whole and
+-- the state after them. No function is made but where something rare is met (bucket-rare.lua): that is what costs time here. All numbers are whole and
 -- below 2^53: a % n is exact, and so is (a - a % n) / n, the rounded-down quotient.
 --
 -- given       value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest
@@ -21,19 +21,16 @@ if value then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
-    -- include: bucket-value.lua
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      -- include: bucket-adopt.lua
-      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
     if leases then
-      -- include: bucket-leases.lua
-      zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
+      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
     end
   end
 end
@@ -58,11 +55,9 @@ if passed > 0 or converted then
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
   if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-    -- include: bucket-value.lua
-    written = bucket_value(zero, rest, time, hold, n, m, burst, ends, leases)
+    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
-      -- include: bucket-leases.lua
-      expires = leased_until(zero, rest, time, hold, n, m, burst, leases)
+      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
     elseif hold > 0 and time + hold > expires then
       expires = time + hold
     end

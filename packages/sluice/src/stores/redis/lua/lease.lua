@@ -8,8 +8,9 @@
 -- include: clock.lua
 -- include: put.lua
 -- include: bucket-value.lua
--- include: bucket-adopt.lua
+-- include: bucket-flow.lua
 -- include: bucket-leases.lua
+-- include: bucket-adopt.lua
 
 -- Holders of one bucket at once.
 local MOST_HOLDERS = 64
