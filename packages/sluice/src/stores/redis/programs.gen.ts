@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: 'c79785c5fdf4c14e08bb6f5b7a487f652b1abec8',
+  sha1: '083f13e54de37fc7a8274944ed3136d757983c5d',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -18,12 +18,12 @@ if given == 0 then
 end
 local function put(key, value, expires)
   if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = expires - now
+  local life = math.max(0, expires - now)
   call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
 end
 local function keep(key, expires)
   if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = expires - now
+  local life = math.max(0, expires - now)
   call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
 end
 local function split(value)
@@ -85,27 +85,33 @@ local function read_bucket(value, ends)
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
-  elseif size == 49 then
+  elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
     if high >= 8388608 and high < 10485760 and rest < n then
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
     end
   end
   local until_then, inner = split(value)
   if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
     return nil, nil, nil, nil, nil, nil, nil, 0
   end
   local zero, rest, seen, hold, n, m, burst = old_bucket(value)
   return zero, rest, seen, hold, n, m, burst, ends
 end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
@@ -114,31 +120,81 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
-  local function flow(at_n, at_m, micro, from)
-    local token = at_m * 1000000
-    local token_rest, micro_rest = token % at_n, at_m % at_n
-    local parts = micro % 1000000
-    local tokens = (micro - parts) / 1000000
-    local sum = from + tokens * token_rest + parts * micro_rest
-    local left = sum % at_n
-    return tokens * ((token - token_rest) / at_n) + parts * ((at_m - micro_rest) / at_n) + (sum - left) / at_n, left
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
   end
-  local function pieces(unit, from, span)
-    local count = 0
-    local guess = (span - from / old_n) / (old_m * unit / old_n) * (1 - 2 ^ -50)
-    if guess > 0 then count = guess - guess % 1 end
-    while true do
-      local micros, left = flow(old_n, old_m, (count + 1) * unit, from)
-      if micros > span or (micros == span and left > 0) then return count end
-      count = count + 1
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
     end
   end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
   if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
   if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
   if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
+  if leases then
+    zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
+  end
   local full, full_rest = flow(old_n, old_m, old_burst, 0)
   local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
   local ends = zero + fresh
@@ -147,16 +203,9 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   if ends <= time then return nil end
   local longest = full
   if full_rest > 0 then longest = full + 1 end
-  local low, low_rest = time - longest, 0
-  if full_rest > 0 then low_rest = old_n - full_rest end
-  if zero < low or (zero == low and rest < low_rest) then zero, rest = low, low_rest end
-  local tokens = 0
-  if time > zero then tokens = pieces(1000000, rest, time - zero) end
-  local micros, left = flow(old_n, old_m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = 0
-  if time > zero then parts = pieces(1, rest, time - zero) end
-  local micro = tokens * 1000000 + parts
+  zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local micro, parts
+  micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
   local part = (time - zero) * old_n - rest - parts * old_m
   local extra = 0
   if micro >= burst then
@@ -170,7 +219,11 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local span, span_rest = flow(n, m, micro, 0)
   local behind = span_rest + extra
   if hold > longest then longest = hold end
-  return time - span - (behind + (-behind) % n) / n, (-behind) % n, time, longest
+  zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if leases then
+    zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
+  end
+  return zero, rest, time, longest, leases
 end
 local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
 local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
@@ -184,12 +237,12 @@ if asked[row] == 0 then
 end
   local time, ends = now, 0
   local value = redis.pcall('GET', key)
-  local zero, rest, seen, hold, converted
+  local zero, rest, seen, hold, leases, converted
   if type(value) == 'string' then
     local old_n, old_m, old_burst
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
-      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = true
     end
     if zero and seen > now then time = seen end
@@ -198,6 +251,7 @@ end
     if not converted then return end
     if not zero then return drop(key, ends) end
   else
+    if leases then zero, rest, leases = settle(zero, rest, n, m, burst, leases, time) end
     local low = time - empty
     if not zero then
       zero, rest, hold = low, empty_rest, 0
@@ -211,13 +265,18 @@ end
     local most, most_rest = time + empty, 0
     if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
     if zero > most or (zero == most and rest > most_rest) then zero, rest = most, most_rest end
+    if leases then zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time) end
   end
   local expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   if hold > 0 and seen + hold > expires then expires = seen + hold end
-  if expires <= time then return drop(key, ends) end
+  if leases then
+    expires = leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  elseif expires <= time then
+    return drop(key, ends)
+  end
   if ends > expires then expires = ends end
-  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends), expires)
+  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
 end
 local function adjust_window(key, row, sign)
 local function split(value)
@@ -603,7 +662,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: '3d23aa3465878e4b5517e57c2d865435ee06abef',
+  sha1: '495b36d4f77e265199554865acfb6828c19dc55f',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -615,12 +674,12 @@ if given == 0 then
 end
 local function put(key, value, expires)
   if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = expires - now
+  local life = math.max(0, expires - now)
   call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
 end
 local function keep(key, expires)
   if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = expires - now
+  local life = math.max(0, expires - now)
   call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
 end
 local function split(value)
@@ -676,27 +735,33 @@ local function read_bucket(value, ends)
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
-  elseif size == 49 then
+  elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
     if high >= 8388608 and high < 10485760 and rest < n then
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
     end
   end
   local until_then, inner = split(value)
   if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
     return nil, nil, nil, nil, nil, nil, nil, 0
   end
   local zero, rest, seen, hold, n, m, burst = old_bucket(value)
   return zero, rest, seen, hold, n, m, burst, ends
 end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
@@ -704,6 +769,72 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
+  end
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
+    end
+  end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
 end
 local function split(value)
   local size = #value
@@ -892,23 +1023,25 @@ local function save_log(log)
   if more then call('APPEND', log.key, added) end
   keep(log.key, expires)
 end
-local function bucket_expires(zero, rest, seen, hold, n, m, burst)
-  local parts = burst % 1000000
-  local tokens = (burst - parts) / 1000000
-  local token_rest, micro_rest = m * 1000000 % n, m % n
-  local sum = rest + tokens * token_rest + parts * micro_rest
-  local expires = zero + tokens * ((m * 1000000 - token_rest) / n) + parts * ((m - micro_rest) / n) + math.ceil(sum / n)
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
-local function state_of(value)
-  local zero, rest, seen, hold, n, m, burst = read_bucket(value, 0)
-  if zero and n > 0 then return bucket_expires(zero, rest, seen, hold, n, m, burst) end
+local function state_until(value)
+  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
   local finish = read_window(value)
   if finish then return finish end
   local ended, current, _, window = read_counter(value)
   if ended and current > 0 then return ended + window end
   return ended
+end
+local function what_stays(value)
+  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  if not leases or n < 1 then return nil, '' end
+  local time = now
+  if seen > now then time = seen end
+  zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
+  if not leases then return nil, '' end
+  zero, rest = cut(0, 0, n, m, burst - out_on(leases), time)
+  value = bucket_value(zero, rest, time, hold, n, m, burst, 0, leases)
+  return leased_until(zero, rest, time, hold, n, m, burst, leases), value
 end
 local length = asked[2]
 local function block_log(key)
@@ -921,19 +1054,19 @@ local function block_log(key)
 end
 for place = 1, #KEYS do
   local key = KEYS[place]
-  local value = redis.pcall('GETRANGE', key, 0, 127)
+  local value = redis.pcall('GETRANGE', key, 0, 2047)
   if type(value) ~= 'string' then value = '' end
   local ends, inner, expires = 0, value, nil
   if string.byte(value) == 2 then
     ends, inner = block_log(key)
   elseif value ~= '' then
     ends, inner = split(value)
-    expires = state_of(value)
+    expires = state_until(value)
     if not expires and inner ~= '' then ends, inner = 0, '' end
   end
   if inner then
     if length < 0 then
-      expires, inner = nil, ''
+      expires, inner = what_stays(inner)
     elseif length > 0 then
       ends = now + length
     else
@@ -959,46 +1092,14 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: '3787e49828f964c4c9008cdbda3700110afbae39',
+  sha1: 'e5313da051b92ab26aa51de93015bf3266cb3e32',
   source: `local call, KEYS, ARGV, tonumber = redis.call, KEYS, ARGV, tonumber
 local pack, parse = struct.pack, struct.unpack
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
-local n, m, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local parts = ARGV[4] * m
-local cost_rest = parts % n
-local cost = (parts - cost_rest) / n
-parts = burst * m
-local empty_rest = -parts % n
-local empty = (parts + empty_rest) / n
-local states, counted = #KEYS, #ARGV > 4
-local values
-if states == 1 then
-  values = call('MGET', KEYS[1])
-else
-  values = call('MGET', unpack(KEYS))
-end
-local digits, room, size, times = 0, 1, states + 1, 1
-values[size] = now
-for state = 1, states do
-  local value = values[state]
-  if counted then times = tonumber(ARGV[4 + state]) end
-local time, ends, passed = now, 0, 0
-local zero, rest, seen, hold, converted, written, expires
-if value then
-  local size = #value
-  local high, low, age, old_n, old_m, old_burst
-  if size == 12 then
-    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
-    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
-  elseif size == 28 then
-    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
-    hold = 0
-  end
-  if high and high >= 8388608 and high < 10485760 and rest < old_n then
-    zero = (high - 8388608) * 4294967296 + low
-    seen = zero + age
-  else
+local made
+local function rare()
+  if made then return made end
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -1037,27 +1138,33 @@ local function read_bucket(value, ends)
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
-  elseif size == 49 then
+  elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
     if high >= 8388608 and high < 10485760 and rest < n then
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
     end
   end
   local until_then, inner = split(value)
   if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
     return nil, nil, nil, nil, nil, nil, nil, 0
   end
   local zero, rest, seen, hold, n, m, burst = old_bucket(value)
   return zero, rest, seen, hold, n, m, burst, ends
 end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
@@ -1066,35 +1173,81 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
   end
-  if zero then
-    if old_n ~= n or old_m ~= m or old_burst ~= burst then
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
-  local function flow(at_n, at_m, micro, from)
-    local token = at_m * 1000000
-    local token_rest, micro_rest = token % at_n, at_m % at_n
-    local parts = micro % 1000000
-    local tokens = (micro - parts) / 1000000
-    local sum = from + tokens * token_rest + parts * micro_rest
-    local left = sum % at_n
-    return tokens * ((token - token_rest) / at_n) + parts * ((at_m - micro_rest) / at_n) + (sum - left) / at_n, left
-  end
-  local function pieces(unit, from, span)
-    local count = 0
-    local guess = (span - from / old_n) / (old_m * unit / old_n) * (1 - 2 ^ -50)
-    if guess > 0 then count = guess - guess % 1 end
-    while true do
-      local micros, left = flow(old_n, old_m, (count + 1) * unit, from)
-      if micros > span or (micros == span and left > 0) then return count end
-      count = count + 1
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
     end
   end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
   if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
   if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
   if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
+  if leases then
+    zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
+  end
   local full, full_rest = flow(old_n, old_m, old_burst, 0)
   local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
   local ends = zero + fresh
@@ -1103,16 +1256,9 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   if ends <= time then return nil end
   local longest = full
   if full_rest > 0 then longest = full + 1 end
-  local low, low_rest = time - longest, 0
-  if full_rest > 0 then low_rest = old_n - full_rest end
-  if zero < low or (zero == low and rest < low_rest) then zero, rest = low, low_rest end
-  local tokens = 0
-  if time > zero then tokens = pieces(1000000, rest, time - zero) end
-  local micros, left = flow(old_n, old_m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = 0
-  if time > zero then parts = pieces(1, rest, time - zero) end
-  local micro = tokens * 1000000 + parts
+  zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local micro, parts
+  micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
   local part = (time - zero) * old_n - rest - parts * old_m
   local extra = 0
   if micro >= burst then
@@ -1126,12 +1272,61 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local span, span_rest = flow(n, m, micro, 0)
   local behind = span_rest + extra
   if hold > longest then longest = hold end
-  return time - span - (behind + (-behind) % n) / n, (-behind) % n, time, longest
+  zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if leases then
+    zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
+  end
+  return zero, rest, time, longest, leases
 end
-      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+  made = { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
+  return made
+end
+local n, m, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local parts = ARGV[4] * m
+local cost_rest = parts % n
+local cost = (parts - cost_rest) / n
+parts = burst * m
+local empty_rest = -parts % n
+local empty = (parts + empty_rest) / n
+local states, counted = #KEYS, #ARGV > 4
+local values
+if states == 1 then
+  values = call('MGET', KEYS[1])
+else
+  values = call('MGET', unpack(KEYS))
+end
+local digits, room, size, times = 0, 1, states + 1, 1
+values[size] = now
+for state = 1, states do
+  local value = values[state]
+  if counted then times = tonumber(ARGV[4 + state]) end
+local time, ends, passed = now, 0, 0
+local zero, rest, seen, hold, leases, converted, written, expires
+if value then
+  local size = #value
+  local high, low, age, old_n, old_m, old_burst
+  if size == 12 then
+    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
+    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
+  elseif size == 28 then
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    hold = 0
+  end
+  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+    zero = (high - 8388608) * 4294967296 + low
+    seen = zero + age
+  else
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
+  end
+  if zero then
+    if old_n ~= n or old_m ~= m or old_burst ~= burst then
+      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
+    if leases then
+      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
+    end
   end
 end
 local oldest = time - empty
@@ -1153,76 +1348,13 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if hold > 0 or ends > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-local function split(value)
-  local size = #value
-  if size < 7 then return 0, value end
-  local high, low = parse('>I3I4', value)
-  if high < 14680064 then return 0, value end
-  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
-end
-local function block_value(ends)
-  local low = ends % 4294967296
-  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-  if ends + 60000000 <= now then return value end
-  return block_value(ends) .. value
-end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
-end
-local function read_bucket(value, ends)
-  local size = #value
-  if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+  if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
+    if leases then
+      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
+    elseif hold > 0 and time + hold > expires then
+      expires = time + hold
     end
-  elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
-  elseif size == 49 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
-    end
-  end
-  local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
-  local low, age = zero % 4294967296, seen - zero
-  local high = 8388608 + (zero - low) / 4294967296
-  local value
-  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
-  else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  end
-  if ends > 0 then return blocked(value, ends) end
-  return value
-end
-    written = bucket_value(zero, rest, time, hold, n, m, burst, ends)
-    if hold > 0 and time + hold > expires then expires = time + hold end
     if ends > expires then expires = ends end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
@@ -1244,7 +1376,7 @@ return values
 }
 
 export const consumeProgram: Program = {
-  sha1: 'd00dce800fb369e361524781b25a1b7c141eb73d',
+  sha1: '8596b439deab16fd7efae6f684e207ea029ecda1',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1416,33 +1548,9 @@ local function counter(value, row, times)
 end
     kernels[2] = counter
   else
-    local function bucket(value, row, times)
-local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
-local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
-if asked[row] == 0 then
-  local parts = empty * m
-  cost_rest = parts % n
-  cost = (parts - cost_rest) / n
-  parts = burst * m
-  empty_rest = -parts % n
-  empty = (parts + empty_rest) / n
-end
-local time, ends, passed = now, 0, 0
-local zero, rest, seen, hold, converted, written, expires
-if value then
-  local size = #value
-  local high, low, age, old_n, old_m, old_burst
-  if size == 12 then
-    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
-    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
-  elseif size == 28 then
-    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
-    hold = 0
-  end
-  if high and high >= 8388608 and high < 10485760 and rest < old_n then
-    zero = (high - 8388608) * 4294967296 + low
-    seen = zero + age
-  else
+local made
+local function rare()
+  if made then return made end
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -1481,27 +1589,33 @@ local function read_bucket(value, ends)
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
-  elseif size == 49 then
+  elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
     if high >= 8388608 and high < 10485760 and rest < n then
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
     end
   end
   local until_then, inner = split(value)
   if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
     return nil, nil, nil, nil, nil, nil, nil, 0
   end
   local zero, rest, seen, hold, n, m, burst = old_bucket(value)
   return zero, rest, seen, hold, n, m, burst, ends
 end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
@@ -1510,35 +1624,81 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
   end
-  if zero then
-    if old_n ~= n or old_m ~= m or old_burst ~= burst then
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
-  local function flow(at_n, at_m, micro, from)
-    local token = at_m * 1000000
-    local token_rest, micro_rest = token % at_n, at_m % at_n
-    local parts = micro % 1000000
-    local tokens = (micro - parts) / 1000000
-    local sum = from + tokens * token_rest + parts * micro_rest
-    local left = sum % at_n
-    return tokens * ((token - token_rest) / at_n) + parts * ((at_m - micro_rest) / at_n) + (sum - left) / at_n, left
-  end
-  local function pieces(unit, from, span)
-    local count = 0
-    local guess = (span - from / old_n) / (old_m * unit / old_n) * (1 - 2 ^ -50)
-    if guess > 0 then count = guess - guess % 1 end
-    while true do
-      local micros, left = flow(old_n, old_m, (count + 1) * unit, from)
-      if micros > span or (micros == span and left > 0) then return count end
-      count = count + 1
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
     end
   end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
   if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
   if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
   if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
+  if leases then
+    zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
+  end
   local full, full_rest = flow(old_n, old_m, old_burst, 0)
   local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
   local ends = zero + fresh
@@ -1547,16 +1707,9 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   if ends <= time then return nil end
   local longest = full
   if full_rest > 0 then longest = full + 1 end
-  local low, low_rest = time - longest, 0
-  if full_rest > 0 then low_rest = old_n - full_rest end
-  if zero < low or (zero == low and rest < low_rest) then zero, rest = low, low_rest end
-  local tokens = 0
-  if time > zero then tokens = pieces(1000000, rest, time - zero) end
-  local micros, left = flow(old_n, old_m, tokens * 1000000, rest)
-  zero, rest = zero + micros, left
-  local parts = 0
-  if time > zero then parts = pieces(1, rest, time - zero) end
-  local micro = tokens * 1000000 + parts
+  zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local micro, parts
+  micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
   local part = (time - zero) * old_n - rest - parts * old_m
   local extra = 0
   if micro >= burst then
@@ -1570,12 +1723,53 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local span, span_rest = flow(n, m, micro, 0)
   local behind = span_rest + extra
   if hold > longest then longest = hold end
-  return time - span - (behind + (-behind) % n) / n, (-behind) % n, time, longest
+  zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if leases then
+    zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
+  end
+  return zero, rest, time, longest, leases
 end
-      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+  made = { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
+  return made
+end
+    local function bucket(value, row, times)
+local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
+local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
+if asked[row] == 0 then
+  local parts = empty * m
+  cost_rest = parts % n
+  cost = (parts - cost_rest) / n
+  parts = burst * m
+  empty_rest = -parts % n
+  empty = (parts + empty_rest) / n
+end
+local time, ends, passed = now, 0, 0
+local zero, rest, seen, hold, leases, converted, written, expires
+if value then
+  local size = #value
+  local high, low, age, old_n, old_m, old_burst
+  if size == 12 then
+    high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
+    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
+  elseif size == 28 then
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    hold = 0
+  end
+  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+    zero = (high - 8388608) * 4294967296 + low
+    seen = zero + age
+  else
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
+  end
+  if zero then
+    if old_n ~= n or old_m ~= m or old_burst ~= burst then
+      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
+    if leases then
+      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
+    end
   end
 end
 local oldest = time - empty
@@ -1597,76 +1791,13 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if hold > 0 or ends > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-local function split(value)
-  local size = #value
-  if size < 7 then return 0, value end
-  local high, low = parse('>I3I4', value)
-  if high < 14680064 then return 0, value end
-  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
-end
-local function block_value(ends)
-  local low = ends % 4294967296
-  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-  if ends + 60000000 <= now then return value end
-  return block_value(ends) .. value
-end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
-end
-local function read_bucket(value, ends)
-  local size = #value
-  if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+  if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
+    if leases then
+      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
+    elseif hold > 0 and time + hold > expires then
+      expires = time + hold
     end
-  elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
-  elseif size == 49 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
-    end
-  end
-  local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
-  local low, age = zero % 4294967296, seen - zero
-  local high = 8388608 + (zero - low) / 4294967296
-  local value
-  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
-  else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
-  end
-  if ends > 0 then return blocked(value, ends) end
-  return value
-end
-    written = bucket_value(zero, rest, time, hold, n, m, burst, ends)
-    if hold > 0 and time + hold > expires then expires = time + hold end
     if ends > expires then expires = ends end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
@@ -1727,12 +1858,12 @@ end
 if plain < #KEYS then
 local function put(key, value, expires)
   if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = expires - now
+  local life = math.max(0, expires - now)
   call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
 end
 local function keep(key, expires)
   if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = expires - now
+  local life = math.max(0, expires - now)
   call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
 end
 local function split(value)
@@ -1968,12 +2099,12 @@ end
 if asked[2] == 1 then
 local function put(key, value, expires)
   if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = expires - now
+  local life = math.max(0, expires - now)
   call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
 end
 local function keep(key, expires)
   if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = expires - now
+  local life = math.max(0, expires - now)
   call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
 end
   for state, value in pairs(fresh) do put(KEYS[state], value, expires[state]) end
@@ -1985,6 +2116,306 @@ for place = 1, #told do values[size + place] = told[place] end
 size = size + #told
 for place = 1, #masks do values[size + place] = masks[place] end
 values[size + #masks + 1] = digits
+return values
+`,
+}
+
+export const leaseProgram: Program = {
+  sha1: '547c73ab1778baa58afc08f6799b7066a89964d6',
+  source: `local call, KEYS = redis.call, KEYS
+local pack, parse = struct.pack, struct.unpack
+local asked = cjson.decode(ARGV[1])
+local given = asked[1]
+local now = given
+if given == 0 then
+  local time = call('TIME')
+  now = time[1] * 1000000 + time[2]
+end
+local function put(key, value, expires)
+  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
+  local life = math.max(0, expires - now)
+  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
+end
+local function keep(key, expires)
+  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
+  local life = math.max(0, expires - now)
+  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size >= 49 and (size - 49) % 28 == 0 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
+  end
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
+    end
+  end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
+  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
+  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
+  local time = now
+  if seen > now then time = seen end
+  if leases then
+    zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
+  end
+  local full, full_rest = flow(old_n, old_m, old_burst, 0)
+  local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
+  local ends = zero + fresh
+  if fresh_rest > 0 then ends = ends + 1 end
+  if hold > 0 and seen + hold > ends then ends = seen + hold end
+  if ends <= time then return nil end
+  local longest = full
+  if full_rest > 0 then longest = full + 1 end
+  zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local micro, parts
+  micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
+  local part = (time - zero) * old_n - rest - parts * old_m
+  local extra = 0
+  if micro >= burst then
+    micro = burst
+  elseif part > 0 then
+    local half = m % 131072
+    local one = part * ((m - half) / 131072)
+    local carried = (one % old_m) * 131072 + part * half
+    extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
+  end
+  local span, span_rest = flow(n, m, micro, 0)
+  local behind = span_rest + extra
+  if hold > longest then longest = hold end
+  zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if leases then
+    zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
+  end
+  return zero, rest, time, longest, leases
+end
+local MOST_HOLDERS = 64
+local function with(leases, lease)
+  local place = #leases + 1
+  for index, other in ipairs(leases) do
+    if other[4] > lease[4] then
+      place = index
+      break
+    end
+  end
+  table.insert(leases, place, lease)
+  return leases
+end
+local function grant(key, value, at)
+  local n, m, burst = asked[at], asked[at + 1], asked[at + 2]
+  local least, most, holder, sequence, life = asked[at + 3], asked[at + 4], asked[at + 5], asked[at + 6], asked[at + 7]
+  local time, ends = now, 0
+  local zero, rest, seen, hold, leases, changed
+  if value then
+    local old_n, old_m, old_burst
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
+    if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
+      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      changed = true
+    end
+    if zero and seen > now then time = seen end
+  end
+  if ends > now then most = 0 end
+  local others, own = {}, nil
+  local stale = false
+  if leases then
+    local settled_zero, settled_rest, settled = settle(zero, rest, n, m, burst, leases, time)
+    for _, lease in ipairs(settled or {}) do
+      if lease[1] == holder then own = lease else others[#others + 1] = lease end
+    end
+    stale = own and sequence <= own[2]
+    if not stale then zero, rest, leases, changed = settled_zero, settled_rest, settled, true end
+  end
+  local granted = 0
+  if not stale then
+    local kept, returned, until_when = 0, 0, time + life
+    if own then
+      kept = math.min(asked[at + 8], own[3])
+      returned = math.min(asked[at + 9], own[3] - kept)
+      until_when = math.max(until_when, own[4])
+      local back, left = flow(n, m, returned, 0)
+      rest = rest - left
+      if rest < 0 then back, rest = back + 1, rest + n end
+      local out = out_on(others) + kept
+      zero, rest = cut(zero - back, rest, n, m, burst - out, time)
+      if seen < time then seen = time end
+      leases = others
+    end
+    local level = 0
+    if most >= least and (own or #others < MOST_HOLDERS) then
+      level = burst
+      if zero then
+        local full_zero, full_rest = cut(zero, rest, n, m, burst, time)
+        level = level_of(full_zero, full_rest, n, m, time)
+      end
+    end
+    if level >= least then granted = math.min(most, level) end
+    if granted > 0 then
+      local low, low_rest = cut(0, 0, n, m, burst, time)
+      if not zero then
+        zero, rest, hold = low, low_rest, 0
+      elseif zero < low or (zero == low and rest <= low_rest) then
+        zero, rest = low, low_rest
+        if hold > 0 and time >= seen + hold then hold = 0 end
+      end
+      local span, left = flow(n, m, granted, rest)
+      zero, rest, seen = zero + span, left, time
+    end
+    if kept + granted > 0 then leases = with(others, { holder, sequence, kept + granted, until_when }) end
+    changed = changed or granted > 0
+  end
+  if changed then
+    if leases and #leases == 0 then leases = nil end
+    if not zero then
+      if ends > now then put(key, block_value(ends), ends) else call('DEL', key) end
+    else
+      local expires = leased_until(zero, rest, seen, hold, n, m, burst, leases or {})
+      if ends > expires then expires = ends end
+      put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+    end
+  end
+  return granted
+end
+local values, granted = {}, {}
+for place = 1, #KEYS do
+  local value = redis.pcall('GET', KEYS[place])
+  if type(value) ~= 'string' then value = false end
+  values[place] = value
+  granted[place] = grant(KEYS[place], value, 3 + (place - 1) * asked[2])
+end
+local size = #KEYS + 1
+values[size] = now
+for place = 1, #granted do values[size + place] = granted[place] end
 return values
 `,
 }

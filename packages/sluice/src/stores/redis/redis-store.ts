@@ -6,7 +6,8 @@ import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
 import { classify, isNoScript } from './failures.ts'
 import { keySlot } from './key-slot.ts'
-import { adjustProgram, blockProgram, type Program } from './programs.gen.ts'
+import { leaseArgument, replayLeases } from './leases.ts'
+import { adjustProgram, blockProgram, leaseProgram, type Program } from './programs.gen.ts'
 import { adjustment, questionOf } from './question.ts'
 import { type RedisPort, validPort } from './redis-port.ts'
 import { replay } from './replay.ts'
@@ -65,8 +66,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     const keys = question.states.map(({ name }) => prefix + name)
     const reply = await send(question.program, keys, question.args, callOptions)
     const verdicts = replay(groups, question, reply)
-    if (verdicts !== undefined) return verdicts
-    throw new StoreFailure('protocol', 'unknown', `redis: the program answered ${JSON.stringify(reply)?.slice(0, 200)}`)
+    return verdicts ?? Promise.reject(nonsense(reply))
   }
 
   const keysOf = (ids: readonly StateId[]): string[] => ids.map((id) => prefix + stateName(id))
@@ -83,6 +83,12 @@ export function redisStore(options: RedisStoreOptions): Store {
       if (asked.length === 0) return
       await send(adjustProgram, keysOf(asked.map(({ id }) => id)), [adjustment(asked, amounts, callOptions)], callOptions)
     },
+    lease: async (requests, callOptions) => {
+      if (requests.length === 0) return []
+      const keys = keysOf(requests.map(({ call }) => call.id))
+      const reply = await send(leaseProgram, keys, [leaseArgument(requests, callOptions?.now ?? 0)], callOptions)
+      return replayLeases(requests, reply) ?? Promise.reject(nonsense(reply))
+    },
     block: (ids, duration, callOptions) => mark(ids, duration ?? 0, callOptions),
     reset: (ids, callOptions) => mark(ids, FORGET, callOptions),
     ready: async (callOptions) => {
@@ -91,4 +97,8 @@ export function redisStore(options: RedisStoreOptions): Store {
     close: async () => {},
   }
   return client.cluster === true ? bySlot(store, (name) => keySlot(prefix + name)) : store
+}
+
+function nonsense(reply: unknown): StoreFailure {
+  return new StoreFailure('protocol', 'unknown', `redis: the program answered ${JSON.stringify(reply)?.slice(0, 200)}`)
 }

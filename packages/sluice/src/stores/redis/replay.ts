@@ -1,5 +1,6 @@
 import type { AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
 import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
+import { leasedBucketKernel, leasing } from '../../algorithms/leased-bucket.ts'
 import { slidingWindowLogKernel } from '../../algorithms/sliding-window-log.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Call, CallGroup, GroupVerdict } from '../store.ts'
@@ -9,7 +10,9 @@ import { readValue } from './value.ts'
 /** A state as it is at this point of the replay. */
 interface Held {
   state: unknown
-  readonly ends: Micros
+  ends: Micros
+  /** Whether something of it is out on lease. */
+  leased: boolean
   readonly step: Step<unknown>
 }
 
@@ -30,6 +33,8 @@ class Nonsense extends Error {}
 
 const OUTCOMES: readonly CallOutcome[] = ['allowed', 'denied', 'impossible']
 const LARGEST_ROOM = 2 ** 52
+/** Numbers of a bucket without leases. */
+const BUCKET = 7
 
 /** In the place of a kernel whose verdicts are told: its plan is the verdict. */
 const TOLD = { ...slidingWindowLogKernel, adopt: () => undefined, decide: (told: Told) => told, view: (told: Told) => told }
@@ -61,7 +66,8 @@ function decideOne(reading: Reading, call: Call, asked: AskedState): GroupVerdic
   const { now } = reading
   const held = heldOf(reading, asked, limit)
   if (held.ends > now) return decideGroup(reading, [call], [asked])
-  const { algorithm, plan } = limit
+  const { plan } = limit
+  const algorithm = held.leased ? leasedBucketKernel : limit.algorithm
   const state = held.state === undefined ? undefined : algorithm.adopt(plan, held.state, now, phase)
   const step = algorithm.decide(plan, state, now, cost, phase, held.step)
   if (step.state !== undefined) held.state = step.state
@@ -73,14 +79,11 @@ function decideOne(reading: Reading, call: Call, asked: AskedState): GroupVerdic
 function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly AskedState[]): GroupVerdict {
   const slots = [...new Set(asked)]
   const held = slots.map((state) => heldOf(reading, state, (calls[asked.indexOf(state)] as Call).limit))
-  const driven = calls.map((call, index): GroupCall => {
+  const driven = calls.map(({ limit, cost, phase }, index): GroupCall => {
     const state = asked[index] as AskedState
-    return {
-      slot: slots.indexOf(state),
-      limit: state.told ? toldLimit(reading, call.limit) : call.limit,
-      cost: call.cost,
-      phase: call.phase,
-    }
+    const slot = slots.indexOf(state)
+    if (state.told) return { slot, limit: toldLimit(reading, limit), cost, phase }
+    return { slot, limit: held[slot]?.leased === true ? leasing(limit) : limit, cost, phase }
   })
   const result = applyGroup(
     held.map(({ state }) => state),
@@ -107,7 +110,7 @@ function heldOf({ held, reply }: Reading, { place, told }: AskedState, { algorit
   if (known !== undefined) return known
   const found = reply[place - 1]
   const step = algorithm.step()
-  const made = { state: undefined, ends: 0, step } as Held & { ends: Micros }
+  const made: Held = { state: undefined, ends: 0, leased: false, step }
   held[place] = made
   if (found === null) return made
   if (told) {
@@ -118,7 +121,9 @@ function heldOf({ held, reply }: Reading, { place, told }: AskedState, { algorit
   const { tag, numbers, ends } = readValue(found)
   // A state of another algorithm is no value here, block and all.
   if (numbers === undefined || tag === algorithm.tag) made.ends = ends
-  if (numbers !== undefined && tag === algorithm.tag) made.state = algorithm.codec.decodeState(numbers)
+  if (numbers === undefined || tag !== algorithm.tag) return made
+  made.leased = tag === 'tb' && numbers.length > BUCKET
+  made.state = (made.leased ? leasedBucketKernel : algorithm).codec.decodeState(numbers)
   return made
 }
 

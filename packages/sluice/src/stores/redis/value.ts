@@ -48,7 +48,10 @@ function readState(bytes: Uint8Array): Stored | undefined {
       const [zero = 0, rest = 0, age = 0, n = 0, m = 0, burst = 0] = fields(bytes, MIDDLE)
       return bucket(zero, rest, zero + age, 0, n, m, burst)
     }
-    return length === 49 ? bucket(...fields(bytes, LONG)) : undefined
+    const more = (length - 49) / 28
+    return more >= 0 && Number.isInteger(more)
+      ? bucket(...fields(bytes, [...LONG, ...Array.from({ length: 4 * more }, () => 7)]))
+      : undefined
   }
   if (kind === WINDOW && length === 21) return windows('fw', fields(bytes, [7, 7, 7]))
   if (kind === COUNTER && length === 28) return windows('sc', fields(bytes, [7, 7, 7, 7]))

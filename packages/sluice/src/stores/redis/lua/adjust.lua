@@ -14,16 +14,18 @@ local receipt = asked[2]
 
 local function adjust_bucket(key, row, sign)
   -- include: bucket-value.lua
+  -- include: bucket-flow.lua
+  -- include: bucket-leases.lua
   -- include: bucket-adopt.lua
   -- include: bucket-row.lua
   local time, ends = now, 0
   local value = redis.pcall('GET', key)
-  local zero, rest, seen, hold, converted
+  local zero, rest, seen, hold, leases, converted
   if type(value) == 'string' then
     local old_n, old_m, old_burst
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
-      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = true
     end
     if zero and seen > now then time = seen end
@@ -32,6 +34,7 @@ local function adjust_bucket(key, row, sign)
     if not converted then return end
     if not zero then return drop(key, ends) end
   else
+    if leases then zero, rest, leases = settle(zero, rest, n, m, burst, leases, time) end
     local low = time - empty
     if not zero then
       zero, rest, hold = low, empty_rest, 0
@@ -46,13 +49,18 @@ local function adjust_bucket(key, row, sign)
     local most, most_rest = time + empty, 0
     if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
     if zero > most or (zero == most and rest > most_rest) then zero, rest = most, most_rest end
+    if leases then zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time) end
   end
   local expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   if hold > 0 and seen + hold > expires then expires = seen + hold end
-  if expires <= time then return drop(key, ends) end
+  if leases then
+    expires = leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  elseif expires <= time then
+    return drop(key, ends)
+  end
   if ends > expires then expires = ends end
-  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends), expires)
+  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
 end
 
 local function adjust_window(key, row, sign)

@@ -8,30 +8,34 @@
 -- include: put.lua
 -- include: block-value.lua
 -- include: bucket-value.lua
+-- include: bucket-flow.lua
+-- include: bucket-leases.lua
 -- include: window-value.lua
 -- include: counter-value.lua
 -- include: log-value.lua
 
--- When a bucket is full again, with nothing but its own numbers.
-local function bucket_expires(zero, rest, seen, hold, n, m, burst)
-  local parts = burst % 1000000
-  local tokens = (burst - parts) / 1000000
-  local token_rest, micro_rest = m * 1000000 % n, m % n
-  local sum = rest + tokens * token_rest + parts * micro_rest
-  local expires = zero + tokens * ((m * 1000000 - token_rest) / n) + parts * ((m - micro_rest) / n) + math.ceil(sum / n)
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
-  return expires
-end
-
--- A state without its block, and the instant until which it is needed; nothing for what is no state.
-local function state_of(value)
-  local zero, rest, seen, hold, n, m, burst = read_bucket(value, 0)
-  if zero and n > 0 then return bucket_expires(zero, rest, seen, hold, n, m, burst) end
+-- The instant until which a state is needed; nothing for what is no state.
+local function state_until(value)
+  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
   local finish = read_window(value)
   if finish then return finish end
   local ended, current, _, window = read_counter(value)
   if ended and current > 0 then return ended + window end
   return ended
+end
+
+-- Of a state that is forgotten: what is out on lease, with a bucket as full as that allows.
+local function what_stays(value)
+  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  if not leases or n < 1 then return nil, '' end
+  local time = now
+  if seen > now then time = seen end
+  zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
+  if not leases then return nil, '' end
+  zero, rest = cut(0, 0, n, m, burst - out_on(leases), time)
+  value = bucket_value(zero, rest, time, hold, n, m, burst, 0, leases)
+  return leased_until(zero, rest, time, hold, n, m, burst, leases), value
 end
 
 local length = asked[2]
@@ -47,19 +51,19 @@ end
 
 for place = 1, #KEYS do
   local key = KEYS[place]
-  local value = redis.pcall('GETRANGE', key, 0, 127)
+  local value = redis.pcall('GETRANGE', key, 0, 2047)
   if type(value) ~= 'string' then value = '' end
   local ends, inner, expires = 0, value, nil
   if string.byte(value) == 2 then
     ends, inner = block_log(key)
   elseif value ~= '' then
     ends, inner = split(value)
-    expires = state_of(value)
+    expires = state_until(value)
     if not expires and inner ~= '' then ends, inner = 0, '' end
   end
   if inner then
     if length < 0 then
-      expires, inner = nil, ''
+      expires, inner = what_stays(inner)
     elseif length > 0 then
       ends = now + length
     else

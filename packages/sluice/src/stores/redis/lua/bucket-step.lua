@@ -1,12 +1,12 @@
 -- The token bucket kernel (algorithms/token-bucket.ts), as far as a store needs it: how many of `times` calls pass, one after the other, and
--- the state after them. No function is made but where something rare is met: that is what costs time here. All numbers are whole and
+-- the state after them. No function is made but where something rare is met (bucket-rare.lua): that is what costs time here. All numbers are whole and
 -- below 2^53: a % n is exact, and so is (a - a % n) / n, the rounded-down quotient.
 --
 -- given       value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest
 -- leaves      passed; where the value changes, `written` and the instant until which it is needed, `expires`
 
 local time, ends, passed = now, 0, 0
-local zero, rest, seen, hold, converted, written, expires
+local zero, rest, seen, hold, leases, converted, written, expires
 if value then
   local size = #value
   local high, low, age, old_n, old_m, old_burst
@@ -21,16 +21,17 @@ if value then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
-    -- include: bucket-value.lua
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends = read_bucket(value, 0)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      -- include: bucket-adopt.lua
-      zero, rest, seen, hold = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst)
+      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
+    if leases then
+      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
+    end
   end
 end
 local oldest = time - empty
@@ -53,10 +54,13 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if hold > 0 or ends > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
-    -- include: bucket-value.lua
-    written = bucket_value(zero, rest, time, hold, n, m, burst, ends)
-    if hold > 0 and time + hold > expires then expires = time + hold end
+  if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
+    if leases then
+      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
+    elseif hold > 0 and time + hold > expires then
+      expires = time + hold
+    end
     if ends > expires then expires = ends end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)

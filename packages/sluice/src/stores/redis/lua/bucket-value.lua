@@ -3,7 +3,7 @@
 --
 -- 12 bytes    zero, seen - zero (3), n (1), burst in tokens (1); rest 0, hold 0, m 1
 -- 28 bytes    zero, rest (4), seen - zero (4), n (4), m (4), burst (5); hold 0
--- 49 bytes    zero, rest, seen, hold, n, m, burst (7 each)
+-- 49 bytes    zero, rest, seen, hold, n, m, burst (7 each); and then, 28 bytes each, what is out on lease: holder, sequence, amount, end
 -- others      MessagePack: 1 (the format), zero, rest, seen - zero, hold, n, m, burst, as earlier versions wrote it
 
 -- include: block-value.lua
@@ -18,7 +18,7 @@ local function old_bucket(value)
   return zero, rest, zero + age, hold, n, m, burst
 end
 
--- zero (nil for what is no bucket), rest, seen, hold, n, m, burst, and until when a block stands before it.
+-- zero (nil for what is no bucket), rest, seen, hold, n, m, burst, until when a block stands before it, and its leases, nil for none.
 local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
@@ -33,28 +33,34 @@ local function read_bucket(value, ends)
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
-  elseif size == 49 then
+  elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
     if high >= 8388608 and high < 10485760 and rest < n then
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
     end
   end
   local until_then, inner = split(value)
   if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then end
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
     return nil, nil, nil, nil, nil, nil, nil, 0
   end
   local zero, rest, seen, hold, n, m, burst = old_bucket(value)
   return zero, rest, seen, hold, n, m, burst, ends
 end
 
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends)
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else

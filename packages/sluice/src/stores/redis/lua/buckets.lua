@@ -9,6 +9,8 @@ local call, KEYS, ARGV, tonumber = redis.call, KEYS, ARGV, tonumber
 local pack, parse = struct.pack, struct.unpack
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
+-- include: bucket-rare.lua
+
 local n, m, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local parts = ARGV[4] * m
 local cost_rest = parts % n

@@ -28,6 +28,7 @@ local function kernel(tag)
     -- include: counter.lua
     kernels[2] = counter
   else
+    -- include: bucket-rare.lua
     local function bucket(value, row, times)
       -- include: bucket-row.lua
       -- include: bucket-step.lua

@@ -1,0 +1,41 @@
+import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
+import { grantLease, leasedBucketKernel, type LeasedState } from '../../algorithms/leased-bucket.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { LeaseAnswer, LeaseRequest } from '../store.ts'
+import { readValue } from './value.ts'
+
+/** Numbers of a request. */
+const WIDTH = 10
+
+/** Requests in the form that lease.lua documents. */
+export function leaseArgument(requests: readonly LeaseRequest[], now: Micros): string {
+  const numbers = requests.flatMap(({ call, want, holder, sequence, life, kept, returned }) => {
+    const { n, m, burst } = call.limit.plan as BucketPlan
+    return [n, m, burst, call.cost, want, holder, sequence, life, kept, returned]
+  })
+  return `[${[now, WIDTH, ...numbers].join(',')}]`
+}
+
+/** The answers to requests, from the states as the program found them; undefined where it granted what the kernel does not. */
+export function replayLeases(requests: readonly LeaseRequest[], reply: unknown): LeaseAnswer[] | undefined {
+  if (!Array.isArray(reply) || reply.length !== 2 * requests.length + 1) return undefined
+  const now: unknown = reply[requests.length]
+  if (!Number.isSafeInteger(now)) return undefined
+  const answers = requests.map((request, index) => answerOf(request, reply[index], now as Micros))
+  const same = answers.every((answer, index) => answer !== undefined && answer.granted === reply[requests.length + 1 + index])
+  return same ? (answers as LeaseAnswer[]) : undefined
+}
+
+function answerOf({ call, ...ask }: LeaseRequest, found: unknown, now: Micros): LeaseAnswer | undefined {
+  if (found !== null && !(found instanceof Uint8Array)) return undefined
+  const { tag, numbers, ends } = readValue(found)
+  const plan = call.limit.plan as BucketPlan
+  const stored = tag === 'tb' && numbers !== undefined ? leasedBucketKernel.codec.decodeState(numbers) : undefined
+  const adopted: LeasedState | undefined = stored === undefined ? undefined : leasedBucketKernel.adopt(plan, stored, now, 0)
+  const wait = (numbers === undefined || tag === 'tb' ? ends : 0) - now
+  const grant = grantLease(plan, adopted, now, { ...ask, want: wait > 0 ? 0 : ask.want, cost: call.cost })
+  const { granted, outcome, retryAfter, remaining, replenishAfter, resetAfter } = grant
+  const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
+  if (wait <= 0) return { granted, at: now, verdict }
+  return { granted, at: now, verdict: { ...verdict, outcome: 'denied', retryAfter: Math.max(wait, retryAfter), blocked: true } }
+}

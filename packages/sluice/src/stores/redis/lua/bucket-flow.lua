@@ -1,0 +1,43 @@
+-- When micro-tokens that start to flow in at `from` have done so: microseconds and the new rest.
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+
+-- How many pieces of `unit` micro-tokens have flowed in after `span` microseconds less `from`: a guess in doubles, a share too low,
+-- made exact by comparing.
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
+  end
+end
+
+-- Where zero stands with no more than so many micro-tokens in the bucket.
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+
+-- Whole tokens and micro-tokens in a bucket, and where zero stands when they are taken out.
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end

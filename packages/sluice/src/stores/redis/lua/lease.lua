@@ -1,0 +1,116 @@
+-- Grants, renews and settles leases of token buckets, one after the other: `grantLease` (algorithms/leased-bucket.ts), replayed.
+--
+-- KEYS        the states, one for each request
+-- ARGV[1]     time; how many numbers belong to a request; for each request n, m, burst, the least amount, the most, holder, sequence, life, and of
+--             what the holder had what it keeps and what it returns; amounts in micro-tokens
+-- returns     for each request the value of its state as it was, nil for none; time; for each request what was granted
+
+-- include: clock.lua
+-- include: put.lua
+-- include: bucket-value.lua
+-- include: bucket-flow.lua
+-- include: bucket-leases.lua
+-- include: bucket-adopt.lua
+
+-- Holders of one bucket at once.
+local MOST_HOLDERS = 64
+
+local function with(leases, lease)
+  local place = #leases + 1
+  for index, other in ipairs(leases) do
+    if other[4] > lease[4] then
+      place = index
+      break
+    end
+  end
+  table.insert(leases, place, lease)
+  return leases
+end
+
+local function grant(key, value, at)
+  local n, m, burst = asked[at], asked[at + 1], asked[at + 2]
+  local least, most, holder, sequence, life = asked[at + 3], asked[at + 4], asked[at + 5], asked[at + 6], asked[at + 7]
+  local time, ends = now, 0
+  local zero, rest, seen, hold, leases, changed
+  if value then
+    local old_n, old_m, old_burst
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
+    if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
+      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      changed = true
+    end
+    if zero and seen > now then time = seen end
+  end
+  if ends > now then most = 0 end
+  local others, own = {}, nil
+  local stale = false
+  if leases then
+    local settled_zero, settled_rest, settled = settle(zero, rest, n, m, burst, leases, time)
+    for _, lease in ipairs(settled or {}) do
+      if lease[1] == holder then own = lease else others[#others + 1] = lease end
+    end
+    stale = own and sequence <= own[2]
+    if not stale then zero, rest, leases, changed = settled_zero, settled_rest, settled, true end
+  end
+  local granted = 0
+  if not stale then
+    local kept, returned, until_when = 0, 0, time + life
+    if own then
+      kept = math.min(asked[at + 8], own[3])
+      returned = math.min(asked[at + 9], own[3] - kept)
+      until_when = math.max(until_when, own[4])
+      local back, left = flow(n, m, returned, 0)
+      rest = rest - left
+      if rest < 0 then back, rest = back + 1, rest + n end
+      local out = out_on(others) + kept
+      zero, rest = cut(zero - back, rest, n, m, burst - out, time)
+      if seen < time then seen = time end
+      leases = others
+    end
+    local level = 0
+    if most >= least and (own or #others < MOST_HOLDERS) then
+      level = burst
+      if zero then
+        local full_zero, full_rest = cut(zero, rest, n, m, burst, time)
+        level = level_of(full_zero, full_rest, n, m, time)
+      end
+    end
+    if level >= least then granted = math.min(most, level) end
+    if granted > 0 then
+      local low, low_rest = cut(0, 0, n, m, burst, time)
+      if not zero then
+        zero, rest, hold = low, low_rest, 0
+      elseif zero < low or (zero == low and rest <= low_rest) then
+        zero, rest = low, low_rest
+        if hold > 0 and time >= seen + hold then hold = 0 end
+      end
+      local span, left = flow(n, m, granted, rest)
+      zero, rest, seen = zero + span, left, time
+    end
+    if kept + granted > 0 then leases = with(others, { holder, sequence, kept + granted, until_when }) end
+    changed = changed or granted > 0
+  end
+  if changed then
+    if leases and #leases == 0 then leases = nil end
+    if not zero then
+      if ends > now then put(key, block_value(ends), ends) else call('DEL', key) end
+    else
+      local expires = leased_until(zero, rest, seen, hold, n, m, burst, leases or {})
+      if ends > expires then expires = ends end
+      put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+    end
+  end
+  return granted
+end
+
+local values, granted = {}, {}
+for place = 1, #KEYS do
+  local value = redis.pcall('GET', KEYS[place])
+  if type(value) ~= 'string' then value = false end
+  values[place] = value
+  granted[place] = grant(KEYS[place], value, 3 + (place - 1) * asked[2])
+end
+local size = #KEYS + 1
+values[size] = now
+for place = 1, #granted do values[size + place] = granted[place] end
+return values
