@@ -28,7 +28,7 @@ export function clusterSuite(name: string, open: (addresses: PrivateCluster['add
       ...redisStates(prefix, { getBuffer: (key) => reader.getBuffer(key) }),
       open: async () => redisStore({ client: client.port, prefix }),
       close: async () => {
-        for (const { admin } of cluster.nodes) expect(await immortal(admin, prefix)).toEqual([])
+        for (const { admin } of cluster.nodes.slice(0, 3)) expect(await immortal(admin, prefix)).toEqual([])
         await client.close()
         await reader.quit()
         await cluster.stop()
