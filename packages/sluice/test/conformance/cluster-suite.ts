@@ -13,7 +13,11 @@ export interface OpenCluster {
 }
 
 /** Registers the store suite on a private cluster of three primaries and three replicas. */
-export function clusterSuite(name: string, open: (addresses: PrivateCluster['addresses']) => Promise<OpenCluster>): void {
+export function clusterSuite(
+  name: string,
+  open: (addresses: PrivateCluster['addresses']) => Promise<OpenCluster>,
+  differentialCalls: number,
+): void {
   describe.skipIf(noRedis)(`a Redis Cluster by ${name}`, () => {
     const prefix = 'suite:'
     let cluster: PrivateCluster
@@ -34,7 +38,7 @@ export function clusterSuite(name: string, open: (addresses: PrivateCluster['add
         await cluster.stop()
       },
       givesBack: true,
-      differentialCalls: 2_000,
+      differentialCalls,
     })
   })
 }
