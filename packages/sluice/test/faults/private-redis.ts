@@ -22,7 +22,7 @@ export async function privateRedis(extra: readonly string[] = [], chosen?: numbe
   const port = chosen ?? (await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'sluice-fault-'))
   const nothingKept = file === undefined ? ['--save', '', '--appendonly', 'no'] : [file]
-  const args = [...nothingKept, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...extra]
+  const args = [...nothingKept, '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--shutdown-timeout', '0', ...extra]
   const engine = await startEngine(found.path, args, {
     url: `redis://127.0.0.1:${port}`,
     ready: () => answers(port),

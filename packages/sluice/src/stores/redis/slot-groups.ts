@@ -1,7 +1,6 @@
-import { stateName } from '../../keys/encode.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { CallOutcome } from '../../algorithms/algorithm.ts'
-import { type Call, type CallGroup, type GroupVerdict, type StateId, StoreFailure, type Verdict } from '../store.ts'
+import { type Call, type GroupVerdict, type StateId, StoreFailure, type Verdict } from '../store.ts'
 
 /** The calls of one group whose states lie in one slot. */
 export interface Part {
@@ -48,42 +47,36 @@ export function looking(part: Part): Part {
   return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], looks: true }
 }
 
-/** Groups that share no state, in lists that need not wait for each other; those of one slot each are all in one list. */
-export function independent(groups: readonly CallGroup[], asked: readonly (readonly Part[])[]): readonly (readonly number[])[] {
-  const spans = (index: number): boolean => (asked[index] as readonly Part[]).length > 1
-  if (![...groups.keys()].some(spans)) return [[...groups.keys()]]
-  // A group points to an earlier one with which it shares a state, if only by way of others.
-  const earlier = [...groups.keys()]
-  const first = (index: number): number => (earlier[index] === index ? index : (earlier[index] = first(earlier[index] as number)))
-  const users = new Map<string, number>()
-  for (const [index, { calls }] of groups.entries()) {
-    for (const { id } of calls) {
-      const user = users.get(stateName(id))
-      if (user === undefined) users.set(stateName(id), index)
-      else earlier[first(index)] = first(user)
+/** Asks for one part. */
+export type Ask = (part: Part) => Promise<GroupVerdict>
+
+/** Parts that are asked for in one turn, as those of groups that go on together, are sent as one list for each slot, in order. */
+export function together(send: (parts: readonly Part[]) => Promise<readonly GroupVerdict[]>): Ask {
+  let waiting: { part: Part; resolve: (verdict: GroupVerdict) => void; reject: (error: unknown) => void }[] = []
+  const flush = (): void => {
+    const lists = gather(waiting, ({ part }) => part.slot)
+    waiting = []
+    for (const list of lists) {
+      send(list.map(({ part }) => part)).then(
+        (verdicts) => list.forEach(({ resolve }, index) => resolve(verdicts[index] as GroupVerdict)),
+        (error: unknown) => list.forEach(({ reject }) => reject(error)),
+      )
     }
   }
-  const lists = gather(groups.keys(), first)
-  const local = lists.filter((list) => !list.some(spans)).flat()
-  return [local.sort((a, b) => a - b), ...lists.filter((list) => list.some(spans))]
+  return (part) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ part, resolve, reject })
+      if (waiting.length === 1) void Promise.resolve().then(flush)
+    })
 }
 
-/** A list of groups in the runs in which it is decided: those of one slot each together, one over several slots alone. */
-export function inOrder(indexes: readonly number[], asked: readonly (readonly Part[])[]): readonly (readonly number[])[] {
-  const runs: number[][] = []
-  let open: number[] | undefined
-  for (const index of indexes) {
-    if ((asked[index] as readonly Part[]).length > 1) {
-      runs.push([index])
-      open = undefined
-    } else if (open === undefined) runs.push((open = [index]))
-    else open.push(index)
-  }
-  return runs
+export interface Answered {
+  readonly part: Part
+  readonly verdict: GroupVerdict
 }
 
 /** One answer of what each slot said. */
-export function joinParts(answers: readonly { readonly part: Part; readonly verdict: GroupVerdict }[]): GroupVerdict {
+export function joinParts(answers: readonly Answered[]): GroupVerdict {
   const lost = answers.find(({ verdict }) => verdict.outcome === 'undecided')
   if (lost !== undefined) return lost.verdict
   const [only] = answers

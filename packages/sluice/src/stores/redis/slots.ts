@@ -11,68 +11,57 @@ import {
   type Store,
   StoreFailure,
 } from '../store.ts'
-import { gather, independent, inOrder, joinParts, looking, type Part, partsOf, settled, undecided } from './slot-groups.ts'
+import { type Answered, type Ask, gather, joinParts, looking, type Part, partsOf, settled, together, undecided } from './slot-groups.ts'
 
 /**
  * A store whose keys lie in slots, from one that decides groups of one slot. Groups of one slot travel together, slots at the same
  * time. A group over several slots asks slot after slot, the most restrictive first (least rate per cost), and gives back what
  * earlier ones charged when a later one does not allow: when it has been answered it has charged all or nothing, but until then
- * others may be denied what it holds (under-grant); nobody is ever admitted too much. Its `at` is the latest of its slots' times.
- * Groups that share a state are decided in order, others at the same time. Bound G: that of the store.
+ * others may be denied what it holds (under-grant), those of the same `consume` too; nobody is ever admitted too much. Each slot decides
+ * in the order in which it is asked. `at` is the latest of a group's slots' times. Bound G: that of the store.
  */
 export function bySlot(store: Store, slotOf: (name: string) => number): Store {
   const slot = (id: StateId): number => slotOf(stateName(id))
 
-  /** Groups of one slot each, in order within a slot; one that cannot be decided does not keep others from it. */
-  const local = async (
-    verb: 'consume' | 'peek',
-    parts: readonly Part[],
-    options: CallOptions | undefined,
-  ): Promise<readonly GroupVerdict[]> => {
-    const verdicts: GroupVerdict[] = []
-    await Promise.all(
-      gather(parts.keys(), (index) => (parts[index] as Part).slot).map(async (indexes) => {
-        const groups = indexes.map((index) => ({ calls: (parts[index] as Part).calls }))
-        const answers = await store[verb](groups, options).catch((error: unknown) => groups.map(() => undecided(error)))
-        indexes.forEach((index, place) => (verdicts[index] = answers[place] as GroupVerdict))
-      }),
-    )
-    return verdicts
+  /** Parts of one slot, in order; what cannot be decided does not keep other slots from it. */
+  const send = async (verb: 'consume' | 'peek', parts: readonly Part[], options: CallOptions | undefined): Promise<GroupVerdict[]> => {
+    const groups = parts.map(({ calls }) => ({ calls }))
+    try {
+      return [...(await store[verb](groups, options))]
+    } catch (error) {
+      return groups.map(() => undecided(error))
+    }
   }
-  const one = async (part: Part, options: CallOptions | undefined): Promise<GroupVerdict> =>
-    (await local('consume', [part], options))[0] as GroupVerdict
 
   const giveBack = async (part: Part, at: number, options?: CallOptions): Promise<void> => {
     if (store.adjust === undefined) throw new StoreFailure('setup', 'unknown', `${store.name ?? 'store'}: cannot give back`)
-    const receipt = options?.now ?? at
     await store.adjust(
       part.calls,
       part.calls.map(({ cost }) => cost),
-      { ...options, receipt },
+      { ...options, receipt: options?.now ?? at },
     )
   }
 
-  /** One group over several slots. */
-  const spanning = async (parts: readonly Part[], options: CallOptions | undefined): Promise<GroupVerdict> => {
-    const charged: { part: Part; verdict: GroupVerdict }[] = []
+  const decide = async (parts: readonly Part[], ask: Ask, options: CallOptions | undefined): Promise<GroupVerdict> => {
+    const charged: Answered[] = []
     for (const part of parts) {
-      const verdict = await one(part, options)
+      const verdict = await ask(part)
       if (verdict.outcome === 'undecided') {
         // Nobody waits for this: it is past the deadline as often as not. What cannot be given back stays charged, as after a lost answer.
-        for (const { part: earlier, verdict: held } of charged) {
-          giveBack(earlier, held.at, options?.now === undefined ? undefined : { now: options.now }).catch(() => {})
-        }
+        const later = options?.now === undefined ? undefined : { now: options.now }
+        for (const held of charged) giveBack(held.part, held.verdict.at, later).catch(() => {})
         return charged.length === 0 ? verdict : inDoubt(verdict)
       }
-      if (verdict.outcome !== 'allowed') return denied(parts, { part, verdict }, charged, options)
+      if (verdict.outcome !== 'allowed') return refuse(parts, { part, verdict }, charged, ask, options)
       charged.push({ part, verdict })
     }
     return joinParts(charged)
   }
-  const denied = async (
+  const refuse = async (
     parts: readonly Part[],
-    no: { part: Part; verdict: GroupVerdict },
-    charged: readonly { part: Part; verdict: GroupVerdict }[],
+    no: Answered,
+    charged: readonly Answered[],
+    ask: Ask,
     options: CallOptions | undefined,
   ): Promise<GroupVerdict> => {
     try {
@@ -81,25 +70,12 @@ export function bySlot(store: Store, slotOf: (name: string) => number): Store {
       return undecided(error)
     }
     const others = parts.filter((part) => part !== no.part)
-    const seen = await local('consume', others.map(looking), options)
-    return joinParts([no, ...others.map((part, index) => ({ part, verdict: seen[index] as GroupVerdict }))])
+    return joinParts([no, ...(await Promise.all(others.map(async (part) => ({ part, verdict: await ask(looking(part)) }))))])
   }
 
   const consume = async (groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]> => {
-    const asked = groups.map(({ calls }) => partsOf(calls, slot))
-    const verdicts: GroupVerdict[] = []
-    const decide = async (indexes: readonly number[]): Promise<void> => {
-      for (const run of inOrder(indexes, asked)) {
-        const parts = run.map((index) => asked[index] as readonly Part[])
-        const answers =
-          parts.length === 1 && parts[0]?.length !== 1
-            ? [await spanning(parts[0] as readonly Part[], options)]
-            : await local('consume', parts.flat(), options)
-        run.forEach((index, place) => (verdicts[index] = answers[place] as GroupVerdict))
-      }
-    }
-    await Promise.all(independent(groups, asked).map(decide))
-    return settled(verdicts)
+    const ask = together((parts) => send('consume', parts, options))
+    return settled(await Promise.all(groups.map(({ calls }) => decide(partsOf(calls, slot), ask, options))))
   }
 
   const peek = async (groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]> => {
@@ -107,7 +83,8 @@ export function bySlot(store: Store, slotOf: (name: string) => number): Store {
     const refused = new Set<number>()
     for (;;) {
       const parts = asked.flatMap((group, index) => (refused.has(index) ? group.map(looking) : group))
-      const seen = await local('peek', parts, options)
+      const ask = together((some) => send('peek', some, options))
+      const seen = await Promise.all(parts.map(ask))
       let at = 0
       const answers = asked.map((group) => group.map((part) => ({ part, verdict: seen[at++] as GroupVerdict })))
       // What a group over several slots would not get, it does not take in the slot that would allow it: those after it are asked again.

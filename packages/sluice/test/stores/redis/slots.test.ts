@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fixedWindow, memoryStore, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { seeded } from '../../../src/testing/random.ts'
 import { bySlot } from '../../../src/stores/redis/slots.ts'
 import { type Call, type Store, StoreFailure } from '../../../src/stores/store.ts'
 
@@ -10,6 +11,7 @@ const MICRO = 1_000_000
 /** The slot of a key is its first letter. */
 const slotOf = (name: string): number => name.charCodeAt(SCOPE.text.length)
 const ten = tokenBucket({ rate: '10/s', burst: 10 })
+const hundred = tokenBucket({ rate: '1/s', burst: 100 })
 const five = tokenBucket({ rate: '5/s', burst: 5 })
 
 interface Sent {
@@ -140,17 +142,61 @@ describe('a store by slots', () => {
     expect(await left(store, 'a')).toBe(10)
   })
 
-  it('decides groups that share a state in order, by way of others too', async () => {
-    const { store } = nodes()
-    const groups = [
-      { calls: [call('a', ten, 6), call('b')] },
-      { calls: [call('b', ten, 9), call('c')] },
-      { calls: [call('c', ten, 10), call('a')] },
-      { calls: [call('a', ten, 4)] },
-      { calls: [call('c', ten, 9)] },
-    ]
+  it('asks for many groups over the same slots in as many calls as for one, each slot in order', async () => {
+    const { store, sent } = nodes()
+    const groups = ['1', '2', '3', '4'].map((user) => ({ calls: [call('all', ten, 3), call(`b${user}`, five, 3)] }))
     const verdicts = await store.consume(groups, { now: START })
-    expect(verdicts.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'denied', 'allowed', 'allowed'])
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'allowed', 'denied'])
+    expect(sent.map(({ verb, keys }) => `${verb} ${keys.join()}`)).toEqual([
+      'consume b1,b2,b3,b4',
+      'consume all,all,all,all',
+      'adjust b4',
+      'consume b4,b4',
+    ])
+    expect(await left(store, 'b4', five)).toBe(5)
+  })
+
+  it('one of two groups that would fit alone passes, never both', async () => {
+    const { store } = nodes()
+    const groups = [{ calls: [call('a', five, 3), call('b', ten, 4)] }, { calls: [call('b', ten, 8), call('a', five, 4)] }]
+    const verdicts = await store.consume(groups, { now: START })
+    expect(verdicts.filter(({ allowed }) => allowed).length).toBeLessThanOrEqual(1)
+    const passed = verdicts.findIndex(({ allowed }) => allowed)
+    const taken = [
+      [3, 4],
+      [4, 8],
+      [0, 0],
+    ].at(passed === -1 ? 2 : passed) as [number, number]
+    expect([await left(store, 'a', five), await left(store, 'b')]).toEqual([5 - taken[0], 10 - taken[1]])
+  })
+
+  it('under many callers at once, what was admitted is what was charged, in every slot', async () => {
+    const { inner } = nodes()
+    const random = seeded(4)
+    const later = async (): Promise<void> => {
+      for (let turns = Math.floor(random() * 4); turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve))
+    }
+    const slow: Store = {
+      ...inner,
+      consume: async (groups, options) => (await later(), inner.consume(groups, options)),
+      adjust: async (...args) => (await later(), inner.adjust?.(...args)),
+    }
+    const store = bySlot(slow, slotOf)
+    const keys = ['a', 'b', 'c', 'd']
+    const taken = new Map(keys.map((key) => [key, 0]))
+    const ask = async (): Promise<void> => {
+      const calls = keys.filter(() => random() < 0.6).map((key) => call(key, hundred, 1 + Math.floor(random() * 5)))
+      const [verdict] = await store.consume([{ calls: calls.length === 0 ? [call('a', hundred)] : calls }], { now: START })
+      if (verdict === undefined || !verdict.allowed) return
+      const charged = calls.length === 0 ? [call('a', hundred)] : calls
+      for (const { id, cost } of charged) taken.set(id.key, (taken.get(id.key) as number) + cost / MICRO)
+    }
+    await Promise.all(Array.from({ length: 300 }, ask))
+    for (const key of keys) {
+      expect(taken.get(key)).toBeLessThanOrEqual(100)
+      expect(await left(store, key, hundred)).toBe(100 - (taken.get(key) as number))
+    }
+    expect(Math.max(...taken.values())).toBeGreaterThan(90)
   })
 
   it('looks at groups as consume would answer them one after another', async () => {
@@ -163,7 +209,9 @@ describe('a store by slots', () => {
     ]
     const looked = await store.peek(groups, { now: START })
     expect(looked.map(({ outcome }) => outcome)).toEqual(['allowed', 'denied', 'allowed', 'denied'])
-    expect(await store.consume(groups, { now: START })).toEqual(looked)
+    for (const [index, group] of groups.entries()) {
+      expect(await store.consume([group], { now: START })).toEqual([looked[index]])
+    }
   })
 
   it('a slot that fails takes only its own groups along', async () => {
