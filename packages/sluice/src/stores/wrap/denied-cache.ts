@@ -1,6 +1,6 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { refuseUnknown } from '../../errors/options.ts'
-import { MICROS_PER_MS } from '../../time/micros.ts'
+import { MICROS_PER_MS, type Micros } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
 import type { Call, CallGroup, CallOptions, GroupVerdict, StateId, Store, Verdict } from '../store.ts'
@@ -126,16 +126,19 @@ export function withDeniedCache(store: Store, options: DeniedCacheOptions = {}):
 /** The verdict as it stands now: store time has gone on, and waits have become shorter by as much. */
 function aged({ verdict, heardAt }: Denial, now: MonotonicInstant): GroupVerdict {
   const passed = Math.floor((now - heardAt) * MICROS_PER_MS)
-  const calls = verdict.calls.map((call): Verdict => {
-    const { outcome, retryAfter, remaining, replenishAfter, resetAfter, blocked } = call
-    const later = {
-      outcome,
-      retryAfter: Math.max(0, retryAfter - passed),
-      remaining,
-      replenishAfter: Math.max(0, replenishAfter - passed),
-      resetAfter: Math.max(0, resetAfter - passed),
-    }
-    return blocked === undefined ? later : { ...later, blocked }
-  })
-  return { outcome: 'denied', allowed: false, at: verdict.at + passed, calls, source: 'denied-cache' }
+  const { calls } = verdict
+  // Most questions are of one limit, and an array that is made whole need not grow.
+  const later = calls.length === 1 ? [callLater(calls[0] as Verdict, passed)] : calls.map((call) => callLater(call, passed))
+  return { outcome: 'denied', allowed: false, at: verdict.at + passed, calls: later, source: 'denied-cache' }
+}
+
+function callLater({ outcome, retryAfter, remaining, replenishAfter, resetAfter, blocked }: Verdict, passed: Micros): Verdict {
+  const later = {
+    outcome,
+    retryAfter: retryAfter > passed ? retryAfter - passed : 0,
+    remaining,
+    replenishAfter: replenishAfter > passed ? replenishAfter - passed : 0,
+    resetAfter: resetAfter > passed ? resetAfter - passed : 0,
+  }
+  return blocked === undefined ? later : { ...later, blocked }
 }
