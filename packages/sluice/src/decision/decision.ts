@@ -30,6 +30,8 @@ export interface Degraded {
   /** `unknown`: the call may have been charged. */
   readonly executed: 'no' | 'unknown'
   readonly message: string
+  /** Among how many processes the limit was divided where a store in this process stood in; absent where it had the whole. */
+  readonly nodes?: number
 }
 
 interface Base {

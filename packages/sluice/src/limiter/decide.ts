@@ -18,7 +18,7 @@ export interface NamedLimit {
  * @param clock this process's time, read where the store could not say its own
  */
 export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
-  const { outcome, calls, source, degraded } = verdict
+  const { outcome, calls, source, degraded, nodes } = verdict
   const at = Math.floor((verdict.at >= 0 ? verdict.at : clock.now()) / MICROS_PER_MS)
   const [first] = calls
   // Most limiters have one limit, and an array that is made whole need not grow.
@@ -26,9 +26,9 @@ export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], 
     first !== undefined && calls.length === 1
       ? [viewOf(first, named[0] as NamedLimit)]
       : calls.map((call, index) => viewOf(call, named[index] as NamedLimit))
-  if (outcome === 'undecided') return { outcome, allowed: verdict.allowed, limits, at, source, degraded: degradedBy(degraded) }
+  if (outcome === 'undecided') return { outcome, allowed: verdict.allowed, limits, at, source, degraded: degradedBy(degraded, nodes) }
   const decision: Decision = outcome === 'allowed' ? { outcome, allowed: true, limits, at, source } : refusal(verdict, limits, named, at)
-  return degraded === undefined ? decision : { ...decision, degraded: degradedBy(degraded) }
+  return degraded === undefined ? decision : { ...decision, degraded: degradedBy(degraded, nodes) }
 }
 
 function refusal(
@@ -90,7 +90,8 @@ function latest(calls: readonly Verdict[]): number {
   return worst
 }
 
-function degradedBy(failure: StoreFailure | undefined): Degraded {
-  if (failure === undefined) return { kind: 'protocol', executed: 'unknown', message: 'the store gave no answer and no reason' }
-  return { kind: failure.kind, executed: failure.executed, message: failure.message }
+function degradedBy(failure: StoreFailure | undefined, nodes: number | undefined): Degraded {
+  const shared = nodes === undefined ? {} : { nodes }
+  if (failure === undefined) return { kind: 'protocol', executed: 'unknown', message: 'the store gave no answer and no reason', ...shared }
+  return { kind: failure.kind, executed: failure.executed, message: failure.message, ...shared }
 }

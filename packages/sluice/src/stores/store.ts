@@ -74,6 +74,8 @@ export interface GroupVerdict {
   readonly reason?: 'overflow'
   /** Set where the store that should have decided did not, or not from the key's own state. */
   readonly degraded?: StoreFailure
+  /** Set where a store in this process stood in with a part of the limit: among how many processes it was divided. */
+  readonly nodes?: number
 }
 
 /**

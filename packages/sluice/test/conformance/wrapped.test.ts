@@ -6,6 +6,7 @@ import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import type { Store } from '../../src/stores/store.ts'
 import {
+  resilient,
   withBreaker,
   withCoalescing,
   withDeadline,
@@ -25,6 +26,7 @@ const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
   ['withCoalescing', (store) => withCoalescing(store)],
   ['withDeniedCache', (store) => withDeniedCache(store)],
   ['withBreaker', (store) => withBreaker(store)],
+  ['resilient', (store) => resilient(store, { deadlineMs: 1_000, leases: { afterCalls: 1, share: 1 } })],
   ['withLeases', (store) => withLeases(store, { afterCalls: 1, share: 1 })],
 ]
 

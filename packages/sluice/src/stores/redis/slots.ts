@@ -99,6 +99,10 @@ export function bySlot(store: Store, slotOf: (name: string) => number): Store {
   return {
     ...(store.name === undefined ? {} : { name: store.name }),
     capabilities: { ...store.capabilities, atomicBatch: 'same-slot', sync: false },
+    slotOf: (ids) => {
+      const [first, ...others] = ids.map(slot)
+      return others.every((other) => other === first) ? first : undefined
+    },
     consume,
     peek,
     reset: (ids, options) => perSlot(ids, slot, (some) => store.reset(some, options)),

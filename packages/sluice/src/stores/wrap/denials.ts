@@ -100,7 +100,8 @@ export class Denials {
 function same(one: readonly Call[], other: readonly Call[]): boolean {
   if (one.length !== other.length) return false
   for (let index = 0; index < one.length; index += 1) {
-    const [a, b] = [one[index] as Call, other[index] as Call]
+    const a = one[index] as Call
+    const b = other[index] as Call
     if (a.cost !== b.cost || a.limit !== b.limit || a.id.key !== b.id.key || a.id.scope !== b.id.scope) return false
   }
   return true

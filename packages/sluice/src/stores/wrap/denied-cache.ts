@@ -1,6 +1,6 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { refuseUnknown } from '../../errors/options.ts'
-import { MICROS_PER_MS } from '../../time/micros.ts'
+import { MICROS_PER_MS, type Micros } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
 import type { Call, CallGroup, CallOptions, GroupVerdict, StateId, Store, Verdict } from '../store.ts'
@@ -17,6 +17,8 @@ export interface DeniedCacheOptions {
 
 /** Clocks that have come apart by more than this: the machine slept, and nothing is remembered. */
 const ASLEEP_MS = 50
+/** So often is looked whether it did: reading a clock costs a quarter of an answer, and a denial does no harm meanwhile. */
+const LOOK_MS = 1
 
 /**
  * Answers a question that was denied, asked again, without asking the store: until the first of its denying calls could pass, and `maxDeniedMs` at
@@ -42,10 +44,14 @@ export function withDeniedCache(store: Store, options: DeniedCacheOptions = {}):
   const lease = store.lease?.bind(store)
   /** Rises with every change from here: an answer to what was asked before it is not remembered. */
   let changes = 0
+  let nextLook: MonotonicInstant = 0
 
   const find = (group: CallGroup, now: MonotonicInstant): Denial | undefined => {
     if (denials.empty) return undefined
-    if (sleep.slept(now)) denials.clear()
+    if (now >= nextLook) {
+      nextLook = now + LOOK_MS
+      if (sleep.slept(now)) denials.clear()
+    }
     return denials.find(group, now)
   }
   const remember = ({ calls }: CallGroup, verdict: GroupVerdict, askedAt: MonotonicInstant): void => {
@@ -126,16 +132,19 @@ export function withDeniedCache(store: Store, options: DeniedCacheOptions = {}):
 /** The verdict as it stands now: store time has gone on, and waits have become shorter by as much. */
 function aged({ verdict, heardAt }: Denial, now: MonotonicInstant): GroupVerdict {
   const passed = Math.floor((now - heardAt) * MICROS_PER_MS)
-  const calls = verdict.calls.map((call): Verdict => {
-    const { outcome, retryAfter, remaining, replenishAfter, resetAfter, blocked } = call
-    const later = {
-      outcome,
-      retryAfter: Math.max(0, retryAfter - passed),
-      remaining,
-      replenishAfter: Math.max(0, replenishAfter - passed),
-      resetAfter: Math.max(0, resetAfter - passed),
-    }
-    return blocked === undefined ? later : { ...later, blocked }
-  })
-  return { outcome: 'denied', allowed: false, at: verdict.at + passed, calls, source: 'denied-cache' }
+  const { calls } = verdict
+  // Most questions are of one limit, and an array that is made whole need not grow.
+  const later = calls.length === 1 ? [callLater(calls[0] as Verdict, passed)] : calls.map((call) => callLater(call, passed))
+  return { outcome: 'denied', allowed: false, at: verdict.at + passed, calls: later, source: 'denied-cache' }
+}
+
+function callLater({ outcome, retryAfter, remaining, replenishAfter, resetAfter, blocked }: Verdict, passed: Micros): Verdict {
+  const later = {
+    outcome,
+    retryAfter: retryAfter > passed ? retryAfter - passed : 0,
+    remaining,
+    replenishAfter: replenishAfter > passed ? replenishAfter - passed : 0,
+    resetAfter: resetAfter > passed ? resetAfter - passed : 0,
+  }
+  return blocked === undefined ? later : { ...later, blocked }
 }

@@ -217,11 +217,12 @@ describe('withDeniedCache', () => {
   })
 
   it('remembers nothing after the machine has slept, nor after it is closed', async () => {
-    const { ask, sleep, store } = bench()
+    const { ask, clock, sleep, store } = bench()
     await ask(call('k', 10))
     await ask(call('k', 5))
     expect((await ask(call('k', 5))).source).toBe('denied-cache')
     sleep(51)
+    clock.advance(1)
     expect((await ask(call('k', 5))).source).toBe('store')
     expect((await ask(call('k', 5))).source).toBe('denied-cache')
     await store.close()

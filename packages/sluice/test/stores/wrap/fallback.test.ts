@@ -108,3 +108,55 @@ describe('withFallback', () => {
     await expect(store.consume([group('k')])).rejects.toThrow(TypeError)
   })
 })
+
+describe('withFallback with a part of the limit', () => {
+  const four = tokenBucket({ rate: '1/day', burst: 8 })
+  const asking = (key: string, cost = 1): CallGroup => ({
+    calls: [{ id: { scope: { text: 'f:tb:' }, key }, limit: four, cost: cost * 1_000_000, phase: 0 }],
+  })
+  const standing = (nodes: number | (() => number)) => {
+    const remote = switchable()
+    return { remote, store: withFallback(remote.store, { policy: 'local', local: memoryStore(), nodes }) }
+  }
+  const outcomes = async (store: Store, key: string, count: number): Promise<string[]> => {
+    const seen: string[] = []
+    for (let index = 0; index < count; index += 1) seen.push((await store.consume([asking(key)]))[0]?.outcome ?? '')
+    return seen
+  }
+
+  it('grants limit / nodes, says the count, and follows it when it changes', async () => {
+    let alive = 4
+    const { store } = standing(() => alive)
+    expect(await outcomes(store, 'k', 3)).toEqual(['allowed', 'allowed', 'denied'])
+    const [denied] = await store.consume([asking('k')])
+    expect(denied).toMatchObject({ source: 'fallback', degraded: failure, nodes: 4, calls: [{ remaining: 0 }] })
+    alive = 2
+    const [more] = await store.peek([asking('fresh', 4)])
+    expect(more).toMatchObject({ outcome: 'allowed', nodes: 2 })
+    // What was used up under the smaller part is not there again (law 7).
+    expect(await outcomes(store, 'k', 1)).toEqual(['denied'])
+  })
+
+  it('tells the count with the decision', async () => {
+    const { remote } = standing(4)
+    const limiter = createLimiter({ limit: four, store: withFallback(remote.store, { policy: 'local', local: memoryStore(), nodes: 4 }) })
+    expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed', degraded: { kind: 'timeout', nodes: 4 } })
+    const whole = createLimiter({ limit: four, store: remote.store, onStoreFailure: 'local' })
+    expect((await whole.check('k')).degraded).toEqual({ kind: 'timeout', executed: 'unknown', message: 'no answer' })
+  })
+
+  it('does not know what the part can never grant: nothing passes, and it is not impossible', async () => {
+    const { store } = standing(4)
+    expect((await store.consume([asking('k', 3)]))[0]).toMatchObject({ outcome: 'undecided', allowed: false, nodes: 4, degraded: failure })
+    expect((await store.consume([asking('k', 9)]))[0]).toMatchObject({ outcome: 'impossible', nodes: 4 })
+    expect(await outcomes(store, 'k', 1)).toEqual(['allowed'])
+  })
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 100_000_000])('lets nothing pass where the count is %s', async (alive) => {
+    expect((await standing(() => alive).store.consume([asking('k')]))[0]).toMatchObject({ outcome: 'undecided', allowed: false })
+  })
+
+  it.each([0, 1.5, Number.NaN])('refuses a fixed count of %s', (nodes) => {
+    expect(() => standing(nodes)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
+  })
+})

@@ -1,0 +1,61 @@
+import { refuseUnknown } from '../../errors/options.ts'
+import { systemTime } from '../../time/system.ts'
+import type { Time } from '../../time/time.ts'
+import type { Store } from '../store.ts'
+import { type BreakerOptions, type BreakerState, withBreaker } from './breaker.ts'
+import { type CoalescingOptions, withCoalescing } from './coalescing.ts'
+import { withDeadline } from './deadline.ts'
+import { type DeniedCacheOptions, withDeniedCache } from './denied-cache.ts'
+import { type FallbackOptions, withFallback } from './fallback.ts'
+import { type LeasesOptions, withLeases } from './leases.ts'
+
+/** Each wrapper's own options; `false` leaves it out. The clock is the same for all. */
+export interface ResilientOptions {
+  /** Milliseconds that a call may take; default 50. */
+  readonly deadlineMs?: number
+  readonly coalescing?: Omit<CoalescingOptions, 'clock'> | false
+  readonly breaker?: Omit<BreakerOptions, 'clock' | 'deadlineMs'> | false
+  readonly deniedCache?: Omit<DeniedCacheOptions, 'clock'> | false
+  /** Default false: what is out on lease is missing elsewhere, and blocks made elsewhere are felt later. */
+  readonly leases?: Omit<LeasesOptions, 'clock'> | false
+  /** Default none: limiters and engines answer for a store that fails, each by its own policy. */
+  readonly fallback?: FallbackOptions
+  readonly clock?: Time
+}
+
+export interface ResilientStore extends Store {
+  readonly breakerState: BreakerState
+  /** Tokens on lease that are in hand now, over all keys. */
+  readonly tokensInHand: number
+}
+
+const KNOWN = ['deadlineMs', 'coalescing', 'breaker', 'deniedCache', 'leases', 'fallback', 'clock']
+
+/**
+ * A store over a wire with everything around it, in the order in which each wrapper helps the next. From the outside: fallback (answers whatever fails), denied-cache
+ * (what need not be asked), leases (what is decided here), breaker (a store that fails is not asked), deadline (of what is asked), coalescing (what is asked together).
+ * `close` gives leases back and waits for what is under way. A store in this process gets the fallback alone. Bound G: that of the store, and of the fallback while it is down.
+ * @throws LimiterError INVALID_OPTIONS
+ */
+export function resilient(store: Store, options: ResilientOptions = {}): ResilientStore {
+  refuseUnknown('resilient', options, KNOWN)
+  const { deadlineMs = 50, coalescing = {}, breaker = {}, deniedCache = {}, leases = false, fallback, clock = systemTime } = options
+  const far = !store.capabilities.sync
+  const joined = far && coalescing !== false ? withCoalescing(store, { ...coalescing, clock }) : store
+  const timely = far ? withDeadline(joined, deadlineMs, clock) : joined
+  const broken = far && breaker !== false ? withBreaker(timely, { ...breaker, deadlineMs, clock }) : undefined
+  const asked = broken ?? timely
+  const leased = far && leases !== false ? withLeases(asked, { ...leases, clock }) : undefined
+  const decided = leased ?? asked
+  const told = far && deniedCache !== false ? withDeniedCache(decided, { ...deniedCache, clock }) : decided
+  const outermost = fallback === undefined ? told : withFallback(told, fallback)
+  return {
+    ...outermost,
+    get breakerState() {
+      return broken?.breakerState ?? 'closed'
+    },
+    get tokensInHand() {
+      return leased?.tokensInHand ?? 0
+    },
+  }
+}
