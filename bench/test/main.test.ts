@@ -94,7 +94,7 @@ describe('npm run bench', () => {
       expect(results).toMatchObject({ suite: 'redis', seconds: 0.1, machine: { node: process.versions.node } })
       expect(Object.keys(results.parts)).toEqual(['redis-time', 'denied', 'cluster'])
       const marks = Object.values(results.parts).flatMap(({ readings }) => readings.map(({ mark }) => mark))
-      expect(marks).toHaveLength(5 + 4 + 6)
+      expect(marks).toHaveLength(5 + 5 + 6)
       expect(marks).not.toContain('wrong')
       expect(readdirSync(temporary)).toEqual(['results'])
     },
