@@ -4,6 +4,7 @@ import { ioredis, redisStore } from 'sluice/redis'
 import type { TraceEntry } from 'sluice/testing'
 import { openWire } from '../wire.ts'
 import type { Contestant } from './contestant.ts'
+import { groupsUnder } from './groups.ts'
 
 /** Sluice as it is published, defaults and deadline included, on the server's clock. All callers share a connection. */
 export const sluice: Contestant = sluiceOver('Sluice', (store) => store)
@@ -32,6 +33,35 @@ export function sluiceOver(name: string, wrap: (store: Store) => Store): Contest
         close: async (keys) => {
           for (const key of keys) await limiter.reset(key)
           await limiter.close()
+          await wire.close()
+        },
+      }
+    },
+  }
+}
+
+/** The store by itself, wrapped or not: what is left where no limiter turns verdicts into decisions. It has no deadline of its own. */
+export function storeOver(name: string, wrap: (store: Store) => Store): Contestant {
+  return {
+    name,
+    instants: 'told',
+    open: async (url, quota, { note = false }) => {
+      const wire = await openWire(url, 1)
+      const admitted: TraceEntry[] = []
+      const wrapped = wrap(redisStore({ client: ioredis(wire.clients[0] as Redis) }))
+      const store = note ? listening(wrapped, admitted) : wrapped
+      const groupOf = groupsUnder(quota)
+      await store.ready()
+      return {
+        wire,
+        ...(note ? { admitted } : {}),
+        ask: async (key) => {
+          const [verdict] = await store.consume([groupOf(key)])
+          return verdict?.allowed === true
+        },
+        close: async (keys) => {
+          await store.reset(keys.flatMap((key) => groupOf(key).calls.map(({ id }) => id)))
+          await store.close()
           await wire.close()
         },
       }

@@ -13,6 +13,7 @@ export const denied: RedisPart = {
       lua: { way: 'lua', ...one },
       plain: { way: 'sluice', ...one },
       cache: { way: 'denied-cache', ...one },
+      cacheStore: { way: 'denied-cache-store', ...one },
       resilient: { way: 'resilient', ...one },
       blocking: { way: 'flexible-blocking', ...one },
       clock: { way: 'clock-denied', ...one },
@@ -21,6 +22,7 @@ export const denied: RedisPart = {
       readings: [
         judge(comparison, { name: 'plain', ours: 'plain', baseline: 'lua', as: 'speed' }),
         judge(comparison, { name: 'denied-cache', ours: 'cache', baseline: 'lua', floor: 'clock', as: 'speed', goal: { atLeast: 30 } }),
+        judge(comparison, { name: 'denied-cache, its store alone', ours: 'cacheStore', baseline: 'lua', as: 'speed' }),
         judge(comparison, { name: 'resilient', ours: 'resilient', baseline: 'lua', floor: 'clock', as: 'speed' }),
         judge(comparison, { name: 'denied-cache against a peer that blocks in memory', ours: 'cache', baseline: 'blocking', as: 'speed' }),
       ],

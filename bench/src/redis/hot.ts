@@ -24,6 +24,8 @@ export const hot: RedisPart = {
         coalescing: { way: 'coalescing', ...one },
         leases: { way: 'leases', ...one },
         resilient: { way: 'resilient', ...one },
+        coalescingStore: { way: 'coalescing-store', ...one },
+        leasesStore: { way: 'leases-store', ...one },
         luaOwn: { way: 'lua', ...own },
         leasesOwn: { way: 'leases', ...own },
         joined: { way: 'empty-joined', ...one },
@@ -41,6 +43,7 @@ export const hot: RedisPart = {
           as: 'speed',
           ...(goals ? { goal: { atLeast: 4.5 } } : {}),
         }),
+        judge(comparison, { name: `coalescing, ${at}, its store alone`, ours: 'coalescingStore', baseline: 'lua', as: 'speed' }),
         storeCalls(comparison, {
           name: `coalescing, ${at}, store calls`,
           ours: 'coalescing',
@@ -55,6 +58,7 @@ export const hot: RedisPart = {
           as: 'speed',
           ...(goals ? { goal: { atLeast: 15 } } : {}),
         }),
+        judge(comparison, { name: `strict leases, ${at}, its store alone`, ours: 'leasesStore', baseline: 'lua', as: 'speed' }),
         storeCalls(comparison, {
           name: `strict leases, ${at}, store calls`,
           ours: 'leases',

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { ioredis, redisStore } from 'sluice/redis'
 import { perSecondOf, type Quota, TIME_TO_LIVE } from '../contestants/contestant.ts'
 import { PROGRAM } from '../contestants/lua.ts'
-import { groupsUnder } from './groups.ts'
+import { groupsUnder } from '../contestants/groups.ts'
 
 export interface MemoryInput {
   readonly url: string

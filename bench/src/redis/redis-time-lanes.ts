@@ -3,7 +3,7 @@ import { ioredis, redisStore } from 'sluice/redis'
 import { perSecondOf, type Quota, TIME_TO_LIVE } from '../contestants/contestant.ts'
 import { PROGRAM } from '../contestants/lua.ts'
 import { programStats } from './command-stats.ts'
-import { groupsUnder } from './groups.ts'
+import { groupsUnder } from '../contestants/groups.ts'
 
 export interface RedisTimeInput {
   readonly url: string

@@ -80,12 +80,13 @@ function newRunning(lane: CallersLane): Running {
 async function warmUp(running: Running, batchMs: number): Promise<void> {
   const least = running.lane.callers * 2
   const until = performance.now() + WARM_UPS * batchMs
+  let quickest = Number.POSITIVE_INFINITY
   while (performance.now() < until) {
     const started = performance.now()
     await spend(running.lane, running.calls, new Map())
-    const perCall = (performance.now() - started) / running.calls
-    // Cold batches are slow: a lane grows at most tenfold at a time.
-    running.calls = Math.max(least, Math.min(Math.round(batchMs / perCall), running.calls * 10))
+    // A batch may be slow for many reasons, and quick for one.
+    quickest = Math.min(quickest, (performance.now() - started) / running.calls)
+    running.calls = Math.max(least, Math.min(Math.round(batchMs / quickest), running.calls * 10))
   }
 }
 

@@ -5,7 +5,7 @@ import { flexible, flexibleBlocking } from '../contestants/flexible.ts'
 import { clockAlone, emptyJoined } from '../contestants/floors.ts'
 import { lua, luaPipelined } from '../contestants/lua.ts'
 import { multiCommand } from '../contestants/multi-command.ts'
-import { sluice, sluiceOver } from '../contestants/sluice.ts'
+import { sluice, sluiceOver, storeOver } from '../contestants/sluice.ts'
 import { watch } from '../contestants/watch.ts'
 import { wrapperOf, type WrapperName } from './wrappers.ts'
 
@@ -24,6 +24,9 @@ export type Way =
   | 'denied-cache'
   | 'leases'
   | 'resilient'
+  | 'coalescing-store'
+  | 'denied-cache-store'
+  | 'leases-store'
   | 'empty-joined'
   | 'clock'
   | 'clock-denied'
@@ -42,6 +45,9 @@ const WAYS: Readonly<Record<Way, Contestant | undefined>> = {
   'denied-cache': wrapped('Sluice, denied-cache', 'withDeniedCache'),
   leases: wrapped('Sluice, strict leases', 'withCoalescing', 'withLeases'),
   resilient: wrapped('Sluice, resilient', 'resilient'),
+  'coalescing-store': bare('its store alone, coalescing', 'withCoalescing'),
+  'denied-cache-store': bare('its store alone, denied-cache', 'withDeniedCache'),
+  'leases-store': bare('its store alone, strict leases', 'withCoalescing', 'withLeases'),
   'empty-joined': emptyJoined,
   clock: clockAlone(true),
   'clock-denied': clockAlone(false),
@@ -54,4 +60,9 @@ export function wayOf(way: Way): Contestant | undefined {
 function wrapped(name: string, ...names: readonly WrapperName[]): Contestant | undefined {
   const wrap = wrapperOf(...names)
   return wrap === undefined ? undefined : sluiceOver(name, wrap)
+}
+
+function bare(name: string, ...names: readonly WrapperName[]): Contestant | undefined {
+  const wrap = wrapperOf(...names)
+  return wrap === undefined ? undefined : storeOver(name, wrap)
 }

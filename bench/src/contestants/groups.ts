@@ -1,5 +1,5 @@
 import { type CallGroup, tokenBucket } from 'sluice'
-import type { Quota } from '../contestants/contestant.ts'
+import type { Quota } from './contestant.ts'
 
 const SCOPE = { text: 'bench:default:tb:' }
 /** A cost of 1 as stores take it. */
