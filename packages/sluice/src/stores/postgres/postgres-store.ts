@@ -47,8 +47,11 @@ export interface PostgresStoreOptions {
 export interface PostgresStore extends Store {
   adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
   block(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
-  /** Creates or updates tables and functions; safe when many processes start together. */
-  migrate(): Promise<void>
+  /**
+   * Creates or updates tables and functions; safe when many processes start together. With `article` also the table and the function
+   * of "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for those who call it from SQL.
+   */
+  migrate(options?: { readonly article?: boolean }): Promise<void>
   /** Deletes all states that decide like none, in small batches and past what is locked: how many there were. */
   sweep(options?: CallOptions): Promise<number>
 }
@@ -146,7 +149,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     ready: async (callOptions) => {
       await run([], callOptions, false)
     },
-    migrate: () => migrate(client, table, unlogged).catch((error: unknown) => Promise.reject(classify(error))),
+    migrate: ({ article } = {}) => migrate(client, { table, unlogged, article }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
   }
 }
