@@ -63,7 +63,11 @@ function postgres(): { targets: Target[]; changed: readonly string[] } {
   const { texts, changed } = compareTexts(recorded, (name) => strip(include(folder, `${name}.sql`), '--'))
   const items = texts.map(({ name, sha256, source }) => `  { name: '${name}', sha256: '${sha256}', source: ${literal(source)} },\n`)
   const type = 'readonly { readonly name: string; readonly sha256: string; readonly source: string }[]'
-  const text = `${HEADER}export const migrations: ${type} = [\n${items.join('')}]\n`
+  const article = join(folder, 'article.sql')
+  const asked = existsSync(article)
+    ? `\nexport const articleProgram: string = ${literal(strip(readFileSync(article, 'utf8'), '--'))}\n`
+    : ''
+  const text = `${HEADER}export const migrations: ${type} = [\n${items.join('')}]\n${asked}`
   return {
     targets: [
       { file: record, text: recordOf(texts) },

@@ -5,6 +5,7 @@ import { checkVerb } from './commands/check.ts'
 import { explainVerb } from './commands/explain.ts'
 import { inspectVerb } from './commands/inspect.ts'
 import { blockVerb, resetVerb, unblockVerb } from './commands/key-changes.ts'
+import { migrateVerb } from './commands/migrate.ts'
 import { serveVerb } from './commands/serve-verb.ts'
 import { verifyVerb } from './commands/verify.ts'
 import { CommandFailure, EXIT } from './failure.ts'
@@ -13,7 +14,7 @@ import { helpOf, overview } from './help.ts'
 import type { Verb } from './verb.ts'
 import { WorkerFailure } from './workers/supervise.ts'
 
-const VERBS: readonly Verb[] = [serveVerb, checkVerb, explainVerb, inspectVerb, resetVerb, blockVerb, unblockVerb, verifyVerb]
+const VERBS: readonly Verb[] = [serveVerb, checkVerb, explainVerb, inspectVerb, resetVerb, blockVerb, unblockVerb, verifyVerb, migrateVerb]
 
 async function main(args: readonly string[]): Promise<void> {
   const [first, ...rest] = args

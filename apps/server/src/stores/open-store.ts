@@ -42,9 +42,11 @@ export async function openStore(url: string, { startMs = START_MS, space }: Open
     const why = error instanceof Error ? (error.message.split('\n')[0] as string) : String(error)
     return new CommandFailure(EXIT.unreachable, `store ${name} cannot be reached: ${withoutSecrets(why, url)}`, { cause: error })
   }
-  const { store, keeps, begin, reason, discard, close } = await open(url, Math.min(CONNECT_MS, startMs), space).catch((error: unknown) => {
-    throw unreachable(error)
-  })
+  const { store, keeps, begin, reason, migrate, discard, close } = await open(url, Math.min(CONNECT_MS, startMs), space).catch(
+    (error: unknown) => {
+      throw unreachable(error)
+    },
+  )
   const deadline = performance.now() + startMs
   try {
     await within(
@@ -55,7 +57,7 @@ export async function openStore(url: string, { startMs = START_MS, space }: Open
     await close()
     throw unreachable(reason?.() ?? error)
   }
-  return { store, name, keeps, discard, close }
+  return { store, name, keeps, ...(migrate === undefined ? {} : { migrate }), discard, close }
 }
 
 /** A server that is stopped takes connections and says nothing; no client's own bounds cover all of that. */

@@ -14,6 +14,7 @@ export async function pglite(folder: string, space: string | undefined): Promise
       if (space !== undefined) await database.exec(`create schema ${space}; set search_path to ${space}`)
       await store.migrate()
     },
+    migrate: store.migrate,
     discard: async () => {
       if (space === undefined) return
       await database.exec(`drop schema ${space} cascade`)

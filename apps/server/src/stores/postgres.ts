@@ -22,6 +22,7 @@ export async function postgres(url: string, connectMs: number, space: string | u
       if (space !== undefined) await pool.query(`create schema if not exists ${space}`)
       await store.migrate()
     },
+    migrate: store.migrate,
     discard: async () => {
       if (space !== undefined) await pool.query(`drop schema if exists ${space} cascade`)
     },

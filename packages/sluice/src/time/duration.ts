@@ -36,7 +36,7 @@ export function parseDuration(value: string | number): Micros {
 }
 
 function read(text: string): Micros | undefined {
-  const match = /^\s*(?:(\d{1,12})(?:\.(\d{1,6}))?)?\s*([a-z]{1,7})\s*$/.exec(text)
+  const match = /^\s*(?:(\d{1,16})(?:\.(\d{1,6}))?)?\s*([a-z]{1,7})\s*$/.exec(text)
   if (match === null) return undefined
   const [, whole = '1', decimals = '', name = ''] = match
   const unit = UNITS.get(name) ?? UNITS.get(name.replace(/s$/, ''))

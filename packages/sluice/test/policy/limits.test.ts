@@ -14,6 +14,7 @@ describe('limits of all algorithms', () => {
     ['algorithm: token-bucket, rate: 1/min, burst: 0.5', 'token-bucket', 0.5, 30_000],
     ['algorithm: fixed-window, limit: 100, window: 1m', 'fixed-window', 100, 60_000],
     ['algorithm: sliding-window-counter, limit: 2.5, window: 1500', 'sliding-window-counter', 2.5, 1_500],
+    ['algorithm: fixed-window, limit: 10, window: 90d', 'fixed-window', 10, 7_776_000_000],
     ['algorithm: sliding-window-log, limit: "10", window: 1h', 'sliding-window-log', 10, 3_600_000],
   ])('%s is a %s of %d over %d ms', (fields, name, capacity, windowMs) => {
     expect(at(fields)).toMatchObject({ algorithm: { name }, capacity, windowMs })

@@ -32,7 +32,8 @@ const CONFLICT_PAUSE_MS = 2
 export function createAsking({ client, maxInFlight, clock, random }: AskingOptions): Ask {
   const calls = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: client.connections })
   return (statement, values, options) => {
-    const late = (): boolean => options?.deadline !== undefined && clock.monotonic() >= options.deadline
+    const late = (): boolean =>
+      options?.signal?.aborted === true || (options?.deadline !== undefined && clock.monotonic() >= options.deadline)
     const send = async (conflicts = 0, firsts = 0): Promise<readonly Row[]> => {
       try {
         const rows = await client.query(statement, typeof values === 'function' ? values(firsts) : values)

@@ -57,6 +57,11 @@ export function digestOf(id: StateId): string {
   return sha256(stateName(id)).slice(0, 32)
 }
 
+/** Each once, in the order in which rows are locked. */
+export function digestsOf(ids: readonly StateId[]): string[] {
+  return [...new Set(ids.map(digestOf))].sort()
+}
+
 const texts = new WeakMap<object, string>()
 
 /**

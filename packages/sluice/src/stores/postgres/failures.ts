@@ -10,6 +10,8 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   ['08', 'connection'],
   ['40001', 'contention'],
   ['40P01', 'contention'],
+  ['23505', 'contention'],
+  ['22012', 'contention'],
   ['55P03', 'contention'],
   ['25006', 'readonly'],
   ['57014', 'timeout'],
@@ -44,9 +46,12 @@ export function classify(error: unknown): StoreFailure {
   return new StoreFailure('connection', unsent ? 'no' : 'unknown', `postgres: ${message}`, { cause: error })
 }
 
-/** Worth another try: the server gave up for the sake of others (PostgreSQL manual, 13.5). */
+/** The server gave up for the sake of others (PostgreSQL manual, 13.5), or somebody else made the row first. */
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '23505', '22012'])
+
+/** Worth another try: nothing was executed, and the next time it may be. 22012: a swap of several rows found one of them changed. */
 export function isConflict(error: unknown): boolean {
-  return codeOf(error) === '40001' || codeOf(error) === '40P01'
+  return CONFLICTS.has(codeOf(error))
 }
 
 /** The code that a client gave to what it threw; the empty text for none. */

@@ -1,15 +1,21 @@
 import { TEXT_CHANGED } from './failures.ts'
-import { migrations } from './programs.gen.ts'
+import { articleProgram, migrations } from './programs.gen.ts'
 import type { PostgresPort } from './postgres-port.ts'
 
 /** Any number that nothing else in a database is likely to lock. */
 const LOCK = 7_218_054_101
 
+export interface MigrateOptions {
+  readonly table: string
+  readonly unlogged?: boolean | undefined
+  readonly article?: boolean | undefined
+}
+
 /**
  * Brings the schema up to date: each migration once, recorded in a ledger, under a lock, so that any number of processes may
  * start together. What is there already is left alone; a migration that was applied with another text is an error.
  */
-export async function migrate(client: PostgresPort, table: string, unlogged: boolean | undefined): Promise<void> {
+export async function migrate(client: PostgresPort, { table, unlogged, article }: MigrateOptions): Promise<void> {
   const own = (text: string): string => (table === 'sluice' ? text : text.replaceAll('sluice_', `${table}_`))
   const steps = migrations.map(
     ({ name, sha256, source }) => `
@@ -28,10 +34,13 @@ begin
   perform pg_advisory_xact_lock(${LOCK});
   if to_regclass('sluice_migrations') is null then
     create table sluice_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now());
-  end if;${steps.join('')}${unlogged === undefined ? '' : persistence(unlogged)}
+  end if;${steps.join('')}${unlogged === undefined ? '' : persistence(unlogged)}${article === true ? ARTICLE : ''}
 end $migrate$`),
   )
 }
+
+const ARTICLE = `
+  execute $article$${articleProgram}$article$;`
 
 /** Changing it writes the tables anew, so it is done only where they are not so yet. */
 function persistence(unlogged: boolean): string {

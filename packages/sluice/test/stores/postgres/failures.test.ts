@@ -10,6 +10,8 @@ describe('failures of PostgreSQL', () => {
     ['40001', 'contention', 'no'],
     ['40P01', 'contention', 'no'],
     ['55P03', 'contention', 'no'],
+    ['23505', 'contention', 'no'],
+    ['22012', 'contention', 'no'],
     ['40003', 'protocol', 'unknown'],
     ['25006', 'readonly', 'no'],
     ['57014', 'timeout', 'no'],
@@ -68,7 +70,15 @@ describe('failures of PostgreSQL', () => {
   })
 
   it('knows what is worth another try', () => {
-    expect(['40001', '40P01', '55P03', '57014'].map((code) => isConflict(coded(code)))).toEqual([true, true, false, false])
+    expect(['40001', '40P01', '23505', '22012', '55P03', '57014', '40003'].map((code) => isConflict(coded(code)))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
     expect(isConflict(null)).toBe(false)
   })
 })

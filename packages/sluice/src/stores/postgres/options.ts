@@ -1,0 +1,91 @@
+import type { MicroTokens } from '../../algorithms/algorithm.ts'
+import { LimiterError } from '../../errors/limiter-error.ts'
+import { refuseUnknown } from '../../errors/options.ts'
+import type { Micros } from '../../time/micros.ts'
+import { systemRandom, systemTime } from '../../time/system.ts'
+import type { Random, Time } from '../../time/time.ts'
+import type { AdjustOptions, Call, CallOptions, StateId, Store } from '../store.ts'
+import type { PostgresPort } from './postgres-port.ts'
+
+export type Dialect = 'postgres' | 'yugabyte' | 'cockroach'
+
+export interface PostgresStoreOptions {
+  readonly client: PostgresPort
+  /** What the names of tables and functions begin with; small letters, digits and `_`. Default `sluice`. */
+  readonly table?: string
+  /** Whether the tables are kept out of the write-ahead log: faster, and empty after a crash of the server. Default false. */
+  readonly unlogged?: boolean
+  /** A row that another call holds is waited for, or the call is `undecided` at once (contention). Default `wait`. */
+  readonly onContention?: 'wait' | 'fail'
+  /**
+   * Milliseconds between two looks, each at a few pages of the table, for rows that decide like none; about as many rows are looked at in
+   * one as 32 pages hold, some 3,000. 0: none, `sweep()` is called by somebody. Default 1,000.
+   */
+  readonly sweepEveryMs?: number
+  /**
+   * Another database that speaks PostgreSQL's protocol: states are then read, decided here and written where they have not changed meanwhile, since neither
+   * the functions nor what they lock would do there. Default `postgres`.
+   */
+  readonly dialect?: Dialect
+  /** Calls under way at once, abandoned ones included; further ones are refused at once. Default 10,000. */
+  readonly maxInFlight?: number
+  /** Source of deadlines only: decisions are made on the database's clock. */
+  readonly clock?: Time
+  /** Spreads the tries after a conflict. */
+  readonly random?: Random
+}
+
+export interface PostgresStore extends Store {
+  adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
+  block(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
+  /**
+   * Creates or updates tables and functions; safe when many processes start together. With `article` also the table and the function
+   * of "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for those who call it from SQL.
+   */
+  migrate(options?: { readonly article?: boolean }): Promise<void>
+  /** Deletes all states that decide like none, in small batches and past what is locked: how many there were. */
+  sweep(options?: CallOptions): Promise<number>
+}
+
+const KNOWN = ['client', 'table', 'unlogged', 'onContention', 'sweepEveryMs', 'dialect', 'maxInFlight', 'clock', 'random']
+const DIALECTS: readonly unknown[] = ['postgres', 'yugabyte', 'cockroach']
+/** Milliseconds between two statements of the sweep in the background. */
+const SWEEP_MS = 1_000
+const LONGEST_SWEEP_MS = 86_400_000
+
+export interface Chosen extends Required<Omit<PostgresStoreOptions, 'unlogged'>> {
+  readonly unlogged: boolean | undefined
+}
+
+/**
+ * The options with their defaults.
+ * @throws LimiterError INVALID_OPTIONS
+ */
+export function chosen(options: PostgresStoreOptions): Chosen {
+  refuseUnknown('postgresStore', options, KNOWN)
+  const all: Chosen = {
+    table: 'sluice',
+    unlogged: undefined,
+    onContention: 'wait',
+    sweepEveryMs: SWEEP_MS,
+    dialect: 'postgres',
+    maxInFlight: 10_000,
+    clock: systemTime,
+    random: systemRandom,
+    ...options,
+  }
+  const { table, onContention, sweepEveryMs, dialect } = all
+  if (!/^[a-z_][a-z0-9_]{0,31}$/.test(table)) {
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: table is ${JSON.stringify(table)}, expected at most 32 of a-z, 0-9 and _`)
+  }
+  if (onContention !== 'wait' && onContention !== 'fail') {
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: onContention is ${JSON.stringify(onContention)}, expected wait or fail`)
+  }
+  if (!(sweepEveryMs >= 0 && sweepEveryMs <= LONGEST_SWEEP_MS)) {
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: sweepEveryMs is ${String(sweepEveryMs)}, expected 0 to ${LONGEST_SWEEP_MS}`)
+  }
+  if (!DIALECTS.includes(dialect)) {
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: dialect is ${JSON.stringify(dialect)}, expected ${DIALECTS.join(', ')}`)
+  }
+  return all
+}

@@ -1,0 +1,84 @@
+import { type CallGroup, type CallOptions, type GroupVerdict, StoreFailure } from '../store.ts'
+import { createAsking } from './asking.ts'
+import { arrayText, digestOf, digestsOf, planText, questionOf } from './encode.ts'
+import { classify } from './failures.ts'
+import { migrate } from './migrate.ts'
+import type { Chosen, PostgresStore } from './options.ts'
+import { replay } from './replay.ts'
+import { statementsOf } from './statements.ts'
+import { createSweeper } from './sweeper.ts'
+
+/** States that functions in the database decide: one statement for each call, whatever it asks. */
+export function programStore({ client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random }: Chosen): PostgresStore {
+  const statements = statementsOf(table)
+  const ask = createAsking({ client, maxInFlight, clock, random })
+
+  const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, deadline) => {
+    const [row] = await ask(statements.sweep, [String(first), String(pages)], deadline === undefined ? undefined : { deadline })
+    const [gone = 0, more = 0] = numbersOf(String(row?.['reply']))
+    return { gone, more: more === 1 }
+  })
+
+  const run = async (
+    groups: readonly CallGroup[],
+    callOptions: CallOptions | undefined,
+    charging: boolean,
+  ): Promise<readonly GroupVerdict[]> => {
+    const question = questionOf(groups)
+    const sizes = groups.map(({ calls }) => calls.length)
+    const values = (waiting: string): string[] => [
+      String(callOptions?.now ?? 0),
+      String(charging),
+      waiting,
+      ...[question.ids, question.firstPlans, sizes, question.plans, question.calls].map(arrayText),
+    ]
+    const [row] = await ask(statements.consume, (tries) => values(onContention === 'fail' ? '0' : tries < 2 ? '1' : '2'), callOptions)
+    const reply = row?.['reply']
+    const verdicts = typeof reply === 'string' ? replay(groups, question, numbersOf(reply)) : undefined
+    if (verdicts !== undefined) return verdicts
+    throw new StoreFailure('protocol', 'unknown', `postgres: the function answered ${JSON.stringify(reply)?.slice(0, 200)}`)
+  }
+
+  return {
+    name: 'postgres',
+    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
+    consume: async (groups, callOptions) => {
+      const verdicts = await run(groups, callOptions, true)
+      if (callOptions?.now === undefined) sweeper.asked()
+      return verdicts
+    },
+    peek: (groups, callOptions) => run(groups, callOptions, false),
+    adjust: async (calls, amounts, callOptions) => {
+      if (calls.length === 0) return
+      const parts = calls.map((call, index) => ({
+        id: digestOf(call.id),
+        plan: planText(call.limit),
+        given: `${amounts[index]},${call.phase}`,
+      }))
+      // Rows are locked in the order of their ids; calls of one state keep theirs.
+      parts.sort((one, other) => (one.id < other.id ? -1 : one.id > other.id ? 1 : 0))
+      const lists = [parts.map(({ id }) => id), parts.map(({ plan }) => plan), parts.map(({ given }) => given)]
+      const times = [String(callOptions?.now ?? 0), String(callOptions?.receipt ?? -1)]
+      await ask(statements.adjust, [...times, ...lists.map(arrayText)], callOptions)
+    },
+    block: async (ids, duration, callOptions) => {
+      if (ids.length === 0) return
+      await ask(statements.block, [String(callOptions?.now ?? 0), String(duration ?? -1), arrayText(digestsOf(ids))], callOptions)
+    },
+    reset: async (ids, callOptions) => {
+      if (ids.length > 0) await ask(statements.reset, [arrayText(digestsOf(ids))], callOptions)
+    },
+    sweep: (callOptions) => sweeper.all(callOptions?.deadline),
+    ready: async (callOptions) => {
+      await run([], callOptions, false)
+    },
+    migrate: ({ article } = {}) => migrate(client, { table, unlogged, article }).catch((error: unknown) => Promise.reject(classify(error))),
+    close: async () => {},
+  }
+}
+
+/** `{1,2,3}` as numbers; what is none becomes NaN. */
+function numbersOf(array: string): number[] {
+  const inner = array.slice(1, -1)
+  return inner === '' ? [] : inner.split(',').map((text) => (/^-?\d+$/.test(text) ? Number(text) : Number.NaN))
+}

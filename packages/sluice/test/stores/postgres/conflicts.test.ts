@@ -1,0 +1,147 @@
+import pgDriver from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createLimiter, tokenBucket } from '../../../src/index.ts'
+import { digestOf } from '../../../src/stores/postgres/encode.ts'
+import { type Dialect, pg, postgresStore } from '../../../src/stores/postgres/index.ts'
+import type { GroupVerdict, StoreFailure } from '../../../src/stores/store.ts'
+import { audit, type TraceEntry } from '../../../src/testing/index.ts'
+import { schema } from '../../conformance/postgres-rows.ts'
+
+const { postgres: url } = inject('engines')
+const limit = tokenBucket({ rate: '1/day', burst: 10 })
+const call = (key: string, other = limit) => ({ id: { scope: { text: 'c:' }, key }, limit: other, cost: 1_000_000, phase: 0 })
+
+describe.skipIf(url === undefined).each<[Dialect, string]>([
+  ['postgres', 'sluice_state'],
+  ['yugabyte', 'sluice_swap'],
+  ['cockroach', 'sluice_swap'],
+])('conflicts: %s', (dialect, table) => {
+  const own = schema(url)
+  const pool = new pgDriver.Pool({ connectionString: url, max: 8, options: `-c search_path=${own.name}` })
+  const open = (onContention: 'wait' | 'fail' = 'wait') => postgresStore({ client: pg(pool), dialect, onContention, sweepEveryMs: 0 })
+  const store = open()
+  beforeAll(async () => {
+    await own.create()
+    await store.migrate()
+    // Each write of a row trips over a code, so many times; what a sequence has counted stays counted when the write is rolled back.
+    await pool.query(`create sequence trips; create table trip (code text, most int); insert into trip values ('00000', 0);
+create function trip_over() returns trigger language plpgsql as $$
+declare
+  t record;
+begin
+  select * into t from trip;
+  if t.most > 0 and nextval('trips') <= t.most then
+    raise exception 'restart transaction' using errcode = t.code;
+  end if;
+  return new;
+end $$;
+create trigger trip before insert or update on ${table} for each row execute function trip_over()`)
+  })
+  afterAll(async () => {
+    await pool.end()
+    await own.drop()
+  })
+  const trip = (code: string, most: number) =>
+    pool.query(`select setval('trips', 1, false); update trip set code = '${code}', most = ${most}`)
+  const trips = async (): Promise<number> => {
+    const { rows } = await pool.query<{ many: number }>(`select case when is_called then last_value else 0 end::int as many from trips`)
+    return rows[0]?.many ?? -1
+  }
+  const failure = (asked: Promise<unknown>): Promise<StoreFailure> =>
+    asked.then(
+      () => Promise.reject(new Error('it was answered')),
+      (error: StoreFailure) => error,
+    )
+
+  it.each(['40001', '40P01'])('%s twice: tried again, and charged once', async (code) => {
+    await store.consume([{ calls: [call(code)] }])
+    await trip(code, 2)
+    const [verdict] = await store.consume([{ calls: [call(code)] }], { deadline: performance.now() + 10_000 })
+    await trip('00000', 0)
+    expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 8 }] })
+  })
+
+  it('40001 without an end: contention, never a denial, and nothing was charged', async () => {
+    await store.consume([{ calls: [call('endless')] }])
+    await trip('40001', 1_000_000)
+    const error = await failure(store.consume([{ calls: [call('endless')] }], { deadline: performance.now() + 200 }))
+    await trip('00000', 0)
+    expect(error).toMatchObject({ name: 'StoreFailure' })
+    expect(['contention', 'timeout']).toContain(error.kind)
+    const [verdict] = await store.peek([{ calls: [call('endless')] }])
+    expect(verdict?.calls[0]?.remaining).toBe(8)
+  })
+
+  it('40003, whose outcome nobody knows: counted as spent and never sent again', async () => {
+    await trip('40003', 1_000_000)
+    const error = await failure(store.consume([{ calls: [call('unknown')] }]))
+    expect(error).toMatchObject({ kind: 'protocol', executed: 'unknown' })
+    expect(await trips()).toBe(1)
+    await trip('00000', 0)
+  })
+
+  it('the first calls of a key, from all sides at once: each is decided, and the limit holds', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 60 }, () => store.consume([{ calls: [call('first')] }])))
+    expect(outcomes.flat().filter(({ outcome }) => outcome === 'allowed')).toHaveLength(10)
+    expect(outcomes.flat().filter(({ outcome }) => outcome === 'denied')).toHaveLength(50)
+  })
+
+  it('groups of four limits in random order, with 8 connections: no deadlock, all or nothing', async () => {
+    const before = await deadlocks()
+    const keys = ['w', 'x', 'y', 'z']
+    const wide = tokenBucket({ rate: '1/day', burst: 1_000 })
+    const group = (turn: number) => ({
+      calls: keys.map((_, index) => call(`g:${keys[(index * (turn % 2 === 0 ? 1 : 3) + turn) % 4]}`, wide)),
+    })
+    const verdicts = await Promise.all(Array.from({ length: 200 }, (_, turn) => store.consume([group(turn)])))
+    expect(verdicts.flat().every(({ allowed }) => allowed)).toBe(true)
+    const looks = await store.peek(keys.map((key) => ({ calls: [call(`g:${key}`, wide)] })))
+    expect(looks.map(({ calls }) => calls[0]?.remaining)).toEqual([799, 799, 799, 799])
+    expect((await deadlocks()) - before).toBe(0)
+  })
+
+  it('under SERIALIZABLE: exact, and undecided at worst', async () => {
+    const strict = new pgDriver.Pool({
+      connectionString: url,
+      max: 8,
+      options: `-c search_path=${own.name} -c default_transaction_isolation=serializable`,
+    })
+    const limiter = createLimiter({
+      limit: tokenBucket({ rate: '50/s', burst: 10 }),
+      store: postgresStore({ client: pg(strict), dialect }),
+      deadlineMs: 5_000,
+    })
+    const seen: TraceEntry[] = []
+    const kinds = new Set<string | undefined>()
+    const caller = async (): Promise<void> => {
+      for (let turn = 0; turn < 25; turn += 1) {
+        const { outcome, allowed, at, degraded } = await limiter.check('strict')
+        if (outcome === 'undecided') kinds.add(degraded?.kind)
+        else seen.push({ at: at * 1_000, cost: 1, allowed })
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, caller))
+    await strict.end()
+    // Decisions say milliseconds: an interval may seem shorter by one.
+    expect(audit(seen, tokenBucket({ rate: '50/s', burst: 11 })).overGrant).toBe(0)
+    expect(['contention', ...kinds]).toEqual(['contention', ...(kinds.size === 0 ? [] : ['contention'])])
+  })
+
+  it.skipIf(dialect !== 'postgres')('onContention fail: a row that is held is no wait and no denial', async () => {
+    await store.consume([{ calls: [call('held')] }])
+    const holder = await pool.connect()
+    await holder.query('begin')
+    await holder.query(`select from ${table} where id = $1 for update`, [digestOf(call('held').id)])
+    expect(await failure(open('fail').consume([{ calls: [call('held')] }]))).toMatchObject({ kind: 'contention', executed: 'no' })
+    const [other] = await open('fail').consume([{ calls: [call('free')] }])
+    await holder.query('commit')
+    holder.release()
+    expect((other as GroupVerdict).outcome).toBe('allowed')
+    expect((await open('fail').consume([{ calls: [call('held')] }]))[0]).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 8 }] })
+  })
+
+  async function deadlocks(): Promise<number> {
+    const { rows } = await pool.query<{ many: string }>('select deadlocks as many from pg_stat_database where datname = current_database()')
+    return Number(rows[0]?.many)
+  }
+})
