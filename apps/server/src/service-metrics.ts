@@ -1,11 +1,16 @@
 import type { Store } from 'sluice'
 import type { ReadMetric } from 'sluice/observe'
 import type { Bound, Rule } from 'sluice/policy'
+import type { ResilientStore } from 'sluice/wrap'
 import type { HeldPolicy } from './held-policy.ts'
 import { storeKindOf } from './stores/store-kind.ts'
 
 /** What a service can say of itself when it is scraped. */
-export function serviceMetrics(store: Store & { readonly size?: number }, policy: () => HeldPolicy): readonly ReadMetric[] {
+export function serviceMetrics(
+  store: Store & { readonly size?: number },
+  policy: () => HeldPolicy,
+  around: () => ResilientStore | undefined,
+): readonly ReadMetric[] {
   const kind = storeKindOf(store)
   const active = (): readonly Rule[] => policy().current.rules.filter(({ mode }) => mode !== 'off')
   const bounds = (tokens: (bound: Bound) => number) => () =>
@@ -19,6 +24,18 @@ export function serviceMetrics(store: Store & { readonly size?: number }, policy
       help: 'States that a store in this process holds.',
       type: 'gauge',
       read: () => (store.size === undefined ? [] : [{ labels: { store: store.name ?? 'store' }, value: store.size }]),
+    },
+    {
+      name: 'sluice_breaker_state',
+      help: 'Whether the store is asked: 0 closed (asked), 1 half-open (one call tries), 2 open (not asked).',
+      type: 'gauge',
+      read: () => gauge(around(), ({ breakerState }) => ({ labels: { store: store.name ?? 'store' }, value: BREAKER[breakerState] })),
+    },
+    {
+      name: 'sluice_lease_tokens',
+      help: 'Tokens that this process has on lease.',
+      type: 'gauge',
+      read: () => gauge(around(), ({ tokensInHand }) => ({ labels: { state: 'in_hand' }, value: tokensInHand })),
     },
     {
       name: 'sluice_overgrant_bound',
@@ -54,6 +71,12 @@ export function serviceMetrics(store: Store & { readonly size?: number }, policy
       read: () => [{ value: policy().rejected }],
     },
   ]
+}
+
+const BREAKER = { closed: 0, 'half-open': 1, open: 2 } as const
+
+function gauge<T>(store: ResilientStore | undefined, read: (store: ResilientStore) => T): readonly T[] {
+  return store === undefined ? [] : [read(store)]
 }
 
 /** Such as `header`, `header,method`, or `jwt|ip` where the first that has a value counts; `none` for one bucket for everybody. */

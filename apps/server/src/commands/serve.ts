@@ -11,6 +11,7 @@ import { holdOverrides, takeOverride } from '../held-overrides.ts'
 import { type HeldPolicy, holdPolicy, inOneLine } from '../held-policy.ts'
 import { createIdentities } from '../identities.ts'
 import { createLive } from '../live.ts'
+import { surrounded } from '../stores/around.ts'
 import { openStore } from '../stores/open-store.ts'
 import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
@@ -54,9 +55,16 @@ export async function serve(options: ServeOptions): Promise<void> {
   const { store: opened, name, keeps, close } = await openStore(chosen)
   const tokens = tokenCounts()
   const identities = createIdentities(file, first, tokens.count)
-  const decisions = prometheusMetrics({ read: serviceMetrics(opened, () => policy) })
+  const decisions = prometheusMetrics({
+    read: serviceMetrics(
+      opened,
+      () => policy,
+      () => around,
+    ),
+  })
   const metrics = { ...decisions, text: () => decisions.text() + tokens.text() }
-  const store = withObservers(opened, [metrics])
+  // Measured is what goes over the wire, not what is answered before it.
+  const { store, around, says } = surrounded(withObservers(opened, [metrics]), name, first.failure.deadlineMs)
   const live = createLive(() => engine.policy)
   const { claims, pseudonym } = identities
   const group = workerGroup()
@@ -104,6 +112,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     warn(first)
     process.stdout.write(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
     process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
+    process.stdout.write(`sluice: around it: ${says}\n`)
   }
   const watched = reloading(policy, file, text, group)
   readAgain = watched.read
@@ -120,7 +129,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   await connections.drain(DRAIN_MS)
   await engine.close()
   // A server that does not answer must not keep this process.
-  await Promise.race([close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
+  await Promise.race([(around?.close() ?? Promise.resolve()).then(close), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
 }
 
 /** Takes in the policy's file whenever it changes, and at SIGHUP; a bad one is told in one line and changes nothing. */

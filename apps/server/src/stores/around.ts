@@ -1,0 +1,23 @@
+import type { Store } from 'sluice'
+import { resilient, type ResilientStore } from 'sluice/wrap'
+
+export interface Surrounded {
+  readonly store: Store
+  /** Present where something stands around the store. */
+  readonly around?: ResilientStore
+  /** What is switched on, for whoever starts the service. */
+  readonly says: string
+}
+
+/**
+ * What `serve` puts around a store that is asked over a wire. A cluster's busy buckets are leased besides: limits of one request lie on several nodes there, and
+ * the one that all requests share would cost each of them a round trip.
+ */
+export function surrounded(store: Store, url: string, deadlineMs: number): Surrounded {
+  if (store.capabilities.sync) return { store, says: 'asked directly' }
+  const leases = store.capabilities.atomicBatch === 'any' ? false : {}
+  const around = resilient(store, { deadlineMs, leases })
+  const parts = ['calls joined', 'denials remembered for up to 1 s', 'a breaker', `a deadline of ${deadlineMs} ms`]
+  if (leases !== false && store.lease !== undefined) parts.push('busy token buckets leased')
+  return { store: around, around, says: `${parts.join(', ')}; over-grant 0 while ${url.split(':')[0]} decides` }
+}
