@@ -38,7 +38,13 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
   const { pseudonym } = options
   const first = parsePolicy(text, { filename: 'first.yaml' })
   const opened = options.store ?? memoryStore()
-  const metrics = prometheusMetrics({ read: serviceMetrics(opened, () => policy, () => undefined) })
+  const metrics = prometheusMetrics({
+    read: serviceMetrics(
+      opened,
+      () => policy,
+      () => undefined,
+    ),
+  })
   const store = withObservers(opened, [metrics])
   const top = topKeys()
   const live = createLive(() => engine.policy)

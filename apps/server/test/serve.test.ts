@@ -156,7 +156,8 @@ describe('serve refuses to start with one line', () => {
   it.each([
     ['redis://user:secret@127.0.0.1:1', 2, 'store redis://user:***@127.0.0.1:1 cannot be reached'],
     ['postgres://user:secret@127.0.0.1:1/db', 2, 'store postgres://user:***@127.0.0.1:1/db cannot be reached'],
-    ['redis+cluster://user:secret@127.0.0.1:1', 3, 'store redis+cluster://user:***@127.0.0.1:1: unknown kind'],
+    ['redis+cluster://user:secret@127.0.0.1:1', 2, 'store redis+cluster://user:***@127.0.0.1:1 cannot be reached'],
+    ['redis+sentinel://user:secret@127.0.0.1:1/primary', 2, 'store redis+sentinel://user:***@127.0.0.1:1/primary cannot be reached'],
     ['redis://user:top@secret@127.0.0.1:1', 2, 'store redis://user:***@127.0.0.1:1 cannot be reached'],
     ['redis://user:1/secret@127.0.0.1:1', 2, 'store redis://*** cannot be reached'],
     ['redis://127.0.0.1:1?password=secret', 2, 'store redis://127.0.0.1:1?*** cannot be reached'],
