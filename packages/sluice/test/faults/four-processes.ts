@@ -2,7 +2,11 @@ import pgDriver from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
 import { schema } from '../conformance/postgres-rows.ts'
-import { hammer, type Hammered } from './hammer.ts'
+import { hammer, type Hammered, type Hammering } from './hammer.ts'
+
+const ONE_KEY = { mode: 'exact', rate: 100, burst: 50, callers: 4, keys: 1 } as const
+/** Instants that a process reads off its own clock have milliseconds: so many tokens flow in one. */
+const RESOLUTION_S = 0.001
 
 /** Registers: four processes on one key for this long over-grant nothing, and lose nothing either. */
 export function fourProcesses(ms: number): void {
@@ -10,8 +14,10 @@ export function fourProcesses(ms: number): void {
 
   describe('four processes on one key', () => {
     it.skipIf(redis === undefined)(`Redis, for ${ms} ms`, async () => {
-      const space = `hammer-${process.pid}-${performance.now().toFixed(0)}:`
-      verify(await hammer({ kind: 'redis', url: redis as string, space, ms }))
+      const hammered = await hammer({ ...ONE_KEY, kind: 'redis', url: redis as string, space: freshSpace(), ms })
+      told(hammered)
+      expect(hammered.audit.overGrant).toBe(0)
+      expect(hammered.admitted).toBe(hammered.permitted)
     })
 
     it.skipIf(postgres === undefined)(`PostgreSQL, for ${ms} ms`, async () => {
@@ -21,16 +27,47 @@ export function fourProcesses(ms: number): void {
       const pool = new pgDriver.Pool({ connectionString: postgres, max: 1, options: `-c search_path=${own.name}` })
       await postgresStore({ client: pg(pool) }).migrate()
       await pool.end()
-      verify(await hammer({ kind: 'postgres', url: postgres as string, space: own.name, ms }))
+      const hammered = await hammer({ ...ONE_KEY, kind: 'postgres', url: postgres as string, space: own.name, ms })
+      told(hammered)
+      expect(hammered.audit.overGrant).toBe(0)
+      expect(hammered.admitted).toBe(hammered.permitted)
     })
   })
 }
 
-function verify(hammered: Hammered): void {
-  console.log(
-    `${expect.getState().currentTestName}: ${hammered.calls} calls, ${hammered.admitted} admitted, ` +
-      `${hammered.permitted} permitted, over-grant ${hammered.audit.overGrant}`,
-  )
-  expect(hammered.audit.overGrant).toBe(0)
-  expect(hammered.admitted).toBe(hammered.permitted)
+/** Registers: the same with 64 callers in each process, on one key and on a thousand, whatever stands around the store. */
+export function fourBusyProcesses(ms: number): void {
+  const { redis } = inject('engines')
+  const modes = ['exact', 'coalesced', 'leases'] as const
+  const loads = [
+    { keys: 1, rate: 2_000, burst: 1_000 },
+    { keys: 1_000, rate: 10, burst: 20 },
+  ]
+
+  describe.skipIf(redis === undefined)('four processes of 64 callers', () => {
+    it.each(modes.flatMap((mode) => loads.map((load) => ({ mode, ...load }))))(
+      `asked by $mode, $keys keys, for ${ms} ms`,
+      { timeout: ms + 60_000 },
+      async (load) => {
+        const task: Hammering = { ...load, kind: 'redis', url: redis as string, space: freshSpace(), callers: 64, ms }
+        const hammered = await hammer(task)
+        told(hammered)
+        expect(hammered.audit.overGrant).toBeLessThanOrEqual(load.mode === 'leases' ? load.rate * RESOLUTION_S : 0)
+        expect(hammered.admitted).toBeGreaterThanOrEqual(load.burst)
+        if (load.mode === 'leases' && load.keys === 1) expect(hammered.sources['lease']).toBeGreaterThan(0)
+        if (load.mode === 'exact' && load.keys === 1) expect(hammered.admitted).toBe(hammered.permitted)
+      },
+    )
+  })
+}
+
+function freshSpace(): string {
+  return `hammer-${process.pid}-${performance.now().toFixed(0)}:`
+}
+
+function told({ calls, admitted, permitted, sources, audit }: Hammered): void {
+  const name = expect.getState().currentTestName ?? ''
+  const from = Object.entries(sources).map(([source, count]) => `${count} by ${source}`)
+  const most = permitted === undefined ? '' : `, ${permitted} permitted`
+  console.log(`${name}: ${calls} calls (${from.join(', ')}), ${admitted} admitted${most}, over-grant ${audit.overGrant.toFixed(3)}`)
 }

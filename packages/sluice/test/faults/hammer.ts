@@ -1,50 +1,75 @@
-import { tokenBucket } from '../../src/index.ts'
-import { type Audit, audit, Reference, type TraceEntry } from '../../src/testing/index.ts'
+import { type AnyLimit, tokenBucket } from '../../src/index.ts'
+import { type Audit, audit, Reference } from '../../src/testing/index.ts'
 import { startWorkers } from './workers.ts'
 
 export interface Hammering {
   readonly kind: 'redis' | 'postgres'
+  /** What stands around the store in each process. */
+  readonly mode: 'exact' | 'coalesced' | 'leases'
   readonly url: string
   /** Prefix of the keys, or the schema. */
   readonly space: string
   readonly ms: number
+  readonly rate: number
+  readonly burst: number
+  /** Callers in each of the four processes. */
+  readonly callers: number
+  readonly keys: number
 }
 
 export interface Hammered {
+  /** Of the key that came nearest to, or went furthest over, what it allows. */
   readonly audit: Audit
   readonly calls: number
   readonly admitted: number
-  /** What the kernel alone admits when it is asked at the same instants: how late a process got to ask changes nothing in it. */
-  readonly permitted: number
+  /** How many answers came from where. */
+  readonly sources: Readonly<Record<string, number>>
+  /** What the kernel alone admits when it is asked at the same instants; of one key that was asked exactly. */
+  readonly permitted: number | undefined
 }
 
-const RATE = 100
-const BURST = 50
-const PROCESSES = 4
-const CALLERS = 4
+interface Told {
+  readonly seen: readonly { readonly admitted: readonly number[]; readonly denied: readonly number[] }[]
+  readonly sources: Readonly<Record<string, number>>
+}
 
-/** Four processes with several callers each ask one key as fast as they can; their verdicts are merged and audited. */
-export async function hammer({ kind, url, space, ms }: Hammering): Promise<Hammered> {
+const PROCESSES = 4
+
+/** Four processes with several callers each ask the same keys as fast as they can; what passed is merged and audited key by key. */
+export async function hammer(hammering: Hammering): Promise<Hammered> {
+  const { mode, rate, burst, keys } = hammering
   const workers = startWorkers('hammer.worker.mjs', PROCESSES)
   try {
-    await workers.tell({ kind, url, space, rate: `${RATE}/s`, burst: BURST, callers: CALLERS, ms })
-    const verdicts = await workers.tell({ go: true })
-    return judge((verdicts as number[][]).flat())
+    await workers.tell({ ...hammering, rate: `${rate}/s` })
+    const told = (await workers.tell({ go: true })) as Told[]
+    const limit = tokenBucket({ rate: `${rate}/s`, burst })
+    const merged = Array.from({ length: keys }, (_, key) => ({
+      admitted: told.flatMap(({ seen }) => seen[key]?.admitted ?? []),
+      denied: told.flatMap(({ seen }) => seen[key]?.denied ?? []),
+    }))
+    const audits = merged.map(({ admitted }) =>
+      audit(
+        admitted.map((at) => ({ at, cost: 1, allowed: true })),
+        limit,
+      ),
+    )
+    const sources: Record<string, number> = {}
+    for (const one of told) for (const [source, count] of Object.entries(one.sources)) sources[source] = (sources[source] ?? 0) + count
+    return {
+      audit: audits.reduce((worst, one) => (one.overGrant > worst.overGrant ? one : worst)),
+      calls: Object.values(sources).reduce((sum, count) => sum + count, 0),
+      admitted: merged.reduce((sum, { admitted }) => sum + admitted.length, 0),
+      sources,
+      permitted:
+        mode === 'exact' && keys === 1 ? permittedAt([...(merged[0]?.admitted ?? []), ...(merged[0]?.denied ?? [])], limit) : undefined,
+    }
   } finally {
     workers.stop()
   }
 }
 
-function judge(verdicts: readonly number[]): Hammered {
-  const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
-  const trace: TraceEntry[] = verdicts.map((at) => ({ at: Math.abs(at), cost: 1, allowed: at > 0 }))
+function permittedAt(instants: readonly number[], limit: AnyLimit): number {
   const reference = new Reference()
   const calls = [{ id: { scope: { text: 'hammer:' }, key: 'one' }, limit, cost: 1_000_000, phase: 0 }]
-  const instants = trace.map(({ at }) => at).sort((one, other) => one - other)
-  return {
-    audit: audit(trace, limit),
-    calls: trace.length,
-    admitted: trace.filter((entry) => entry.allowed).length,
-    permitted: instants.filter((at) => reference.decide({ calls }, at).allowed).length,
-  }
+  return [...instants].sort((one, other) => one - other).filter((at) => reference.decide({ calls }, at).allowed).length
 }

@@ -1,20 +1,32 @@
-// One process of several on one key. Runs the built package, as an application would: node cannot run the sources.
-// Answers a Task with 'ready' once it is connected, and the next message with every verdict it got.
+// One process of several that ask the same keys. Runs the built package, as an application would: node cannot run the sources.
+// Answers a Task with 'ready' once it is connected, and the next message with what passed.
 import { Redis } from 'ioredis'
 import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
 import { ioredis, redisStore } from 'sluice/redis'
+import { withCoalescing, withLeases } from 'sluice/wrap'
 
-/** @typedef {{ kind: 'redis' | 'postgres', url: string, space: string, rate: string, burst: number, callers: number, ms: number }} Task */
+/**
+ * @typedef {{ kind: 'redis' | 'postgres', mode: 'exact' | 'coalesced' | 'leases', url: string, space: string, rate: string, burst: number,
+ *   callers: number, keys: number, ms: number }} Task
+ */
 
 // The parent ends this process once it has everything.
 process.on('disconnect', () => process.exit(0))
 process.once('message', (/** @type {Task} */ task) => void run(task))
 
+/** @type {Record<Task['mode'], (store: import('sluice').Store) => import('sluice').Store>} */
+const MODES = {
+  exact: (store) => store,
+  coalesced: (store) => withCoalescing(store),
+  leases: (store) => withLeases(withCoalescing(store)),
+}
+
 /** @param {Task} task */
-async function run({ kind, url, space, rate, burst, callers, ms }) {
-  const { store, end } = kind === 'redis' ? overRedis(url, space) : overPostgres(url, space)
+async function run({ kind, mode, url, space, rate, burst, callers, keys, ms }) {
+  const { store: bare, end } = kind === 'redis' ? overRedis(url, space) : overPostgres(url, space)
+  const store = MODES[mode](bare)
   const limit = tokenBucket({ rate, burst })
   await store.ready()
   const go = new Promise((resolve) => process.once('message', resolve))
@@ -22,19 +34,27 @@ async function run({ kind, url, space, rate, burst, callers, ms }) {
   await go
 
   const until = performance.now() + ms
-  /** @type {number[]} store time in microseconds, below 0 for a denial */
-  const verdicts = []
-  const caller = async () => {
-    while (performance.now() < until) {
-      const [{ at, allowed }] = await store.consume([
-        { calls: [{ id: { scope: { text: 'hammer:' }, key: 'one' }, limit, cost: 1_000_000, phase: 0 }] },
-      ])
-      verdicts.push(allowed ? at : -at)
+  const seen = Array.from({ length: keys }, () => ({ admitted: [], denied: [] }))
+  const groups = seen.map((_, index) => [
+    { calls: [{ id: { scope: { text: 'hammer:' }, key: `key${index}` }, limit, cost: 1_000_000, phase: 0 }] },
+  ])
+  const sources = {}
+  const caller = async (_, index) => {
+    for (let turn = index; performance.now() < until; turn += 7) {
+      const key = turn % keys
+      const [{ at, allowed, source }] = await store.consume(groups[key])
+      sources[source] = (sources[source] ?? 0) + 1
+      // What is decided here is decided when it is: by this machine's clock, which is the server's too.
+      const instant = source === 'lease' ? Date.now() * 1_000 : at
+      if (allowed) seen[key].admitted.push(instant)
+      else if (mode === 'exact' && keys === 1) seen[key].denied.push(instant)
+      if (!allowed && source !== 'store') await new Promise((resolve) => setImmediate(resolve))
     }
   }
   await Promise.all(Array.from({ length: callers }, caller))
+  await store.close()
   await end()
-  process.send(verdicts)
+  process.send({ seen, sources })
 }
 
 function overRedis(url, prefix) {
