@@ -2,5 +2,6 @@ export { DistributedRateLimiter, type DistributedRateLimiterOptions, type RateLi
 export { ioredis, type IoredisLike } from './ioredis.ts'
 export { nodeRedis, type NodeRedisLike } from './node-redis.ts'
 export type { Connections, RedisPort } from './redis-port.ts'
+export type { PackingOptions } from './packing.ts'
 export { redisStore, type RedisStoreOptions } from './redis-store.ts'
 export { valkeyGlide, type ValkeyGlideLike } from './valkey-glide.ts'

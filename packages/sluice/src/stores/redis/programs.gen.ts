@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '083f13e54de37fc7a8274944ed3136d757983c5d',
+  sha1: '67cb6abcbbbef1939ef4382f55f508bfaa165e0a',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -16,37 +16,97 @@ if given == 0 then
   local time = call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local function put(key, value, expires)
-  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
+local members = ARGV[2] and cjson.decode(ARGV[2])
+local function member_of(state)
+  if not members or members[2 * state] < 0 then return nil end
+  return pack('>I4I4', members[2 * state - 1], members[2 * state])
 end
-local function keep(key, expires)
-  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
-end
-local function split(value)
+local function read(state)
+  local member = member_of(state)
+  if not member then
+    local value = redis.pcall('GET', KEYS[state])
+    return type(value) == 'string' and value
+  end
+  local found = redis.pcall('HMGET', KEYS[state], member, '')
+  if found.err then return false end
+local function expanded(value, head)
   local size = #value
-  if size < 7 then return 0, value end
-  local high, low = parse('>I3I4', value)
-  if high < 14680064 then return 0, value end
-  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+  if size ~= 13 and size ~= 14 then return value end
+  local high, low, age, place = parse('>I3I4I5B', value)
+  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
+  local rest = 0
+  if size == 14 then rest = string.byte(value, 14) end
+  return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
 end
-local function block_value(ends)
-  local low = ends % 4294967296
-  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+local function compacted(value, plans)
+  if #value ~= 28 then return value, plans end
+  local high, low, rest, age = parse('>I3I4I3I5', value)
+  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  local plan, place = string.sub(value, 16), 0
+  for at = 1, #plans, 13 do
+    if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
+  end
+  if place == 0 then
+    if #plans > 51 then return value, plans end
+    plans = plans .. plan
+    place = #plans / 13
+  end
+  local compact = pack('>I3I4I5B', high, low, age, place)
+  if rest > 0 then compact = compact .. string.char(rest) end
+  return compact, plans
 end
-local function blocked(value, ends)
-  if ends + 60000000 <= now then return value end
-  return block_value(ends) .. value
+  return found[1] and expanded(found[1], found[2] or '')
 end
-local function drop(key, ends)
-  if ends > now then return put(key, block_value(ends), ends) end
-  call('DEL', key)
+local function put_member(key, member, value, expires)
+local function expanded(value, head)
+  local size = #value
+  if size ~= 13 and size ~= 14 then return value end
+  local high, low, age, place = parse('>I3I4I5B', value)
+  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
+  local rest = 0
+  if size == 14 then rest = string.byte(value, 14) end
+  return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
 end
-local receipt = asked[2]
-local function adjust_bucket(key, row, sign)
+local function compacted(value, plans)
+  if #value ~= 28 then return value, plans end
+  local high, low, rest, age = parse('>I3I4I3I5', value)
+  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  local plan, place = string.sub(value, 16), 0
+  for at = 1, #plans, 13 do
+    if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
+  end
+  if place == 0 then
+    if #plans > 51 then return value, plans end
+    plans = plans .. plan
+    place = #plans / 13
+  end
+  local compact = pack('>I3I4I5B', high, low, age, place)
+  if rest > 0 then compact = compact .. string.char(rest) end
+  return compact, plans
+end
+  local head = redis.pcall('HGET', key, '')
+  if type(head) == 'table' then
+    call('DEL', key)
+    head = false
+  end
+  local compact, plans = compacted(value, head and string.sub(head, 7) or '')
+  local last = head and parse('>I6', head) or 0
+  local added
+  if last * 1000 >= expires then
+    if #head == 6 + #plans then
+      added = call('HSET', key, member, compact)
+    else
+      added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
+    end
+  else
+    local life = math.max(0, expires - now)
+    last = math.floor((expires + life / 4) / 1000)
+    added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
+    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+  end
+  if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -80,7 +140,7 @@ local function read_bucket(value, ends)
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
     if high >= 8388608 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
@@ -109,13 +169,272 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
     for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
+  end
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
+    end
+  end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function read_window(value)
+  local ends, inner = 0, value
+  if #value ~= 21 then ends, inner = split(value) end
+  if #inner == 21 then
+    local high, low, count, window = parse('>I3I4I7I7', inner)
+    if high >= 10485760 and high < 12582912 and window > 0 then
+      return (high - 10485760) * 4294967296 + low, count, window, ends
+    end
+  end
+  return nil, nil, nil, inner == '' and ends or 0
+end
+local function window_value(finish, count, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function read_counter(value)
+  local ends, inner = 0, value
+  if #value ~= 28 then ends, inner = split(value) end
+  if #inner == 28 then
+    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    if high >= 12582912 and high < 14680064 and window > 0 then
+      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+    end
+  end
+  return nil, nil, nil, nil, inner == '' and ends or 0
+end
+local function counter_value(finish, current, previous, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function state_until(value)
+  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  local finish = read_window(value)
+  if finish then return finish end
+  local ended, current, _, window = read_counter(value)
+  if ended and current > 0 then return ended + window end
+  return ended
+end
+local function sweep(key)
+  local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
+  local head = call('HGET', key, '')
+  for place = 1, #all, 2 do
+    local value = expanded(all[place + 1], head)
+    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+  end
+end
+    sweep(key)
+  end
+end
+local function put(state, value, expires)
+  local member = member_of(state)
+  if member then return put_member(KEYS[state], member, value, expires) end
+  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
+  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+end
+local function keep(state, expires)
+  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
+  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+end
+local function remove(state)
+  local member = member_of(state)
+  if member then return redis.pcall('HDEL', KEYS[state], member) end
+  call('DEL', KEYS[state])
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function drop(state, ends)
+  if ends > now then return put(state, block_value(ends), ends) end
+  remove(state)
+end
+local receipt = asked[2]
+local function adjust_bucket(state, row, sign)
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size >= 49 and (size - 49) % 28 == 0 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
@@ -236,9 +555,9 @@ if asked[row] == 0 then
   empty = (parts + empty_rest) / n
 end
   local time, ends = now, 0
-  local value = redis.pcall('GET', key)
+  local value = read(state)
   local zero, rest, seen, hold, leases, converted
-  if type(value) == 'string' then
+  if value then
     local old_n, old_m, old_burst
     zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
@@ -249,7 +568,7 @@ end
   end
   if sign > 0 and receipt >= 0 and receipt <= time - empty then
     if not converted then return end
-    if not zero then return drop(key, ends) end
+    if not zero then return drop(state, ends) end
   else
     if leases then zero, rest, leases = settle(zero, rest, n, m, burst, leases, time) end
     local low = time - empty
@@ -273,12 +592,12 @@ end
   if leases then
     expires = leased_until(zero, rest, seen, hold, n, m, burst, leases)
   elseif expires <= time then
-    return drop(key, ends)
+    return drop(state, ends)
   end
   if ends > expires then expires = ends end
-  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+  put(state, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
 end
-local function adjust_window(key, row, sign)
+local function adjust_window(state, row, sign)
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -328,28 +647,28 @@ local function adopt_window(finish, count, window, row)
 end
   local amount, limit = asked[row + 1], asked[row + 2]
   local ends = 0
-  local value = redis.pcall('GET', key)
+  local value = read(state)
   local finish, count, span, converted
-  if type(value) == 'string' then
+  if value then
     local there
     finish, count, span, ends = read_window(value)
     there = finish
     if finish then finish, count, span, converted = adopt_window(finish, count, span, row) end
-    if there and not finish then drop(key, ends) end
+    if there and not finish then drop(state, ends) end
   end
   local running = finish and now < finish
   if sign > 0 then
     if running and not (receipt >= 0 and receipt < finish - span) then
-      if amount >= count then return drop(key, ends) end
+      if amount >= count then return drop(state, ends) end
       count, converted = count - amount, true
     end
   else
     if not running then finish, count, span = fresh_end(row, now), 0, asked[row + 3] end
     if count < 2 * limit then count, converted = math.min(2 * limit, count + amount), true end
   end
-  if converted then put(key, window_value(finish, count, span, ends), math.max(finish, ends)) end
+  if converted then put(state, window_value(finish, count, span, ends), math.max(finish, ends)) end
 end
-local function adjust_counter(key, row, sign)
+local function adjust_counter(state, row, sign)
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -412,14 +731,14 @@ local function share(finish, previous, window, row)
 end
   local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
   local ends = 0
-  local value = redis.pcall('GET', key)
+  local value = read(state)
   local finish, current, previous, span, converted
-  if type(value) == 'string' then
+  if value then
     local there
     finish, current, previous, span, ends = read_counter(value)
     there = finish
     if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
-    if there and not finish then drop(key, ends) end
+    if there and not finish then drop(state, ends) end
   end
   local kept = finish and now < finish
   local ended, now_current, now_previous = rolled(finish, current, previous, length)
@@ -436,15 +755,15 @@ end
     if receipt < start then of_previous = math.min(now_previous, amount - of_current) end
     if of_current + of_previous > 0 then
       finish, current, previous, converted = ended, now_current - of_current, now_previous - of_previous, true
-      if current + previous == 0 then return drop(key, ends) end
+      if current + previous == 0 then return drop(state, ends) end
     end
   end
   if not converted then return end
   local expires = finish
   if current > 0 then expires = finish + span end
-  put(key, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
+  put(state, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
 end
-local function adjust_log(key, row, sign)
+local function adjust_log(state, row, sign)
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -461,11 +780,11 @@ local function blocked(value, ends)
   return block_value(ends) .. value
 end
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
-local function new_log(key, ends)
-  return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+local function new_log(state, ends)
+  return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
 end
-local function open_log(key)
-  local log = new_log(key, 0)
+local function open_log(state)
+  local key, log = KEYS[state], new_log(state, 0)
   local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
   if type(value) ~= 'string' then return log end
   local length = #value
@@ -492,7 +811,7 @@ local function entry(log, index)
   local page = log.pages[number]
   if not page then
     local from = HEAD + number * PAGE * ENTRY
-    page = call('GETRANGE', log.key, from, from + PAGE * ENTRY - 1)
+    page = call('GETRANGE', KEYS[log.state], from, from + PAGE * ENTRY - 1)
     log.pages[number] = page
   end
   local at, sum = parse('>I7I7', page, place * ENTRY + 1)
@@ -559,14 +878,14 @@ local function save_log(log)
       if log.stored <= PAGE then
         body = string.sub(log.pages[0], log.skip * ENTRY + 1)
       else
-        body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, -1)
+        body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, -1)
       end
     end
-    return put(log.key, head .. body .. added, expires)
+    return put(log.state, head .. body .. added, expires)
   end
-  call('SETRANGE', log.key, 0, head)
-  if more then call('APPEND', log.key, added) end
-  keep(log.key, expires)
+  call('SETRANGE', KEYS[log.state], 0, head)
+  if more then call('APPEND', KEYS[log.state], added) end
+  keep(log.state, expires)
 end
 local MOST = 10000
 local function adopt_log(log, row)
@@ -575,7 +894,7 @@ local function adopt_log(log, row)
   local hold = log.window
   if log.hold > hold then hold = log.hold end
   if log.at + hold <= now then
-    return new_log(log.key, log.ends)
+    return new_log(log.state, log.ends)
   end
   log.window, log.dirty = length, true
   if hold > length then log.hold = hold else log.hold = 0 end
@@ -626,7 +945,7 @@ local function refund_log(log, first, oldest, amount)
   local ahead = start
   if #tail == 0 then
     if start == log.skip then
-      drop(log.key, log.ends)
+      drop(log.state, log.ends)
       return true
     end
     ahead = start - 1
@@ -635,14 +954,14 @@ local function refund_log(log, first, oldest, amount)
     log.at, log.sum = unpack(tail[#tail])
   end
   local body = ''
-  if ahead > log.skip then body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
+  if ahead > log.skip then body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
   for index = 1, #tail - 1 do body = body .. pack('>I7I7', tail[index][1], tail[index][2]) end
-  put(log.key, log_head(log, 0) .. body, log_expires(log))
+  put(log.state, log_head(log, 0) .. body, log_expires(log))
   return true
 end
-  local stored = open_log(key)
+  local stored = open_log(state)
   local log = adopt_log(stored, row)
-  if stored.there and not log.there then drop(key, log.ends) end
+  if stored.there and not log.there then drop(state, log.ends) end
   local time, first, used = used_of(log, row)
   if sign > 0 then
     if refund_log(log, first, time - asked[row + 3], asked[row + 1]) then return end
@@ -655,14 +974,14 @@ end
 local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
 for place = 1, asked[3] do
   local row = asked[2 + 2 * place]
-  kernels[asked[row]](KEYS[place], row, asked[3 + 2 * place])
+  kernels[asked[row]](place, row, asked[3 + 2 * place])
 end
 return now
 `,
 }
 
 export const blockProgram: Program = {
-  sha1: '495b36d4f77e265199554865acfb6828c19dc55f',
+  sha1: 'ee5ff10ec3d1164c701c9c88a5b896e7982cadee',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -672,15 +991,235 @@ if given == 0 then
   local time = call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local function put(key, value, expires)
-  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
+local members = ARGV[2] and cjson.decode(ARGV[2])
+local function member_of(state)
+  if not members or members[2 * state] < 0 then return nil end
+  return pack('>I4I4', members[2 * state - 1], members[2 * state])
 end
-local function keep(key, expires)
-  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
+local function read(state)
+  local member = member_of(state)
+  if not member then
+    local value = redis.pcall('GET', KEYS[state])
+    return type(value) == 'string' and value
+  end
+  local found = redis.pcall('HMGET', KEYS[state], member, '')
+  if found.err then return false end
+local function expanded(value, head)
+  local size = #value
+  if size ~= 13 and size ~= 14 then return value end
+  local high, low, age, place = parse('>I3I4I5B', value)
+  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
+  local rest = 0
+  if size == 14 then rest = string.byte(value, 14) end
+  return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+end
+local function compacted(value, plans)
+  if #value ~= 28 then return value, plans end
+  local high, low, rest, age = parse('>I3I4I3I5', value)
+  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  local plan, place = string.sub(value, 16), 0
+  for at = 1, #plans, 13 do
+    if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
+  end
+  if place == 0 then
+    if #plans > 51 then return value, plans end
+    plans = plans .. plan
+    place = #plans / 13
+  end
+  local compact = pack('>I3I4I5B', high, low, age, place)
+  if rest > 0 then compact = compact .. string.char(rest) end
+  return compact, plans
+end
+  return found[1] and expanded(found[1], found[2] or '')
+end
+local function put_member(key, member, value, expires)
+local function expanded(value, head)
+  local size = #value
+  if size ~= 13 and size ~= 14 then return value end
+  local high, low, age, place = parse('>I3I4I5B', value)
+  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
+  local rest = 0
+  if size == 14 then rest = string.byte(value, 14) end
+  return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+end
+local function compacted(value, plans)
+  if #value ~= 28 then return value, plans end
+  local high, low, rest, age = parse('>I3I4I3I5', value)
+  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  local plan, place = string.sub(value, 16), 0
+  for at = 1, #plans, 13 do
+    if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
+  end
+  if place == 0 then
+    if #plans > 51 then return value, plans end
+    plans = plans .. plan
+    place = #plans / 13
+  end
+  local compact = pack('>I3I4I5B', high, low, age, place)
+  if rest > 0 then compact = compact .. string.char(rest) end
+  return compact, plans
+end
+  local head = redis.pcall('HGET', key, '')
+  if type(head) == 'table' then
+    call('DEL', key)
+    head = false
+  end
+  local compact, plans = compacted(value, head and string.sub(head, 7) or '')
+  local last = head and parse('>I6', head) or 0
+  local added
+  if last * 1000 >= expires then
+    if #head == 6 + #plans then
+      added = call('HSET', key, member, compact)
+    else
+      added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
+    end
+  else
+    local life = math.max(0, expires - now)
+    last = math.floor((expires + life / 4) / 1000)
+    added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
+    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+  end
+  if added > 0 and given == 0 and now % 16 == 0 then
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size >= 49 and (size - 49) % 28 == 0 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
+  end
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
+    end
+  end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
 end
 local function split(value)
   local size = #value
@@ -696,6 +1235,90 @@ end
 local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
+end
+local function read_window(value)
+  local ends, inner = 0, value
+  if #value ~= 21 then ends, inner = split(value) end
+  if #inner == 21 then
+    local high, low, count, window = parse('>I3I4I7I7', inner)
+    if high >= 10485760 and high < 12582912 and window > 0 then
+      return (high - 10485760) * 4294967296 + low, count, window, ends
+    end
+  end
+  return nil, nil, nil, inner == '' and ends or 0
+end
+local function window_value(finish, count, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function read_counter(value)
+  local ends, inner = 0, value
+  if #value ~= 28 then ends, inner = split(value) end
+  if #inner == 28 then
+    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    if high >= 12582912 and high < 14680064 and window > 0 then
+      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+    end
+  end
+  return nil, nil, nil, nil, inner == '' and ends or 0
+end
+local function counter_value(finish, current, previous, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function state_until(value)
+  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  local finish = read_window(value)
+  if finish then return finish end
+  local ended, current, _, window = read_counter(value)
+  if ended and current > 0 then return ended + window end
+  return ended
+end
+local function sweep(key)
+  local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
+  local head = call('HGET', key, '')
+  for place = 1, #all, 2 do
+    local value = expanded(all[place + 1], head)
+    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+  end
+end
+    sweep(key)
+  end
+end
+local function put(state, value, expires)
+  local member = member_of(state)
+  if member then return put_member(KEYS[state], member, value, expires) end
+  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
+  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+end
+local function keep(state, expires)
+  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
+  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+end
+local function remove(state)
+  local member = member_of(state)
+  if member then return redis.pcall('HDEL', KEYS[state], member) end
+  call('DEL', KEYS[state])
 end
 local function split(value)
   local size = #value
@@ -730,7 +1353,7 @@ local function read_bucket(value, ends)
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
     if high >= 8388608 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
@@ -759,13 +1382,13 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
     for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
@@ -916,11 +1539,11 @@ local function blocked(value, ends)
   return block_value(ends) .. value
 end
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
-local function new_log(key, ends)
-  return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+local function new_log(state, ends)
+  return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
 end
-local function open_log(key)
-  local log = new_log(key, 0)
+local function open_log(state)
+  local key, log = KEYS[state], new_log(state, 0)
   local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
   if type(value) ~= 'string' then return log end
   local length = #value
@@ -947,7 +1570,7 @@ local function entry(log, index)
   local page = log.pages[number]
   if not page then
     local from = HEAD + number * PAGE * ENTRY
-    page = call('GETRANGE', log.key, from, from + PAGE * ENTRY - 1)
+    page = call('GETRANGE', KEYS[log.state], from, from + PAGE * ENTRY - 1)
     log.pages[number] = page
   end
   local at, sum = parse('>I7I7', page, place * ENTRY + 1)
@@ -1014,14 +1637,14 @@ local function save_log(log)
       if log.stored <= PAGE then
         body = string.sub(log.pages[0], log.skip * ENTRY + 1)
       else
-        body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, -1)
+        body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, -1)
       end
     end
-    return put(log.key, head .. body .. added, expires)
+    return put(log.state, head .. body .. added, expires)
   end
-  call('SETRANGE', log.key, 0, head)
-  if more then call('APPEND', log.key, added) end
-  keep(log.key, expires)
+  call('SETRANGE', KEYS[log.state], 0, head)
+  if more then call('APPEND', KEYS[log.state], added) end
+  keep(log.state, expires)
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
@@ -1044,21 +1667,21 @@ local function what_stays(value)
   return leased_until(zero, rest, time, hold, n, m, burst, leases), value
 end
 local length = asked[2]
-local function block_log(key)
-  local log = open_log(key)
+local function block_log(state)
+  local log = open_log(state)
   if length < 0 or not log.there then return log.ends, '' end
   log.ends = 0
   if length > 0 then log.ends = now + length end
-  call('SETRANGE', key, 0, log_head(log, log.skip))
-  keep(key, log_expires(log))
+  call('SETRANGE', KEYS[state], 0, log_head(log, log.skip))
+  keep(state, log_expires(log))
 end
-for place = 1, #KEYS do
-  local key = KEYS[place]
-  local value = redis.pcall('GETRANGE', key, 0, 2047)
+for state = 1, #KEYS do
+  local value
+  if member_of(state) then value = read(state) else value = redis.pcall('GETRANGE', KEYS[state], 0, 2047) end
   if type(value) ~= 'string' then value = '' end
   local ends, inner, expires = 0, value, nil
   if string.byte(value) == 2 then
-    ends, inner = block_log(key)
+    ends, inner = block_log(state)
   elseif value ~= '' then
     ends, inner = split(value)
     expires = state_until(value)
@@ -1074,16 +1697,18 @@ for place = 1, #KEYS do
     end
     if ends > 0 then
       if inner ~= '' then
-        put(key, block_value(ends) .. inner, math.max(ends, expires))
+        put(state, block_value(ends) .. inner, math.max(ends, expires))
       elseif ends > now then
-        put(key, block_value(ends), ends)
+        put(state, block_value(ends), ends)
+      elseif member_of(state) then
+        call('HSET', KEYS[state], member_of(state), block_value(ends))
       else
-        call('SET', key, block_value(ends), 'KEEPTTL')
+        call('SET', KEYS[state], block_value(ends), 'KEEPTTL')
       end
     elseif inner ~= '' then
-      put(key, inner, expires)
+      put(state, inner, expires)
     elseif value ~= '' or length < 0 then
-      call('DEL', key)
+      remove(state)
     end
   end
 end
@@ -1092,7 +1717,7 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: 'e5313da051b92ab26aa51de93015bf3266cb3e32',
+  sha1: 'e38615e8372f68c27765bb157e354dcd1c84ac29',
   source: `local call, KEYS, ARGV, tonumber = redis.call, KEYS, ARGV, tonumber
 local pack, parse = struct.pack, struct.unpack
 local clock = call('TIME')
@@ -1133,7 +1758,7 @@ local function read_bucket(value, ends)
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
     if high >= 8388608 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
@@ -1162,13 +1787,13 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
     for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
@@ -1309,7 +1934,7 @@ if value then
     high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
     rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
   elseif size == 28 then
-    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
   if high and high >= 8388608 and high < 10485760 and rest < old_n then
@@ -1348,7 +1973,7 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
       expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
@@ -1359,7 +1984,7 @@ if passed > 0 or converted then
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
   else
-    written = pack('>I3I4I4I4I4I4I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
+    written = pack('>I3I4I3I5I3I5I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
   end
 end
   if written then call('SET', KEYS[state], written, 'PXAT', (expires - expires % 1000) / 1000) end
@@ -1376,7 +2001,7 @@ return values
 }
 
 export const consumeProgram: Program = {
-  sha1: '8596b439deab16fd7efae6f684e207ea029ecda1',
+  sha1: 'f66ca569d9046c8ebeb496cc30cb9957f0648f0c',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1584,7 +2209,7 @@ local function read_bucket(value, ends)
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
     if high >= 8388608 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
@@ -1613,13 +2238,13 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
     for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
@@ -1752,7 +2377,7 @@ if value then
     high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
     rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
   elseif size == 28 then
-    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
   if high and high >= 8388608 and high < 10485760 and rest < old_n then
@@ -1791,7 +2416,7 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
       expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
@@ -1802,7 +2427,7 @@ if passed > 0 or converted then
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
   else
-    written = pack('>I3I4I4I4I4I4I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
+    written = pack('>I3I4I3I5I3I5I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
   end
 end
       return passed, written, expires
@@ -1811,10 +2436,343 @@ end
   end
   return kernels[tag]
 end
+local members = ARGV[2] and cjson.decode(ARGV[2])
+local function member_of(state)
+  if not members or members[2 * state] < 0 then return nil end
+  return pack('>I4I4', members[2 * state - 1], members[2 * state])
+end
+local function read(state)
+  local member = member_of(state)
+  if not member then
+    local value = redis.pcall('GET', KEYS[state])
+    return type(value) == 'string' and value
+  end
+  local found = redis.pcall('HMGET', KEYS[state], member, '')
+  if found.err then return false end
+local function expanded(value, head)
+  local size = #value
+  if size ~= 13 and size ~= 14 then return value end
+  local high, low, age, place = parse('>I3I4I5B', value)
+  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
+  local rest = 0
+  if size == 14 then rest = string.byte(value, 14) end
+  return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+end
+local function compacted(value, plans)
+  if #value ~= 28 then return value, plans end
+  local high, low, rest, age = parse('>I3I4I3I5', value)
+  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  local plan, place = string.sub(value, 16), 0
+  for at = 1, #plans, 13 do
+    if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
+  end
+  if place == 0 then
+    if #plans > 51 then return value, plans end
+    plans = plans .. plan
+    place = #plans / 13
+  end
+  local compact = pack('>I3I4I5B', high, low, age, place)
+  if rest > 0 then compact = compact .. string.char(rest) end
+  return compact, plans
+end
+  return found[1] and expanded(found[1], found[2] or '')
+end
+local function put_member(key, member, value, expires)
+local function expanded(value, head)
+  local size = #value
+  if size ~= 13 and size ~= 14 then return value end
+  local high, low, age, place = parse('>I3I4I5B', value)
+  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
+  local rest = 0
+  if size == 14 then rest = string.byte(value, 14) end
+  return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+end
+local function compacted(value, plans)
+  if #value ~= 28 then return value, plans end
+  local high, low, rest, age = parse('>I3I4I3I5', value)
+  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  local plan, place = string.sub(value, 16), 0
+  for at = 1, #plans, 13 do
+    if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
+  end
+  if place == 0 then
+    if #plans > 51 then return value, plans end
+    plans = plans .. plan
+    place = #plans / 13
+  end
+  local compact = pack('>I3I4I5B', high, low, age, place)
+  if rest > 0 then compact = compact .. string.char(rest) end
+  return compact, plans
+end
+  local head = redis.pcall('HGET', key, '')
+  if type(head) == 'table' then
+    call('DEL', key)
+    head = false
+  end
+  local compact, plans = compacted(value, head and string.sub(head, 7) or '')
+  local last = head and parse('>I6', head) or 0
+  local added
+  if last * 1000 >= expires then
+    if #head == 6 + #plans then
+      added = call('HSET', key, member, compact)
+    else
+      added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
+    end
+  else
+    local life = math.max(0, expires - now)
+    last = math.floor((expires + life / 4) / 1000)
+    added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
+    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+  end
+  if added > 0 and given == 0 and now % 16 == 0 then
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size >= 49 and (size - 49) % 28 == 0 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
+  end
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
+    end
+  end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function read_window(value)
+  local ends, inner = 0, value
+  if #value ~= 21 then ends, inner = split(value) end
+  if #inner == 21 then
+    local high, low, count, window = parse('>I3I4I7I7', inner)
+    if high >= 10485760 and high < 12582912 and window > 0 then
+      return (high - 10485760) * 4294967296 + low, count, window, ends
+    end
+  end
+  return nil, nil, nil, inner == '' and ends or 0
+end
+local function window_value(finish, count, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function read_counter(value)
+  local ends, inner = 0, value
+  if #value ~= 28 then ends, inner = split(value) end
+  if #inner == 28 then
+    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    if high >= 12582912 and high < 14680064 and window > 0 then
+      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+    end
+  end
+  return nil, nil, nil, nil, inner == '' and ends or 0
+end
+local function counter_value(finish, current, previous, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function state_until(value)
+  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  local finish = read_window(value)
+  if finish then return finish end
+  local ended, current, _, window = read_counter(value)
+  if ended and current > 0 then return ended + window end
+  return ended
+end
+local function sweep(key)
+  local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
+  local head = call('HGET', key, '')
+  for place = 1, #all, 2 do
+    local value = expanded(all[place + 1], head)
+    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+  end
+end
+    sweep(key)
+  end
+end
+local function put(state, value, expires)
+  local member = member_of(state)
+  if member then return put_member(KEYS[state], member, value, expires) end
+  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
+  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+end
+local function keep(state, expires)
+  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
+  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+end
+local function remove(state)
+  local member = member_of(state)
+  if member then return redis.pcall('HDEL', KEYS[state], member) end
+  call('DEL', KEYS[state])
+end
 local plain = asked[3]
 local values = {}
-if plain > 0 then values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000))) end
-for state = 4001, plain do values[state] = call('MGET', KEYS[state])[1] end
+if members then
+  for state = 1, plain do values[state] = read(state) end
+elseif plain > 0 then
+  values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000)))
+  for state = 4001, plain do values[state] = read(state) end
+end
 local fresh, expires = {}, {}
 local told, size = {}, 0
 local masks, digits, room = {}, 0, 1
@@ -1856,16 +2814,6 @@ local function group(at, calls)
   return 0
 end
 if plain < #KEYS then
-local function put(key, value, expires)
-  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
-end
-local function keep(key, expires)
-  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
-end
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -1882,11 +2830,11 @@ local function blocked(value, ends)
   return block_value(ends) .. value
 end
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
-local function new_log(key, ends)
-  return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+local function new_log(state, ends)
+  return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
 end
-local function open_log(key)
-  local log = new_log(key, 0)
+local function open_log(state)
+  local key, log = KEYS[state], new_log(state, 0)
   local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
   if type(value) ~= 'string' then return log end
   local length = #value
@@ -1913,7 +2861,7 @@ local function entry(log, index)
   local page = log.pages[number]
   if not page then
     local from = HEAD + number * PAGE * ENTRY
-    page = call('GETRANGE', log.key, from, from + PAGE * ENTRY - 1)
+    page = call('GETRANGE', KEYS[log.state], from, from + PAGE * ENTRY - 1)
     log.pages[number] = page
   end
   local at, sum = parse('>I7I7', page, place * ENTRY + 1)
@@ -1980,14 +2928,14 @@ local function save_log(log)
       if log.stored <= PAGE then
         body = string.sub(log.pages[0], log.skip * ENTRY + 1)
       else
-        body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, -1)
+        body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, -1)
       end
     end
-    return put(log.key, head .. body .. added, expires)
+    return put(log.state, head .. body .. added, expires)
   end
-  call('SETRANGE', log.key, 0, head)
-  if more then call('APPEND', log.key, added) end
-  keep(log.key, expires)
+  call('SETRANGE', KEYS[log.state], 0, head)
+  if more then call('APPEND', KEYS[log.state], added) end
+  keep(log.state, expires)
 end
 local MOST = 10000
 local function adopt_log(log, row)
@@ -1996,7 +2944,7 @@ local function adopt_log(log, row)
   local hold = log.window
   if log.hold > hold then hold = log.hold end
   if log.at + hold <= now then
-    return new_log(log.key, log.ends)
+    return new_log(log.state, log.ends)
   end
   log.window, log.dirty = length, true
   if hold > length then log.hold = hold else log.hold = 0 end
@@ -2053,7 +3001,7 @@ end
   local open = {}
   logs = {
     of = function(state)
-      if not open[state] then open[state] = open_log(KEYS[state]) end
+      if not open[state] then open[state] = open_log(state) end
       return open[state]
     end,
     adopt = adopt_log,
@@ -2097,17 +3045,7 @@ while at <= last do
   if calls > 0 then at = at - 4 + 2 * calls end
 end
 if asked[2] == 1 then
-local function put(key, value, expires)
-  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
-end
-local function keep(key, expires)
-  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
-end
-  for state, value in pairs(fresh) do put(KEYS[state], value, expires[state]) end
+  for state, value in pairs(fresh) do put(state, value, expires[state]) end
   if logs then logs.save() end
 end
 size = #KEYS + 1
@@ -2121,7 +3059,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '547c73ab1778baa58afc08f6799b7066a89964d6',
+  sha1: '9ac301bd76fdae9bbeb4db6c572dbf5839a90c72',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2131,15 +3069,334 @@ if given == 0 then
   local time = call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local function put(key, value, expires)
-  if given == 0 then return call('SET', key, value, 'PXAT', (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('SET', key, value, 'PX', (life + (-life) % 1000) / 1000 + 60000)
+local members = ARGV[2] and cjson.decode(ARGV[2])
+local function member_of(state)
+  if not members or members[2 * state] < 0 then return nil end
+  return pack('>I4I4', members[2 * state - 1], members[2 * state])
 end
-local function keep(key, expires)
-  if given == 0 then return call('PEXPIREAT', key, (expires - expires % 1000) / 1000) end
-  local life = math.max(0, expires - now)
-  call('PEXPIRE', key, (life + (-life) % 1000) / 1000 + 60000)
+local function read(state)
+  local member = member_of(state)
+  if not member then
+    local value = redis.pcall('GET', KEYS[state])
+    return type(value) == 'string' and value
+  end
+  local found = redis.pcall('HMGET', KEYS[state], member, '')
+  if found.err then return false end
+local function expanded(value, head)
+  local size = #value
+  if size ~= 13 and size ~= 14 then return value end
+  local high, low, age, place = parse('>I3I4I5B', value)
+  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
+  local rest = 0
+  if size == 14 then rest = string.byte(value, 14) end
+  return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+end
+local function compacted(value, plans)
+  if #value ~= 28 then return value, plans end
+  local high, low, rest, age = parse('>I3I4I3I5', value)
+  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  local plan, place = string.sub(value, 16), 0
+  for at = 1, #plans, 13 do
+    if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
+  end
+  if place == 0 then
+    if #plans > 51 then return value, plans end
+    plans = plans .. plan
+    place = #plans / 13
+  end
+  local compact = pack('>I3I4I5B', high, low, age, place)
+  if rest > 0 then compact = compact .. string.char(rest) end
+  return compact, plans
+end
+  return found[1] and expanded(found[1], found[2] or '')
+end
+local function put_member(key, member, value, expires)
+local function expanded(value, head)
+  local size = #value
+  if size ~= 13 and size ~= 14 then return value end
+  local high, low, age, place = parse('>I3I4I5B', value)
+  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
+  local rest = 0
+  if size == 14 then rest = string.byte(value, 14) end
+  return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+end
+local function compacted(value, plans)
+  if #value ~= 28 then return value, plans end
+  local high, low, rest, age = parse('>I3I4I3I5', value)
+  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  local plan, place = string.sub(value, 16), 0
+  for at = 1, #plans, 13 do
+    if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
+  end
+  if place == 0 then
+    if #plans > 51 then return value, plans end
+    plans = plans .. plan
+    place = #plans / 13
+  end
+  local compact = pack('>I3I4I5B', high, low, age, place)
+  if rest > 0 then compact = compact .. string.char(rest) end
+  return compact, plans
+end
+  local head = redis.pcall('HGET', key, '')
+  if type(head) == 'table' then
+    call('DEL', key)
+    head = false
+  end
+  local compact, plans = compacted(value, head and string.sub(head, 7) or '')
+  local last = head and parse('>I6', head) or 0
+  local added
+  if last * 1000 >= expires then
+    if #head == 6 + #plans then
+      added = call('HSET', key, member, compact)
+    else
+      added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
+    end
+  else
+    local life = math.max(0, expires - now)
+    last = math.floor((expires + life / 4) / 1000)
+    added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
+    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+  end
+  if added > 0 and given == 0 and now % 16 == 0 then
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function old_bucket(value)
+  if string.byte(value) ~= 1 then return nil end
+  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
+  if not ok or more ~= nil then return nil end
+  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
+    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
+  end
+  return zero, rest, zero + age, hold, n, m, burst
+end
+local function read_bucket(value, ends)
+  local size = #value
+  if size == 12 then
+    local high, low, age, n, burst = parse('>I3I4I3BB', value)
+    if high >= 8388608 and high < 10485760 then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
+    end
+  elseif size == 28 then
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local zero = (high - 8388608) * 4294967296 + low
+      return zero, rest, zero + age, 0, n, m, burst, ends
+    end
+  elseif size >= 49 and (size - 49) % 28 == 0 then
+    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    if high >= 8388608 and high < 10485760 and rest < n then
+      local leases
+      for at = 50, size, 28 do
+        leases = leases or {}
+        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+      end
+      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    end
+  end
+  local until_then, inner = split(value)
+  if until_then > 0 and ends == 0 then
+    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
+    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
+    return nil, nil, nil, nil, nil, nil, nil, 0
+  end
+  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
+  return zero, rest, seen, hold, n, m, burst, ends
+end
+local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
+  local low, age = zero % 4294967296, seen - zero
+  local high = 8388608 + (zero - low) / 4294967296
+  local value
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+    for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
+  elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
+    value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+  else
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+  end
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function flow(n, m, micro, from)
+  local token = m * 1000000
+  local token_rest, micro_rest = token % n, m % n
+  local parts = micro % 1000000
+  local tokens = (micro - parts) / 1000000
+  local sum = from + tokens * token_rest + parts * micro_rest
+  local left = sum % n
+  return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+end
+local function pieces(n, m, unit, from, span)
+  local count = 0
+  if span <= 0 then return count end
+  local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
+  if guess > 0 then count = guess - guess % 1 end
+  while true do
+    local micros, left = flow(n, m, (count + 1) * unit, from)
+    if micros > span or (micros == span and left > 0) then return count end
+    count = count + 1
+  end
+end
+local function cut(zero, rest, n, m, micro, time)
+  if micro < 0 then micro = 0 end
+  local span, left = flow(n, m, micro, 0)
+  local low, low_rest = time - span, 0
+  if left > 0 then low, low_rest = low - 1, n - left end
+  if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
+  return low, low_rest
+end
+local function level_of(zero, rest, n, m, time)
+  local tokens = pieces(n, m, 1000000, rest, time - zero)
+  local micros, left = flow(n, m, tokens * 1000000, rest)
+  zero, rest = zero + micros, left
+  local parts = pieces(n, m, 1, rest, time - zero)
+  return tokens * 1000000 + parts, zero, rest, parts
+end
+local function out_on(leases)
+  local out = 0
+  for _, lease in ipairs(leases) do out = out + lease[3] end
+  return out
+end
+local function settle(zero, rest, n, m, burst, leases, time)
+  local out, left = out_on(leases), {}
+  for _, lease in ipairs(leases) do
+    if lease[4] <= time and #left == 0 then
+      zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+      out = out - lease[3]
+    else
+      left[#left + 1] = lease
+    end
+  end
+  if #left == 0 then return zero, rest, nil end
+  zero, rest = cut(zero, rest, n, m, burst - out, time)
+  return zero, rest, left
+end
+local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+  local out = out_on(leases)
+  for _, lease in ipairs(leases) do
+    zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
+    out = out - lease[3]
+  end
+  local micros, left = flow(n, m, burst, rest)
+  local expires = zero + micros
+  if left > 0 then expires = expires + 1 end
+  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  return expires
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function read_window(value)
+  local ends, inner = 0, value
+  if #value ~= 21 then ends, inner = split(value) end
+  if #inner == 21 then
+    local high, low, count, window = parse('>I3I4I7I7', inner)
+    if high >= 10485760 and high < 12582912 and window > 0 then
+      return (high - 10485760) * 4294967296 + low, count, window, ends
+    end
+  end
+  return nil, nil, nil, inner == '' and ends or 0
+end
+local function window_value(finish, count, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function split(value)
+  local size = #value
+  if size < 7 then return 0, value end
+  local high, low = parse('>I3I4', value)
+  if high < 14680064 then return 0, value end
+  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+end
+local function block_value(ends)
+  local low = ends % 4294967296
+  return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+end
+local function blocked(value, ends)
+  if ends + 60000000 <= now then return value end
+  return block_value(ends) .. value
+end
+local function read_counter(value)
+  local ends, inner = 0, value
+  if #value ~= 28 then ends, inner = split(value) end
+  if #inner == 28 then
+    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    if high >= 12582912 and high < 14680064 and window > 0 then
+      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+    end
+  end
+  return nil, nil, nil, nil, inner == '' and ends or 0
+end
+local function counter_value(finish, current, previous, window, ends)
+  local low = finish % 4294967296
+  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+  if ends > 0 then return blocked(value, ends) end
+  return value
+end
+local function state_until(value)
+  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  local finish = read_window(value)
+  if finish then return finish end
+  local ended, current, _, window = read_counter(value)
+  if ended and current > 0 then return ended + window end
+  return ended
+end
+local function sweep(key)
+  local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
+  local head = call('HGET', key, '')
+  for place = 1, #all, 2 do
+    local value = expanded(all[place + 1], head)
+    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+  end
+end
+    sweep(key)
+  end
+end
+local function put(state, value, expires)
+  local member = member_of(state)
+  if member then return put_member(KEYS[state], member, value, expires) end
+  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
+  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+end
+local function keep(state, expires)
+  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
+  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+end
+local function remove(state)
+  local member = member_of(state)
+  if member then return redis.pcall('HDEL', KEYS[state], member) end
+  call('DEL', KEYS[state])
 end
 local function split(value)
   local size = #value
@@ -2174,7 +3431,7 @@ local function read_bucket(value, ends)
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
     if high >= 8388608 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
@@ -2203,16 +3460,20 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
     for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function drop(state, ends)
+  if ends > now then return put(state, block_value(ends), ends) end
+  remove(state)
 end
 local function flow(n, m, micro, from)
   local token = m * 1000000
@@ -2331,7 +3592,7 @@ local function with(leases, lease)
   table.insert(leases, place, lease)
   return leases
 end
-local function grant(key, value, at)
+local function grant(state, value, at)
   local n, m, burst = asked[at], asked[at + 1], asked[at + 2]
   local least, most, holder, sequence, life = asked[at + 3], asked[at + 4], asked[at + 5], asked[at + 6], asked[at + 7]
   local time, ends = now, 0
@@ -2397,21 +3658,20 @@ local function grant(key, value, at)
   if changed then
     if leases and #leases == 0 then leases = nil end
     if not zero then
-      if ends > now then put(key, block_value(ends), ends) else call('DEL', key) end
+      drop(state, ends)
     else
       local expires = leased_until(zero, rest, seen, hold, n, m, burst, leases or {})
       if ends > expires then expires = ends end
-      put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+      put(state, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
     end
   end
   return granted
 end
 local values, granted = {}, {}
 for place = 1, #KEYS do
-  local value = redis.pcall('GET', KEYS[place])
-  if type(value) ~= 'string' then value = false end
+  local value = read(place)
   values[place] = value
-  granted[place] = grant(KEYS[place], value, 3 + (place - 1) * asked[2])
+  granted[place] = grant(place, value, 3 + (place - 1) * asked[2])
 end
 local size = #KEYS + 1
 values[size] = now

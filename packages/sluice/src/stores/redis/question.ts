@@ -48,9 +48,9 @@ export interface Question {
 }
 
 /** Puts groups into the form of the program that answers them soonest. */
-export function questionOf(groups: readonly CallGroup[], options: CallOptions | undefined, charge: boolean): Question {
+export function questionOf(groups: readonly CallGroup[], options: CallOptions | undefined, charge: boolean, packed: boolean): Question {
   const first = groups[0]?.calls[0]
-  const alike = first !== undefined && charge && options?.now === undefined && areAlike(groups, first)
+  const alike = first !== undefined && charge && !packed && options?.now === undefined && areAlike(groups, first)
   return alike ? alikeQuestion(groups, first) : mixedQuestion(groups, options?.now ?? 0, charge)
 }
 

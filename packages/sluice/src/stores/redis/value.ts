@@ -17,7 +17,7 @@ const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
 /** Widths of a state's numbers, by its length; the first has a kind in its top three bits. */
 const SHORT = [7, 3, 1, 1]
-const MIDDLE = [7, 4, 4, 4, 4, 5]
+const MIDDLE = [7, 3, 5, 3, 5, 5]
 const LONG = [7, 7, 7, 7, 7, 7, 7]
 const [BUCKET, WINDOW, COUNTER, BLOCKED] = [4, 5, 6, 7]
 

@@ -45,7 +45,8 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     ['whole tokens a second', tokenBucket({ rate: '10/s', burst: 10 }), 12],
     ['a part of a microsecond', tokenBucket({ rate: '7/s', burst: 13 }), 28],
     ['a minute', tokenBucket({ rate: '100/min', burst: 300 }), 28],
-    ['a day', tokenBucket({ rate: '1/day', burst: 3 }), 49],
+    ['a day', tokenBucket({ rate: '1/day', burst: 3 }), 28],
+    ['a month', tokenBucket({ rate: '1/30d', burst: 3 }), 49],
   ])('a bucket of %s takes %#', async (_, limit, bytes) => {
     const asked = call(limit, 1)
     await store.consume([{ calls: [asked] }], { now: START })

@@ -6,22 +6,22 @@
 -- returns     time
 
 -- include: clock.lua
--- include: put.lua
+-- include: state.lua
 -- include: block-value.lua
 -- include: drop.lua
 
 local receipt = asked[2]
 
-local function adjust_bucket(key, row, sign)
+local function adjust_bucket(state, row, sign)
   -- include: bucket-value.lua
   -- include: bucket-flow.lua
   -- include: bucket-leases.lua
   -- include: bucket-adopt.lua
   -- include: bucket-row.lua
   local time, ends = now, 0
-  local value = redis.pcall('GET', key)
+  local value = read(state)
   local zero, rest, seen, hold, leases, converted
-  if type(value) == 'string' then
+  if value then
     local old_n, old_m, old_burst
     zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
@@ -32,7 +32,7 @@ local function adjust_bucket(key, row, sign)
   end
   if sign > 0 and receipt >= 0 and receipt <= time - empty then
     if not converted then return end
-    if not zero then return drop(key, ends) end
+    if not zero then return drop(state, ends) end
   else
     if leases then zero, rest, leases = settle(zero, rest, n, m, burst, leases, time) end
     local low = time - empty
@@ -57,52 +57,52 @@ local function adjust_bucket(key, row, sign)
   if leases then
     expires = leased_until(zero, rest, seen, hold, n, m, burst, leases)
   elseif expires <= time then
-    return drop(key, ends)
+    return drop(state, ends)
   end
   if ends > expires then expires = ends end
-  put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+  put(state, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
 end
 
-local function adjust_window(key, row, sign)
+local function adjust_window(state, row, sign)
   -- include: window-value.lua
   -- include: window-adopt.lua
   local amount, limit = asked[row + 1], asked[row + 2]
   local ends = 0
-  local value = redis.pcall('GET', key)
+  local value = read(state)
   local finish, count, span, converted
-  if type(value) == 'string' then
+  if value then
     local there
     finish, count, span, ends = read_window(value)
     there = finish
     if finish then finish, count, span, converted = adopt_window(finish, count, span, row) end
-    if there and not finish then drop(key, ends) end
+    if there and not finish then drop(state, ends) end
   end
   local running = finish and now < finish
   if sign > 0 then
     if running and not (receipt >= 0 and receipt < finish - span) then
-      if amount >= count then return drop(key, ends) end
+      if amount >= count then return drop(state, ends) end
       count, converted = count - amount, true
     end
   else
     if not running then finish, count, span = fresh_end(row, now), 0, asked[row + 3] end
     if count < 2 * limit then count, converted = math.min(2 * limit, count + amount), true end
   end
-  if converted then put(key, window_value(finish, count, span, ends), math.max(finish, ends)) end
+  if converted then put(state, window_value(finish, count, span, ends), math.max(finish, ends)) end
 end
 
-local function adjust_counter(key, row, sign)
+local function adjust_counter(state, row, sign)
   -- include: counter-value.lua
   -- include: counter-adopt.lua
   local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
   local ends = 0
-  local value = redis.pcall('GET', key)
+  local value = read(state)
   local finish, current, previous, span, converted
-  if type(value) == 'string' then
+  if value then
     local there
     finish, current, previous, span, ends = read_counter(value)
     there = finish
     if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
-    if there and not finish then drop(key, ends) end
+    if there and not finish then drop(state, ends) end
   end
   local kept = finish and now < finish
   local ended, now_current, now_previous = rolled(finish, current, previous, length)
@@ -119,22 +119,22 @@ local function adjust_counter(key, row, sign)
     if receipt < start then of_previous = math.min(now_previous, amount - of_current) end
     if of_current + of_previous > 0 then
       finish, current, previous, converted = ended, now_current - of_current, now_previous - of_previous, true
-      if current + previous == 0 then return drop(key, ends) end
+      if current + previous == 0 then return drop(state, ends) end
     end
   end
   if not converted then return end
   local expires = finish
   if current > 0 then expires = finish + span end
-  put(key, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
+  put(state, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
 end
 
-local function adjust_log(key, row, sign)
+local function adjust_log(state, row, sign)
   -- include: log-value.lua
   -- include: log-adopt.lua
   -- include: log-refund.lua
-  local stored = open_log(key)
+  local stored = open_log(state)
   local log = adopt_log(stored, row)
-  if stored.there and not log.there then drop(key, log.ends) end
+  if stored.there and not log.there then drop(state, log.ends) end
   local time, first, used = used_of(log, row)
   if sign > 0 then
     if refund_log(log, first, time - asked[row + 3], asked[row + 1]) then return end
@@ -148,6 +148,6 @@ end
 local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
 for place = 1, asked[3] do
   local row = asked[2 + 2 * place]
-  kernels[asked[row]](KEYS[place], row, asked[3 + 2 * place])
+  kernels[asked[row]](place, row, asked[3 + 2 * place])
 end
 return now

@@ -5,8 +5,7 @@
 -- returns     time
 
 -- include: clock.lua
--- include: put.lua
--- include: block-value.lua
+-- include: state.lua
 -- include: bucket-value.lua
 -- include: bucket-flow.lua
 -- include: bucket-leases.lua
@@ -14,16 +13,7 @@
 -- include: counter-value.lua
 -- include: log-value.lua
 
--- The instant until which a state is needed; nothing for what is no state.
-local function state_until(value)
-  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-  local finish = read_window(value)
-  if finish then return finish end
-  local ended, current, _, window = read_counter(value)
-  if ended and current > 0 then return ended + window end
-  return ended
-end
+-- include: state-until.lua
 
 -- Of a state that is forgotten: what is out on lease, with a bucket as full as that allows.
 local function what_stays(value)
@@ -40,22 +30,22 @@ end
 
 local length = asked[2]
 
-local function block_log(key)
-  local log = open_log(key)
+local function block_log(state)
+  local log = open_log(state)
   if length < 0 or not log.there then return log.ends, '' end
   log.ends = 0
   if length > 0 then log.ends = now + length end
-  call('SETRANGE', key, 0, log_head(log, log.skip))
-  keep(key, log_expires(log))
+  call('SETRANGE', KEYS[state], 0, log_head(log, log.skip))
+  keep(state, log_expires(log))
 end
 
-for place = 1, #KEYS do
-  local key = KEYS[place]
-  local value = redis.pcall('GETRANGE', key, 0, 2047)
+for state = 1, #KEYS do
+  local value
+  if member_of(state) then value = read(state) else value = redis.pcall('GETRANGE', KEYS[state], 0, 2047) end
   if type(value) ~= 'string' then value = '' end
   local ends, inner, expires = 0, value, nil
   if string.byte(value) == 2 then
-    ends, inner = block_log(key)
+    ends, inner = block_log(state)
   elseif value ~= '' then
     ends, inner = split(value)
     expires = state_until(value)
@@ -71,17 +61,19 @@ for place = 1, #KEYS do
     end
     if ends > 0 then
       if inner ~= '' then
-        put(key, block_value(ends) .. inner, math.max(ends, expires))
+        put(state, block_value(ends) .. inner, math.max(ends, expires))
       elseif ends > now then
-        put(key, block_value(ends), ends)
+        put(state, block_value(ends), ends)
+      elseif member_of(state) then
+        call('HSET', KEYS[state], member_of(state), block_value(ends))
       else
         -- Over by this clock, but not by that of whoever set it.
-        call('SET', key, block_value(ends), 'KEEPTTL')
+        call('SET', KEYS[state], block_value(ends), 'KEEPTTL')
       end
     elseif inner ~= '' then
-      put(key, inner, expires)
+      put(state, inner, expires)
     elseif value ~= '' or length < 0 then
-      call('DEL', key)
+      remove(state)
     end
   end
 end

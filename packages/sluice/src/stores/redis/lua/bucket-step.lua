@@ -14,7 +14,7 @@ if value then
     high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
     rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
   elseif size == 28 then
-    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I4I4I4I4I5', value)
+    high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
   if high and high >= 8388608 and high < 10485760 and rest < old_n then
@@ -54,7 +54,7 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if hold > 0 or ends > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
       expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
@@ -65,6 +65,6 @@ if passed > 0 or converted then
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
   else
-    written = pack('>I3I4I4I4I4I4I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
+    written = pack('>I3I4I3I5I3I5I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
   end
 end

@@ -2,7 +2,7 @@
 -- length; the first instant has 4 in the top three bits of its 7 bytes:
 --
 -- 12 bytes    zero, seen - zero (3), n (1), burst in tokens (1); rest 0, hold 0, m 1
--- 28 bytes    zero, rest (4), seen - zero (4), n (4), m (4), burst (5); hold 0
+-- 28 bytes    zero, rest (3), seen - zero (5), n (3), m (5), burst (5); hold 0
 -- 49 bytes    zero, rest, seen, hold, n, m, burst (7 each); and then, 28 bytes each, what is out on lease: holder, sequence, amount, end
 -- others      MessagePack: 1 (the format), zero, rest, seen - zero, hold, n, m, burst, as earlier versions wrote it
 
@@ -28,7 +28,7 @@ local function read_bucket(value, ends)
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I4I4I4I4I5', value)
+    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
     if high >= 8388608 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
@@ -58,13 +58,13 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or leases or age < 0 or age >= 4294967296 or n >= 4294967296 or m >= 4294967296 or burst >= 1099511627776 then
+  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
     for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
   else
-    value = pack('>I3I4I4I4I4I4I5', high, low, rest, age, n, m, burst)
+    value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
   end
   if ends > 0 then return blocked(value, ends) end
   return value

@@ -39,11 +39,17 @@ local function kernel(tag)
   return kernels[tag]
 end
 
+-- include: state.lua
+
 local plain = asked[3]
 local values = {}
--- What is of another type is nil to MGET. A function takes so many arguments and not many more.
-if plain > 0 then values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000))) end
-for state = 4001, plain do values[state] = call('MGET', KEYS[state])[1] end
+if members then
+  for state = 1, plain do values[state] = read(state) end
+elseif plain > 0 then
+  -- What is of another type is nil to MGET. A function takes so many arguments and not many more.
+  values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000)))
+  for state = 4001, plain do values[state] = read(state) end
+end
 -- By state: the value to write and until when it is needed.
 local fresh, expires = {}, {}
 local told, size = {}, 0
@@ -90,14 +96,13 @@ local function group(at, calls)
 end
 
 if plain < #KEYS then
-  -- include: put.lua
   -- include: log-value.lua
   -- include: log-adopt.lua
   -- include: log.lua
   local open = {}
   logs = {
     of = function(state)
-      if not open[state] then open[state] = open_log(KEYS[state]) end
+      if not open[state] then open[state] = open_log(state) end
       return open[state]
     end,
     adopt = adopt_log,
@@ -143,8 +148,7 @@ while at <= last do
 end
 
 if asked[2] == 1 then
-  -- include: put.lua
-  for state, value in pairs(fresh) do put(KEYS[state], value, expires[state]) end
+  for state, value in pairs(fresh) do put(state, value, expires[state]) end
   if logs then logs.save() end
 end
 

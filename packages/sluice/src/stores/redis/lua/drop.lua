@@ -1,5 +1,5 @@
 -- Where a state is no more, its block stays.
-local function drop(key, ends)
-  if ends > now then return put(key, block_value(ends), ends) end
-  call('DEL', key)
+local function drop(state, ends)
+  if ends > now then return put(state, block_value(ends), ends) end
+  remove(state)
 end

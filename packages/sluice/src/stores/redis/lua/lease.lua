@@ -6,8 +6,9 @@
 -- returns     for each request the value of its state as it was, nil for none; time; for each request what was granted
 
 -- include: clock.lua
--- include: put.lua
+-- include: state.lua
 -- include: bucket-value.lua
+-- include: drop.lua
 -- include: bucket-flow.lua
 -- include: bucket-leases.lua
 -- include: bucket-adopt.lua
@@ -27,7 +28,7 @@ local function with(leases, lease)
   return leases
 end
 
-local function grant(key, value, at)
+local function grant(state, value, at)
   local n, m, burst = asked[at], asked[at + 1], asked[at + 2]
   local least, most, holder, sequence, life = asked[at + 3], asked[at + 4], asked[at + 5], asked[at + 6], asked[at + 7]
   local time, ends = now, 0
@@ -93,11 +94,11 @@ local function grant(key, value, at)
   if changed then
     if leases and #leases == 0 then leases = nil end
     if not zero then
-      if ends > now then put(key, block_value(ends), ends) else call('DEL', key) end
+      drop(state, ends)
     else
       local expires = leased_until(zero, rest, seen, hold, n, m, burst, leases or {})
       if ends > expires then expires = ends end
-      put(key, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+      put(state, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
     end
   end
   return granted
@@ -105,10 +106,9 @@ end
 
 local values, granted = {}, {}
 for place = 1, #KEYS do
-  local value = redis.pcall('GET', KEYS[place])
-  if type(value) ~= 'string' then value = false end
+  local value = read(place)
   values[place] = value
-  granted[place] = grant(KEYS[place], value, 3 + (place - 1) * asked[2])
+  granted[place] = grant(place, value, 3 + (place - 1) * asked[2])
 end
 local size = #KEYS + 1
 values[size] = now

@@ -12,7 +12,7 @@ local function adopt_log(log, row)
   local hold = log.window
   if log.hold > hold then hold = log.hold end
   if log.at + hold <= now then
-    return new_log(log.key, log.ends)
+    return new_log(log.state, log.ends)
   end
   log.window, log.dirty = length, true
   if hold > length then log.hold = hold else log.hold = 0 end

@@ -28,7 +28,7 @@ local function refund_log(log, first, oldest, amount)
   local ahead = start
   if #tail == 0 then
     if start == log.skip then
-      drop(log.key, log.ends)
+      drop(log.state, log.ends)
       return true
     end
     -- The newest entry stands in the head.
@@ -38,8 +38,8 @@ local function refund_log(log, first, oldest, amount)
     log.at, log.sum = unpack(tail[#tail])
   end
   local body = ''
-  if ahead > log.skip then body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
+  if ahead > log.skip then body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
   for index = 1, #tail - 1 do body = body .. pack('>I7I7', tail[index][1], tail[index][2]) end
-  put(log.key, log_head(log, 0) .. body, log_expires(log))
+  put(log.state, log_head(log, 0) .. body, log_expires(log))
   return true
 end

@@ -8,12 +8,12 @@
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 
 -- A log without a state.
-local function new_log(key, ends)
-  return { key = key, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+local function new_log(state, ends)
+  return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
 end
 
-local function open_log(key)
-  local log = new_log(key, 0)
+local function open_log(state)
+  local key, log = KEYS[state], new_log(state, 0)
   local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
   if type(value) ~= 'string' then return log end
   local length = #value
@@ -42,7 +42,7 @@ local function entry(log, index)
   local page = log.pages[number]
   if not page then
     local from = HEAD + number * PAGE * ENTRY
-    page = call('GETRANGE', log.key, from, from + PAGE * ENTRY - 1)
+    page = call('GETRANGE', KEYS[log.state], from, from + PAGE * ENTRY - 1)
     log.pages[number] = page
   end
   local at, sum = parse('>I7I7', page, place * ENTRY + 1)
@@ -120,12 +120,12 @@ local function save_log(log)
       if log.stored <= PAGE then
         body = string.sub(log.pages[0], log.skip * ENTRY + 1)
       else
-        body = call('GETRANGE', log.key, HEAD + log.skip * ENTRY, -1)
+        body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, -1)
       end
     end
-    return put(log.key, head .. body .. added, expires)
+    return put(log.state, head .. body .. added, expires)
   end
-  call('SETRANGE', log.key, 0, head)
-  if more then call('APPEND', log.key, added) end
-  keep(log.key, expires)
+  call('SETRANGE', KEYS[log.state], 0, head)
+  if more then call('APPEND', KEYS[log.state], added) end
+  keep(log.state, expires)
 end

@@ -1,0 +1,17 @@
+-- include: bucket-value.lua
+-- include: bucket-flow.lua
+-- include: bucket-leases.lua
+-- include: window-value.lua
+-- include: counter-value.lua
+-- include: state-until.lua
+
+-- Removes the members of a hash that decide like none.
+local function sweep(key)
+  -- All there are, or so many of a hash that has grown large.
+  local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
+  local head = call('HGET', key, '')
+  for place = 1, #all, 2 do
+    local value = expanded(all[place + 1], head)
+    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+  end
+end

@@ -1,0 +1,80 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import { encodePart } from '../../keys/encode.ts'
+import { sha256 } from '../../keys/sha256.ts'
+
+export interface PackingOptions {
+  /** States expected at once; default 100,000. Up to twice as many the hashes stay small; beyond it a state takes about three times the memory. */
+  readonly keys?: number
+  /** What digests are made under: the same in every process. Default: made of the prefix, which anybody may guess. */
+  readonly secret?: string
+}
+
+/** Where a state lies: a hash, and the two halves of its member's name. */
+export interface Place {
+  readonly key: string
+  readonly high: number
+  readonly low: number
+}
+
+/** Members of a hash on average. Redis keeps up to 128 of them in one piece of memory (`hash-max-listpack-entries`). */
+const PER_HASH = 64
+
+/**
+ * Spreads states over hashes by a digest of 64 bits under a secret (HalfSipHash-1-3, Aumasson and Bernstein). Two of k states share
+ * a digest, and with it a state, with a chance of k^2 / 2^65: 1 in 37 million for a million.
+ * @throws LimiterError INVALID_OPTIONS
+ */
+export function createPacking(prefix: string, { keys = 100_000, secret = '' }: PackingOptions): (name: string) => Place {
+  if (!Number.isSafeInteger(keys) || keys < 1 || keys > 2 ** 36)
+    throw new LimiterError('INVALID_OPTIONS', `redisStore: packing.keys is ${String(keys)}, expected a whole number from 1 to ${2 ** 36}`)
+  if (typeof secret !== 'string')
+    throw new LimiterError('INVALID_OPTIONS', `redisStore: packing.secret is of type ${typeof secret}, expected a text`)
+  const hashes = Math.ceil(keys / PER_HASH)
+  const digits = sha256(`${encodePart(prefix)} ${encodePart(secret)}`)
+  const [k0, k1] = [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16)]
+  return (name) => {
+    const { high, low } = digest(k0, k1, name)
+    return { key: `${prefix}p:${low % hashes}`, high, low }
+  }
+}
+
+/** Two halves of 32 bits: words of two units each, the last with the length, so that no text is the beginning of another. */
+export function digest(k0: number, k1: number, text: string): { readonly high: number; readonly low: number } {
+  const v = [k0, k1 ^ 0xee, 0x6c796765 ^ k0, 0x74656462 ^ k1]
+  const { length } = text
+  const even = length & ~1
+  for (let at = 0; at <= even; at += 2) {
+    const pair = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16)
+    const word = at < even ? pair : (length << 16) | (length > even ? text.charCodeAt(even) : 0)
+    v[3] = (v[3] as number) ^ word
+    mix(v)
+    v[0] = (v[0] as number) ^ word
+  }
+  v[2] = (v[2] as number) ^ 0xee
+  const low = finish(v)
+  v[1] = (v[1] as number) ^ 0xdd
+  return { high: finish(v), low }
+}
+
+function finish(v: number[]): number {
+  for (let round = 0; round < 3; round += 1) mix(v)
+  return ((v[1] as number) ^ (v[3] as number)) >>> 0
+}
+
+function mix(v: number[]): void {
+  let [v0, v1, v2, v3] = v as [number, number, number, number]
+  v0 = (v0 + v1) | 0
+  v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+  v0 = (v0 << 16) | (v0 >>> 16)
+  v2 = (v2 + v3) | 0
+  v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+  v0 = (v0 + v3) | 0
+  v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+  v2 = (v2 + v1) | 0
+  v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+  v2 = (v2 << 16) | (v2 >>> 16)
+  v[0] = v0
+  v[1] = v1
+  v[2] = v2
+  v[3] = v3
+}

@@ -1,0 +1,19 @@
+import type { Redis } from 'ioredis'
+import { namedOf } from '../../../src/stores/redis/layout.ts'
+import { createPacking, type PackingOptions } from '../../../src/stores/redis/packing.ts'
+import { readValue, type Stored } from '../../../src/stores/redis/value.ts'
+import type { StateId } from '../../../src/stores/store.ts'
+
+/** A state of the packed layout, found as its programs find it (lua/packed-value.lua). */
+export async function packedState(client: Redis, prefix: string, packing: PackingOptions, id: StateId): Promise<Stored> {
+  const { name, told } = namedOf(id)
+  if (told) return readValue(await client.getBuffer(prefix + name))
+  const { key, high, low } = createPacking(prefix, packing)(name)
+  const member = Buffer.alloc(8)
+  member.writeUInt32BE(high, 0)
+  member.writeUInt32BE(low, 4)
+  const [value = null, head = null] = await client.hmgetBuffer(key, member, '')
+  if (value === null || head === null || (value.length !== 13 && value.length !== 14)) return readValue(value)
+  const plan = head.subarray(13 * (value[12] as number) - 7).subarray(0, 13)
+  return readValue(Buffer.concat([value.subarray(0, 7), Buffer.from([0, 0, value[13] ?? 0]), value.subarray(7, 12), plan]))
+}
