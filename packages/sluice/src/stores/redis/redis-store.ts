@@ -51,8 +51,10 @@ export function redisStore(options: RedisStoreOptions): Store {
   ): Promise<unknown> => {
     const run = (): Promise<unknown> =>
       client.evalsha(sha1, keys, args).catch((error: unknown) => {
-        const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
-        if (late || !isNoScript(error)) throw error
+        if (!isNoScript(error)) throw error
+        if (callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline) {
+          throw new StoreFailure('timeout', 'no', 'redis: it had forgotten the program, and said so after the deadline', { cause: error })
+        }
         return client.eval(source, keys, args)
       })
     return calls.run(run, callOptions, classify)
