@@ -59,6 +59,22 @@ describe.skipIf(noRedis)('a Redis Cluster under load', () => {
     })
   })
 
+  it('a node that hangs while a slot moves to it: what was redirected there is given up, and nobody is left with it', async () => {
+    const { store } = await connected()
+    const slot = slotOf('moving')
+    const source = await cluster.ownerOf(slot)
+    const target = await otherPrimary(cluster, source)
+    await target.admin.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', await source.id())
+    await source.admin.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', await target.id())
+    const { audits } = await underFault({ store, bound: 0, narrowKeys: ['moving'] }, async () => {
+      target.signal('SIGSTOP')
+      await wait(NODE_TIMEOUT_MS * 0.7)
+      target.signal('SIGCONT')
+    })
+    for (const { admin } of [target, source]) await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', await target.id())
+    expect(audits[0]?.lost).toBeGreaterThan(10)
+  })
+
   it('a primary killed: the other slots go on, its own are back when its replica has taken over', async () => {
     const { store } = await connected()
     const slot = slotOf(KEYS[1] as string)
@@ -86,6 +102,13 @@ async function heirOf(cluster: PrivateCluster, slot: number): Promise<ClusterNod
   return heir as ClusterNode
 }
 
+async function otherPrimary(cluster: PrivateCluster, than: ClusterNode): Promise<ClusterNode> {
+  for (const node of cluster.nodes) {
+    if (node !== than && (await node.admin.info('replication')).includes('role:master')) return node
+  }
+  throw new Error('there is no other primary')
+}
+
 /** Moves slots from whoever holds them to the next primary, with all their keys, as resharding tools do. */
 async function migrate(cluster: PrivateCluster, slots: readonly number[]): Promise<void> {
   const primaries = cluster.nodes.slice(0, 3)
@@ -103,9 +126,12 @@ async function migrate(cluster: PrivateCluster, slots: readonly number[]): Promi
     }
     for (const { admin } of [target, source]) await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', ids[to] as string)
   }
-  const waiting = [...slots]
-  const worker = async (): Promise<void> => {
-    for (let slot = waiting.shift(); slot !== undefined; slot = waiting.shift()) await move(slot)
+  // MIGRATE blocks both nodes: one that is sent to must not be sending, or they wait for each other.
+  for (let from = 0; from < 3; from += 1) {
+    const waiting = slots.filter((slot) => Math.floor((slot * 3) / SLOTS) === from)
+    const worker = async (): Promise<void> => {
+      for (let slot = waiting.shift(); slot !== undefined; slot = waiting.shift()) await move(slot)
+    }
+    await Promise.all(Array.from({ length: 4 }, worker))
   }
-  await Promise.all(Array.from({ length: 4 }, worker))
 }

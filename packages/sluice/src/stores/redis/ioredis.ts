@@ -19,6 +19,12 @@ interface ClusterLike {
 interface IoredisNode {
   readonly options: { readonly host?: string; readonly port?: number }
   readonly stream?: { destroy(): unknown } | undefined
+  readonly commandQueue?: Queue
+  readonly offlineQueue?: Queue
+}
+
+interface Queue {
+  toArray?(): readonly { readonly command?: { readonly promise?: Promise<unknown> } }[]
 }
 
 /**
@@ -35,7 +41,7 @@ export function ioredis(client: IoredisLike): RedisPort {
     ...(cluster === undefined ? {} : { cluster: true }),
     evalsha: (sha1, keys, args) => valid.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
     eval: (source, keys, args) => valid.callBuffer('eval', source, keys.length, ...keys, ...args),
-    connections: { of: cluster === undefined ? () => valid : nodeOf(cluster), replace: (node) => (node as IoredisNode).stream?.destroy() },
+    connections: { of: cluster === undefined ? () => valid : nodeOf(cluster), replace },
   }
 }
 
@@ -49,4 +55,11 @@ function nodeOf(cluster: ClusterLike): Connections['of'] {
     if (address === undefined) return undefined
     return cluster.nodes().find(({ options }) => `${options.host}:${options.port}` === address)
   }
+}
+
+function replace(connection: object): void {
+  const { commandQueue, offlineQueue, stream } = connection as IoredisNode
+  // A Cluster sends ASKING before what is redirected and forgets it: rejected, it would be nobody's and end the process.
+  for (const queue of [commandQueue, offlineQueue]) for (const { command } of queue?.toArray?.() ?? []) command?.promise?.catch(() => {})
+  stream?.destroy()
 }

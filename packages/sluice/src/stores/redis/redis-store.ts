@@ -71,8 +71,10 @@ export function redisStore(options: RedisStoreOptions): Store {
     const all = [...numbers, ...args]
     const run = (): Promise<unknown> =>
       client.evalsha(sha1, keys, all).catch((error: unknown) => {
-        const late = callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
-        if (late || !isNoScript(error)) throw error
+        if (!isNoScript(error)) throw error
+        if (callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline) {
+          throw new StoreFailure('timeout', 'no', 'redis: it had forgotten the program, and said so after the deadline', { cause: error })
+        }
         return client.eval(source, keys, all)
       })
     return calls.run(run, callOptions, classify)

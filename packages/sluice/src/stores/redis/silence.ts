@@ -3,7 +3,9 @@ import { classify } from './failures.ts'
 import type { RedisPort } from './redis-port.ts'
 
 /** Milliseconds without any answer after which a connection is taken for dead; up to half of that is added by chance. */
-const SILENT_MS = 400
+const SILENT_MS = 300
+/** For so long after that it is heard out: what waited in the socket while this process was busy is read first. */
+const HEARD_OUT_MS = 50
 
 interface Heard {
   /** When the first call was sent since which nothing has been heard; undefined where the last word was the server's. */
@@ -14,8 +16,8 @@ interface Heard {
 
 /**
  * The port, with connections replaced that have fallen silent. One whose other end has vanished without a word (a partition, a stopped
- * server, a lost route) looks like a slow one, and TCP may take minutes to tell: after 400 to 600 ms (by chance, so that many stores do not
- * act at once) in which calls were sent and nothing at all was heard, the next call has it replaced. A refusal of the client itself is no
+ * server, a lost route) looks like a slow one, and TCP may take minutes to tell: after 300 to 450 ms (by chance, so that many stores do not
+ * act at once) in which calls were sent and nothing at all was heard, the next call has it replaced, unless it is heard in a further 50 ms. A refusal of the client itself is no
  * answer. A port without `connections` is returned as it is.
  */
 export function replacingSilent(port: RedisPort, time: Time, random: Random): RedisPort {
@@ -31,8 +33,7 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
   const suspect = (connection: object, heard: Heard): void => {
     if (heard.suspected) return
     heard.suspected = true
-    // An answer may have been waiting in the socket for as long as this process was busy: it is read before this runs.
-    time.after(0, () => {
+    time.after(HEARD_OUT_MS, () => {
       heard.suspected = false
       if (heard.since === undefined || known.get(connection) !== heard) return
       // What the old connection still says is not said by the new one.

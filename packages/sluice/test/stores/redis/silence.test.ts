@@ -3,6 +3,8 @@ import type { RedisPort } from '../../../src/stores/redis/redis-port.ts'
 import { replacingSilent } from '../../../src/stores/redis/silence.ts'
 import { type ManualClock, manualClock } from '../../../src/time/manual.ts'
 
+const HEARD_OUT_MS = 50
+
 interface Pending {
   answer(): void
   fail(message: string): void
@@ -36,23 +38,23 @@ async function turn(): Promise<void> {
 }
 
 describe('a silent connection', () => {
-  it('is replaced by the first call after 400 ms in which nothing was heard, and then again', () => {
+  it('is replaced by the first call after 300 ms in which nothing was heard, and then again', () => {
     const { clock, replaced, nodes, ask } = byHand()
     void ask('a')
-    clock.advance(400)
+    clock.advance(300)
     void ask('a')
     expect(replaced).toEqual([])
     clock.advance(1)
     void ask('a')
-    clock.advance(0)
+    clock.advance(HEARD_OUT_MS)
     expect(replaced).toEqual([nodes[0]])
     void ask('a')
-    clock.advance(400)
+    clock.advance(300)
     void ask('a')
     clock.advance(1)
     expect(replaced).toHaveLength(1)
     void ask('a')
-    clock.advance(0)
+    clock.advance(HEARD_OUT_MS)
     expect(replaced).toHaveLength(2)
   })
 
@@ -61,7 +63,7 @@ describe('a silent connection', () => {
     for (let round = 0; round < 10; round += 1) {
       void ask('a')
       void ask('a')
-      clock.advance(300)
+      clock.advance(250)
       if (round % 2 === 0) pending[round * 2]?.answer()
       else pending[round * 2]?.fail('LOADING Redis is loading the dataset in memory')
       await turn()
@@ -74,10 +76,10 @@ describe('a silent connection', () => {
     for (let round = 0; round < 5; round += 1) {
       void ask('a')
       pending.at(-1)?.fail("Stream isn't writeable and enableOfflineQueue options is false")
-      clock.advance(150)
+      clock.advance(100)
       await turn()
     }
-    // At 450 ms, and another 450 ms are not over.
+    // At 400 ms, and another 300 ms are not over.
     expect(replaced).toHaveLength(1)
   })
 
@@ -94,12 +96,12 @@ describe('a silent connection', () => {
   it('waits up to half as long again, by chance: many stores do not act at once', () => {
     const { clock, replaced, ask } = byHand(() => 0.999)
     void ask('a')
-    clock.advance(599)
+    clock.advance(449)
     void ask('a')
     expect(replaced).toEqual([])
     clock.advance(2)
     void ask('a')
-    clock.advance(0)
+    clock.advance(HEARD_OUT_MS)
     expect(replaced).toHaveLength(1)
   })
 
@@ -110,7 +112,7 @@ describe('a silent connection', () => {
     void ask('a')
     pending[0]?.answer()
     await turn()
-    clock.advance(0)
+    clock.advance(HEARD_OUT_MS)
     expect(replaced).toEqual([])
   })
 
@@ -118,28 +120,28 @@ describe('a silent connection', () => {
     const { clock, replaced, nodes, ask } = byHand()
     void ask('a')
     void ask()
-    clock.advance(450)
+    clock.advance(350)
     void ask('b')
     void ask()
-    clock.advance(0)
+    clock.advance(HEARD_OUT_MS)
     expect(replaced).toEqual([])
     void ask('a')
-    clock.advance(0)
+    clock.advance(HEARD_OUT_MS)
     expect(replaced).toEqual([nodes[0]])
   })
 
   it('a late answer from before does not speak for the new connection', async () => {
     const { clock, pending, replaced, ask } = byHand()
     void ask('a')
-    clock.advance(401)
+    clock.advance(301)
     void ask('a')
-    clock.advance(0)
+    clock.advance(HEARD_OUT_MS)
     void ask('a')
     pending[0]?.answer()
     await turn()
-    clock.advance(401)
+    clock.advance(301)
     void ask('a')
-    clock.advance(0)
+    clock.advance(HEARD_OUT_MS)
     expect(replaced).toHaveLength(2)
   })
 
