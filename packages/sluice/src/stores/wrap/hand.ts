@@ -3,11 +3,12 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
 import { MICROS_PER_MS } from '../../time/micros.ts'
-import type { GroupVerdict, LeaseAnswer, StateId, StoreFailure, Verdict } from '../store.ts'
+import type { CallOptions, GroupVerdict, LeaseAnswer, StateId, Verdict } from '../store.ts'
 
 /** A caller that waits for the answer to a request for tokens. */
 export interface Waiter {
   readonly cost: MicroTokens
+  readonly options: CallOptions | undefined
   /** A verdict, or undefined where the store has to be asked for this call itself. */
   give(verdict: GroupVerdict | undefined): void
   fail(failure: unknown): void
@@ -92,7 +93,7 @@ export class Hand {
     }
   }
 
-  failAll(failure: StoreFailure): void {
+  failAll(failure: unknown): void {
     for (const waiter of this.waiters.splice(0)) waiter.fail(failure)
   }
 }

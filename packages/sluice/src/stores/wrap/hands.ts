@@ -2,17 +2,8 @@ import type { MicroTokens } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
-import {
-  type Call,
-  type CallOptions,
-  type GroupVerdict,
-  type LeaseAnswer,
-  type Scope,
-  type StateId,
-  type Store,
-  StoreFailure,
-} from '../store.ts'
-import { Hand } from './hand.ts'
+import type { Call, CallOptions, GroupVerdict, LeaseAnswer, Scope, StateId, Store } from '../store.ts'
+import { Hand, type Waiter } from './hand.ts'
 import { type SleepWatch, watchSleep } from './sleep.ts'
 
 export interface HandsOptions {
@@ -115,9 +106,9 @@ export class Hands {
   }
 
   /** Asks the store for tokens for a call that waits, or joins the request under way. */
-  wait(hand: Hand, cost: MicroTokens, options: CallOptions | undefined, waiter: Hand['waiters'][number]): void {
+  wait(hand: Hand, waiter: Waiter): void {
     hand.waiters.push(waiter)
-    if (!hand.asking) this.#askMore(hand, cost, this.#options.clock.monotonic(), options)
+    if (!hand.asking) this.#askMore(hand, waiter.cost, this.#options.clock.monotonic(), waiter.options ?? {})
   }
 
   /** Gives everything of these states back, or of all, before something else is done with them. */
@@ -193,8 +184,8 @@ export class Hands {
     const epoch = this.#epoch
     const call: Call = { id, limit, cost, phase: 0 }
     const request = { call, want, holder, sequence: (this.#sequence += 1), life: lifeMs * MICROS_PER_MS, kept, returned }
-    const deadline = options?.deadline === undefined ? now + lifeMs / LOOKS : options.deadline
-    lease([request], { deadline }).then(
+    const deadline = options === undefined ? now + lifeMs / LOOKS : options.deadline
+    lease([request], deadline === undefined ? undefined : { deadline }).then(
       ([answer]) => {
         hand.asking = false
         const heard = this.#options.clock.monotonic()
@@ -204,9 +195,13 @@ export class Hands {
       },
       (error: unknown) => {
         hand.asking = false
-        hand.failAll(
-          error instanceof StoreFailure ? error : new StoreFailure('protocol', 'unknown', 'leases: the store failed', { cause: error }),
-        )
+        const [first] = hand.waiters
+        // What was asked for in advance was nobody's call: who waits now asks for himself.
+        if (options === undefined && first !== undefined && hand.afterwards === undefined) {
+          this.#askMore(hand, first.cost, this.#options.clock.monotonic(), first.options ?? {})
+          return
+        }
+        hand.failAll(error)
         hand.afterwards?.()
       },
     )
@@ -223,7 +218,7 @@ export class Hands {
       hand.want /= 2
     }
     while (hand.waiters.length > 0) {
-      const waiter = hand.waiters[0] as Hand['waiters'][number]
+      const waiter = hand.waiters[0] as Waiter
       if (hand.afterwards === undefined && this.spend(hand, waiter.cost, now)) {
         hand.waiters.shift()
         waiter.give(this.verdict(hand, now))
@@ -234,7 +229,7 @@ export class Hands {
         hand.waiters.shift()
         waiter.give(undefined)
       } else {
-        if (!hand.asking) this.#askMore(hand, waiter.cost, now)
+        if (!hand.asking) this.#askMore(hand, waiter.cost, now, waiter.options ?? {})
         break
       }
     }

@@ -79,6 +79,7 @@ export function withLeases(store: Store, options: LeasesOptions = {}): LeasedSto
       }
       const waiter = {
         cost,
+        options: callOptions,
         give: (verdict: GroupVerdict | undefined) => {
           release()
           if (verdict === undefined) store.consume([group], callOptions).then(resolve, reject)
@@ -92,7 +93,7 @@ export function withLeases(store: Store, options: LeasesOptions = {}): LeasedSto
       const cancel = deadline === undefined ? undefined : deadlines.add(deadline, () => leave('timeout', 'no tokens by the deadline'))
       if (signal?.aborted === true) return abort()
       signal?.addEventListener('abort', abort, { once: true })
-      known.wait(hand, cost, callOptions, waiter)
+      known.wait(hand, waiter)
     })
 
   const one = (known: Hands, group: CallGroup, call: Call, callOptions: CallOptions | undefined): Promise<readonly GroupVerdict[]> => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
-import type { Call, CallOptions, GroupVerdict } from '../../../src/stores/store.ts'
+import { type Call, type CallOptions, type GroupVerdict, StoreFailure } from '../../../src/stores/store.ts'
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
 import { type LeasesOptions, withLeases } from '../../../src/stores/wrap/index.ts'
 import { manualClock } from '../../../src/time/manual.ts'
@@ -199,6 +199,39 @@ describe('withLeases', () => {
     await expect(asked[0]).rejects.toMatchObject({ kind: 'timeout', executed: 'no' })
     await expect(asked[1]).rejects.toMatchObject({ kind: 'aborted', executed: 'no' })
     await expect(asked[2]).rejects.toMatchObject({ kind: 'aborted', executed: 'no' })
+  })
+
+  it('asks again for who waits where what was asked for in advance has failed, and fails who asked for himself', async () => {
+    const clock = manualClock()
+    const inner = leasingStore(clock)
+    const asked: ((failure?: StoreFailure) => void)[] = []
+    const far = {
+      ...inner,
+      lease: (...given: Parameters<typeof inner.lease>) =>
+        new Promise<Awaited<ReturnType<typeof inner.lease>>>((resolve, reject) => {
+          asked.push((failure) => (failure === undefined ? void inner.lease(...given).then(resolve) : reject(failure)))
+        }),
+    }
+    const store = withLeases(far, { afterCalls: 1, share: 0.08, clock })
+    const { id } = call('k')
+    const ask = () =>
+      store.consume([{ calls: [{ ...call('k'), id }] }]).then(
+        ([verdict]) => verdict?.source,
+        (error: StoreFailure) => error.kind,
+      )
+    const first = ask()
+    asked.shift()?.()
+    expect(await first).toBe('lease')
+    // Half is left: more is asked for, and the rest is spent meanwhile.
+    for (let index = 0; index < 7; index += 1) await ask()
+    const waiting = [ask(), ask()]
+    expect(asked).toHaveLength(1)
+    asked.shift()?.(new StoreFailure('timeout', 'unknown', 'late'))
+    await settle()
+    expect(asked).toHaveLength(1)
+    asked.shift()?.(new StoreFailure('connection', 'no', 'gone'))
+    expect(await Promise.all(waiting)).toEqual(['connection', 'connection'])
+    expect(asked).toEqual([])
   })
 
   it('settles before another verb acts on the key, and looks at it whole', async () => {
