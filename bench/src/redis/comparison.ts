@@ -115,11 +115,11 @@ function microseconds({ rounds }: Lane): string {
 }
 
 function laneTable(lanes: readonly Lane[]): string {
-  const heading = ['way', 'callers', 'us/request', 'cpu client', 'cpu Redis', 'calls/request', 'errors', 'over-grant']
+  const heading = ['way', 'callers', 'us/request', 'wall', 'cpu client', 'cpu Redis', 'calls/request', 'errors', 'over-grant']
   const rows = lanes.map(({ name, callers, rounds, storeCalls: calls, errors, total, grant }) => [
     name,
     figure(callers),
-    ...(['own', 'client', 'server'] as const).map((key) => figure(median(rounds.map((round) => round[key])) / 1e3, 2)),
+    ...(['own', 'wall', 'client', 'server'] as const).map((key) => figure(median(rounds.map((round) => round[key])) / 1e3, 2)),
     figure(calls, 3),
     percent((errors / total) * 100),
     grant === undefined ? '' : percent(grant.overGrantPercent),
