@@ -43,7 +43,7 @@ export async function measureOverGrant(contestant: Contestant, options: OverGran
   const running = await contestant.open(options.url, quota, { callers, note: audited || contestant.instants === 'told' })
   const before = running.wire.sent()
   // Half a token's time longer: the last token falls due at the end exactly, and should find somebody asking.
-  const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, (caller) => running.ask(key, caller))
+  const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, async (caller) => running.passed(await running.ask(key, caller)))
   const sent = running.wire.sent()
   await running.close([key])
   const nominalMaximum = burst + rate * seconds

@@ -2,17 +2,29 @@ import { openSync, readSync } from 'node:fs'
 
 const LONGEST_LINE = 96
 
+/** What the system's scheduler says of a thread so far, in nanoseconds. */
+export interface Schedule {
+  /** How long it ran. */
+  readonly ran: number
+  /** How long it was ready to run and had no processor. */
+  readonly waited: number
+}
+
 /**
- * Nanoseconds that the main thread of a process has run so far; of redis-server that is the thread which runs commands. Always 0 where the
- * system does not tell (other than Linux).
+ * Asks for the main thread of a process; of redis-server that is the thread which runs commands. Always 0 where the system does not tell
+ * (other than Linux).
  */
-export function processorOf(pid: number): () => number {
+export function scheduleOf(pid: number): () => Schedule {
   let file: number
   try {
+    // Fields: nanoseconds run, nanoseconds waited, slices (Linux, Documentation/scheduler/sched-stats.rst).
     file = openSync(`/proc/${pid}/task/${pid}/schedstat`, 'r')
   } catch {
-    return () => 0
+    return () => ({ ran: 0, waited: 0 })
   }
   const line = Buffer.alloc(LONGEST_LINE)
-  return () => Number(line.toString('latin1', 0, readSync(file, line, 0, LONGEST_LINE, 0)).split(' ')[0])
+  return () => {
+    const [ran, waited] = line.toString('latin1', 0, readSync(file, line, 0, LONGEST_LINE, 0)).split(' ')
+    return { ran: Number(ran), waited: Number(waited) }
+  }
 }

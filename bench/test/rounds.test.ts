@@ -17,6 +17,7 @@ function lane(name: string, callers: number, answer: (asked: number) => Promise<
       asked += 1
       return answer(asked)
     },
+    passed: (allowed) => allowed === true,
     sent: () => ({ commands: asked, calls: asked / 2 }),
   }
 }

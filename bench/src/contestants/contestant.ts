@@ -11,8 +11,10 @@ export interface Quota {
 /** A contestant connected to the server and warmed up, for one quota. */
 export interface Running {
   readonly wire: Wire
-  /** Whether the request may pass; rejects where that could not be decided. */
-  ask(key: string, caller: number): Promise<boolean>
+  /** Asks as its users would, without another promise around it; rejects where nothing could be decided. */
+  ask(key: string, caller: number): Promise<unknown>
+  /** Whether the request may pass. @throws where the answer says that nothing could be decided */
+  passed(answer: unknown): boolean
   /** What was admitted, on the server's clock; there where `note` was asked for. */
   readonly admitted?: readonly TraceEntry[]
   /** Forgets these keys and closes the connections. */
@@ -42,6 +44,11 @@ export interface OpenOptions {
 
 /** How long a contestant's bucket outlives its last request, in milliseconds. */
 export const TIME_TO_LIVE = 60_000
+
+/** Of those whose answer is that already. */
+export function isTrue(answer: unknown): boolean {
+  return answer === true
+}
 
 const SECONDS = { '1s': 1, '1m': 60, '1d': 86_400 } as const
 

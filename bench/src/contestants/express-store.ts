@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis'
 import { RedisStore, type RedisReply } from 'rate-limit-redis'
 import type { TraceEntry } from 'sluice/testing'
 import { openWire } from '../wire.ts'
-import { type Contestant, windowOf } from './contestant.ts'
+import { type Contestant, isTrue, windowOf } from './contestant.ts'
 import { serverTime } from './server-time.ts'
 
 /**
@@ -34,6 +34,7 @@ export const expressStore: Contestant = {
         if (at !== undefined && allowed) admitted.push({ at, cost: 1, allowed })
         return allowed
       },
+      passed: isTrue,
       close: async (keys) => {
         for (const key of keys) await store.resetKey(key)
         await wire.close()

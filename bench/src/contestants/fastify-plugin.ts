@@ -3,7 +3,7 @@ import { fastify, type FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
 import type { TraceEntry } from 'sluice/testing'
 import { openWire } from '../wire.ts'
-import { type Contestant, windowOf } from './contestant.ts'
+import { type Contestant, isTrue, windowOf } from './contestant.ts'
 import { serverTime } from './server-time.ts'
 
 const NAME_SPACE = 'fastify-rate-limit-'
@@ -42,6 +42,7 @@ export const fastifyPlugin: Contestant = {
         if (at !== undefined && allowed) admitted.push({ at, cost: 1, allowed })
         return allowed
       },
+      passed: isTrue,
       close: async (keys) => {
         if (keys.length > 0) await client.del(...keys.map((key) => NAME_SPACE + key))
         await app.close()

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import type { TraceEntry } from 'sluice/testing'
 import { openWire } from '../wire.ts'
-import { type Contestant, windowOf } from './contestant.ts'
+import { type Contestant, isTrue, windowOf } from './contestant.ts'
 import { serverTime } from './server-time.ts'
 
 /** rate-limiter-flexible as its page on Redis sets it up: an ioredis client without an offline queue, points and duration. */
@@ -42,6 +42,7 @@ function contestant(name: string, blocking: boolean): Contestant {
           if (time !== undefined) admitted.push({ at: await time, cost: 1, allowed: true })
           return true
         },
+        passed: isTrue,
         close: async (keys) => {
           for (const key of keys) await limiter.delete(key)
           await wire.close()

@@ -43,12 +43,12 @@ function contestant(name: string, options?: WireOptions): Contestant {
       const [rate, { burst }] = [perSecondOf(quota), quota]
       const digest = (await client.script('LOAD', note ? NOTING : PROGRAM)) as string
       const admitted: TraceEntry[] = []
-      const decide = (key: string): Promise<unknown> => client.evalsha(digest, 1, key, Date.now(), rate, burst, 1, TIME_TO_LIVE)
+      const ask = (key: string): Promise<unknown> => client.evalsha(digest, 1, key, Date.now(), rate, burst, 1, TIME_TO_LIVE)
       return {
         wire,
         ...(note ? { admitted } : {}),
-        ask: async (key) => {
-          const answer = await decide(key)
+        ask,
+        passed: (answer) => {
           if (!note) return answer === 1
           const [granted, ...time] = answer as [number, string, string]
           if (granted === 1) admitted.push({ at: microsOf(time), cost: 1, allowed: true })

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { TraceEntry } from 'sluice/testing'
 import { openWire } from '../wire.ts'
-import { type Contestant, TIME_TO_LIVE } from './contestant.ts'
+import { type Contestant, isTrue, TIME_TO_LIVE } from './contestant.ts'
 import { draw } from './level.ts'
 import { serverTime } from './server-time.ts'
 
@@ -26,6 +26,7 @@ export const multiCommand: Contestant = {
         if (time !== undefined) admitted.push({ at: await time, cost: 1, allowed: true })
         return granted
       },
+      passed: isTrue,
       close: async (keys) => {
         if (keys.length > 0) await client.del(...keys)
         await wire.close()

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { createLimiter, type Store, tokenBucket } from 'sluice'
+import { createLimiter, type Decision, type GroupVerdict, type Store, tokenBucket } from 'sluice'
 import { ioredis, redisStore } from 'sluice/redis'
 import type { TraceEntry } from 'sluice/testing'
 import { openWire } from '../wire.ts'
@@ -25,8 +25,9 @@ export function sluiceOver(name: string, wrap: (store: Store) => Store): Contest
       return {
         wire,
         ...(note ? { admitted } : {}),
-        ask: async (key) => {
-          const decision = await limiter.check(key)
+        ask: (key) => limiter.check(key),
+        passed: (answer) => {
+          const decision = answer as Decision
           if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
           return decision.allowed
         },
@@ -55,10 +56,8 @@ export function storeOver(name: string, wrap: (store: Store) => Store): Contesta
       return {
         wire,
         ...(note ? { admitted } : {}),
-        ask: async (key) => {
-          const [verdict] = await store.consume([groupOf(key)])
-          return verdict?.allowed === true
-        },
+        ask: (key) => store.consume([groupOf(key)]),
+        passed: (answer) => (answer as readonly GroupVerdict[])[0]?.allowed === true,
         close: async (keys) => {
           await store.reset(keys.flatMap((key) => groupOf(key).calls.map(({ id }) => id)))
           await store.close()

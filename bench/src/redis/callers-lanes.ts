@@ -18,8 +18,8 @@ export interface CallersInput extends RoundsOptions {
 }
 
 export interface CallersResult {
-  /** In the order they were asked for; undefined where the way is not there. */
-  readonly lanes: readonly (CallersTimed | undefined)[]
+  /** In the order they were asked for. */
+  readonly lanes: readonly CallersTimed[]
 }
 
 const MANY = 50_000
@@ -27,19 +27,14 @@ const MANY = 50_000
 /** Ways side by side, each under its own keys on one server. */
 export async function compareCallers({ url, quota, lanes, ...options }: CallersInput): Promise<CallersResult> {
   const opened: { lane: CallersLane; running: Running }[] = []
-  const places: (number | undefined)[] = []
-  for (const [index, input] of lanes.entries()) {
-    const contestant = wayOf(input.way)
-    places.push(contestant === undefined ? undefined : opened.length)
-    if (contestant !== undefined) opened.push(await open(contestant, input, `lane${index}`, url, quota))
-  }
+  for (const [index, input] of lanes.entries()) opened.push(await open(wayOf(input.way), input, `lane${index}`, url, quota))
   const timed = await interleaveCallers(
     opened.map(({ lane }) => lane),
     options,
   )
   // Their states are left to the server, which is this run's own.
   for (const { running } of opened) await running.close([])
-  return { lanes: places.map((place) => (place === undefined ? undefined : timed[place])) }
+  return { lanes: timed }
 }
 
 async function open(
@@ -55,6 +50,7 @@ async function open(
     name: contestant.name,
     callers,
     ask: (caller) => running.ask(choose(caller), caller),
+    passed: (answer) => running.passed(answer),
     sent: () => running.wire.sent(),
   }
   return { lane, running }

@@ -10,10 +10,10 @@ import { compareRules } from './rules-lanes.ts'
 await runMeasurement(
   new Map<string, (input: never) => Promise<unknown>>([
     ['callers', compareCallers],
-    ['grant', async (input: never) => (await auditGrant(input)) ?? null],
+    ['grant', auditGrant],
     ['redis-time', measureRedisTime],
     ['memory', async (input: never) => (await weighKeys(input)) ?? null],
     ['rules', compareRules],
-    ['cluster-trips', async (input: never) => (await countTrips(input)) ?? null],
+    ['cluster-trips', countTrips],
   ]),
 )

@@ -2,16 +2,15 @@ import { Cluster, Redis } from 'ioredis'
 import { createEngine, parsePolicy } from 'sluice/policy'
 import { ioredis, redisStore } from 'sluice/redis'
 import { programStats } from './command-stats.ts'
-import { wrapperOf, type WrapperName } from './wrappers.ts'
+import { type Around, wrapped } from './wrappers.ts'
 
 export interface TripsInput {
   readonly urls: readonly string[]
   readonly callers: number
   readonly requests: number
-  readonly wrappers: readonly WrapperName[]
+  readonly around: Around
 }
 
-/** Undefined where the wrappers are not there. */
 export interface TripsResult {
   /** Programs that all nodes together ran for one request. */
   readonly trips: number
@@ -31,13 +30,11 @@ const TENANTS = 20
 const ENDPOINTS = 8
 
 /** Asks an engine of three rules over a cluster; the nodes say how often they were asked. */
-export async function countTrips({ urls, callers, requests, wrappers }: TripsInput): Promise<TripsResult | undefined> {
-  const wrap = wrapperOf(...wrappers)
-  if (wrap === undefined) return undefined
+export async function countTrips({ urls, callers, requests, around }: TripsInput): Promise<TripsResult> {
   const nodes = urls.map((url) => new Redis(url))
   const client = new Cluster(urls.map((url) => ({ host: new URL(url).hostname, port: Number(new URL(url).port) })))
   const text = RULES.map(([name, key]) => `  - { name: ${name}, key: [${key}], ${LIMIT} }`)
-  const store = wrap(redisStore({ client: ioredis(client) }))
+  const store = wrapped(redisStore({ client: ioredis(client) }), around)
   const engine = createEngine({ policy: parsePolicy(['version: 1', 'rules:', ...text].join('\n')), store })
   let [next, refused, undecided] = [0, 0, 0]
   const spend = async (count: number): Promise<void> => {

@@ -13,8 +13,6 @@ import type { Way } from './ways.ts'
 /** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
 export const BATCH_MS = 30
 
-const MISSING = 'this version has no such wrapper for its Redis store'
-
 const FLOORS: readonly Way[] = ['empty-joined', 'clock', 'clock-denied']
 
 /** A lane as it was measured, with the audit of its way; floors have none. */
@@ -25,8 +23,7 @@ export interface Lane extends CallersTimed {
 /** Lanes that were measured side by side, by the caller's names for them. */
 export interface Comparison<Name extends string> {
   readonly profile: Profile
-  /** Undefined where the way is not there. */
-  readonly lanes: Readonly<Record<Name, Lane | undefined>>
+  readonly lanes: Readonly<Record<Name, Lane>>
   /** Every lane with its times, trips to the server, errors and over-grant. */
   readonly table: string
 }
@@ -49,26 +46,19 @@ export async function compare<Name extends string>(
   }
   const result = await inChild<CallersResult>('callers', input, { ...options, family: 'redis' })
   const grants: (Grant | undefined)[] = []
-  for (const [index, [, { way }]] of inputs.entries()) {
-    const there = (result.lanes[index] ?? undefined) !== undefined
-    grants.push(!there || FLOORS.includes(way) ? undefined : await grantOf(way))
-  }
+  for (const [, { way }] of inputs) grants.push(FLOORS.includes(way) ? undefined : await grantOf(way))
   return comparisonOf(profile, Object.keys(asked) as Name[], result.lanes, grants)
 }
 
-/** Lanes as a child process told them, by their names; what it left out comes as null. */
+/** Lanes as a child process told them, by their names. */
 export function comparisonOf<Name extends string>(
   profile: Profile,
   names: readonly Name[],
-  timed: readonly (CallersTimed | null | undefined)[],
+  timed: readonly CallersTimed[],
   grants: readonly (Grant | undefined)[] = [],
 ): Comparison<Name> {
-  const lanes: Record<string, Lane | undefined> = {}
-  for (const [index, name] of names.entries()) {
-    const lane = timed[index] ?? undefined
-    lanes[name] = lane === undefined ? undefined : { ...lane, grant: grants[index] }
-  }
-  return { profile, lanes: lanes as Record<Name, Lane | undefined>, table: laneTable(Object.values(lanes)) }
+  const lanes = names.map((name, index): [Name, Lane] => [name, { ...(timed[index] as CallersTimed), grant: grants[index] }])
+  return { profile, lanes: Object.fromEntries(lanes) as Record<Name, Lane>, table: laneTable(lanes.map(([, lane]) => lane)) }
 }
 
 export interface Judged<Name extends string> {
@@ -86,7 +76,6 @@ export function judge<Name extends string>({ profile, lanes }: Comparison<Name>,
   const { name, as } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }
   const [ours, baseline] = [lanes[judged.ours], lanes[judged.baseline]]
-  if (ours === undefined || baseline === undefined) return { name, ...goal, absent: MISSING }
   const ratio = (lane: Lane): ReturnType<typeof ratiosOf> => {
     const [own, held] = [lane, baseline].map(({ rounds }) => rounds.map((round) => round.own)) as [number[], number[]]
     return as === 'speed' ? ratiosOf(held, own) : ratiosOf(own, held)
@@ -117,7 +106,6 @@ export function storeCalls<Name extends string>({ lanes, profile }: Comparison<N
   const { name } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }
   const [ours, baseline] = [lanes[judged.ours], lanes[judged.baseline]]
-  if (ours === undefined || baseline === undefined) return { name, ...goal, absent: MISSING }
   const held = `${baseline.name} ${figure(baseline.storeCalls, 2)}`
   return { name, profile: profile.name, unit: 'calls', value: ours.storeCalls, ...goal, baseline: held }
 }
@@ -126,17 +114,15 @@ function microseconds({ rounds }: Lane): string {
   return amount(median(rounds.map(({ own }) => own)) / 1e3, 'us')
 }
 
-function laneTable(lanes: readonly (Lane | undefined)[]): string {
-  const heading = ['way', 'callers', 'us/request', 'cpu client', 'cpu Redis', 'calls/request', 'errors', 'over-grant']
-  const rows = lanes
-    .filter((lane) => lane !== undefined)
-    .map(({ name, callers, rounds, storeCalls: calls, errors, total, grant }) => [
-      name,
-      figure(callers),
-      ...(['own', 'client', 'server'] as const).map((key) => figure(median(rounds.map((round) => round[key])) / 1e3, 2)),
-      figure(calls, 3),
-      percent((errors / total) * 100),
-      grant === undefined ? '' : percent(grant.overGrantPercent),
-    ])
+function laneTable(lanes: readonly Lane[]): string {
+  const heading = ['way', 'callers', 'us/request', 'wall', 'cpu client', 'cpu Redis', 'calls/request', 'errors', 'over-grant']
+  const rows = lanes.map(({ name, callers, rounds, storeCalls: calls, errors, total, grant }) => [
+    name,
+    figure(callers),
+    ...(['own', 'wall', 'client', 'server'] as const).map((key) => figure(median(rounds.map((round) => round[key])) / 1e3, 2)),
+    figure(calls, 3),
+    percent((errors / total) * 100),
+    grant === undefined ? '' : percent(grant.overGrantPercent),
+  ])
   return table(heading, rows)
 }

@@ -21,10 +21,8 @@ export interface Grant {
   readonly audit: Audit
 }
 
-/** Undefined where the way is not there. */
-export async function auditGrant({ url, seconds, way }: GrantInput): Promise<Grant | undefined> {
+export async function auditGrant({ url, seconds, way }: GrantInput): Promise<Grant> {
   const contestant = wayOf(way)
-  if (contestant === undefined) return undefined
   const { allowed, total, errors, audit } = await measureOverGrant(contestant, { url, seconds, audited: true, ...GRANT })
   if (audit === undefined) throw new Error(`${contestant.name} told no instants`)
   return { name: contestant.name, allowed, total, errors, overGrantPercent: percentOf(audit, contestant.instants === 'before'), audit }

@@ -25,7 +25,7 @@ export const peers: RedisPart = {
     const readings = (['plain', 'coalescing'] as const).flatMap((ours) =>
       others.map((baseline): Reading =>
         judge(comparison, {
-          name: `${ours}, against ${comparison.lanes[baseline]?.name ?? baseline}`,
+          name: `${ours}, against ${comparison.lanes[baseline].name}`,
           ours,
           baseline,
           as: 'speed',

@@ -2,15 +2,19 @@ import { setTimeout as later } from 'node:timers/promises'
 import { findRedis, freePort, startRedis } from '@sluice/scripts/engines'
 import { Redis } from 'ioredis'
 import type { PartOptions } from '../part.ts'
+import { MissingEngine } from '../suites/suite.ts'
 
 const NODES = 3
 const SLOTS = 16_384
 const PATIENCE_MS = 20_000
 
-/** A cluster of three primaries on the loopback address, each with a third of the slots; its URLs. Undefined where there is no redis-server. */
-export async function startCluster({ atEnd }: Pick<PartOptions, 'atEnd'>): Promise<readonly string[] | undefined> {
+/**
+ * A cluster of three primaries on the loopback address, each with a third of the slots; its URLs.
+ * Rejects with MissingEngine where there is no redis-server.
+ */
+export async function startCluster({ atEnd }: Pick<PartOptions, 'atEnd'>): Promise<readonly string[]> {
   const found = findRedis()
-  if ('missing' in found) return undefined
+  if ('missing' in found) throw new MissingEngine(`no Redis to make a cluster of: ${found.missing}`)
   const nodes: { readonly client: Redis; readonly url: string; readonly bus: number }[] = []
   for (let index = 0; index < NODES; index += 1) {
     // The port of the bus is chosen as well: the usual one, 10,000 above the other, may be none.

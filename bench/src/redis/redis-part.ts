@@ -5,8 +5,8 @@ import type { Way } from './ways.ts'
 
 export interface RedisOptions extends PartOptions {
   readonly server: PrivateServer
-  /** The audit of a way, taken once a run; undefined where the way is not there. */
-  readonly grantOf: (way: Way) => Promise<Grant | undefined>
+  /** The audit of a way, taken once a run. */
+  readonly grantOf: (way: Way) => Promise<Grant>
 }
 
 export type RedisPart = Part<RedisOptions>

@@ -1,19 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { processorOf } from '../processor.ts'
-import { waitedMs } from '../waited.ts'
+import { type Schedule, scheduleOf } from '../processor.ts'
 import type { Sent } from '../wire.ts'
 
 /** Callers that ask again as soon as they were answered. */
 export interface CallersLane {
   readonly name: string
   readonly callers: number
-  ask(caller: number): Promise<boolean>
+  ask(caller: number): Promise<unknown>
+  /** Whether the answer lets the request pass. @throws where nothing was decided */
+  passed(answer: unknown): boolean
   sent(): Sent
 }
 
 /** What one batch took, in nanoseconds per request. */
 export interface Round {
-  /** Wall time without what this thread had to wait for a processor. */
+  /**
+   * Wall time, or the processor time of this process and the server together where that is less: on one machine they run one after the
+   * other, and what is beyond it somebody waited for a processor.
+   */
   readonly own: number
   readonly wall: number
   /** Processor time of this process, all threads, and of the server. */
@@ -60,7 +64,7 @@ interface Running {
  * alike. Requests are counted beforehand, so that no caller looks at the clock.
  */
 export async function interleaveCallers(lanes: readonly CallersLane[], { pid, seconds, batchMs }: RoundsOptions): Promise<CallersTimed[]> {
-  const server = processorOf(pid)
+  const server = scheduleOf(pid)
   const all = lanes.map((lane): Running => newRunning(lane))
   for (const running of all) await warmUp(running, batchMs)
   const until = performance.now() + seconds * 1_000
@@ -90,19 +94,17 @@ async function warmUp(running: Running, batchMs: number): Promise<void> {
   }
 }
 
-async function measure({ lane, calls, rounds, counts, reasons }: Running, server: () => number): Promise<void> {
+async function measure({ lane, calls, rounds, counts, reasons }: Running, server: () => Schedule): Promise<void> {
   const trips = lane.sent().calls
-  const [waited, ran, processor] = [waitedMs(), server(), process.cpuUsage()]
+  const before = { ran: server().ran, processor: process.cpuUsage() }
   const started = performance.now()
   const { allowed, errors } = await spend(lane, calls, reasons)
-  const wall = performance.now() - started
-  const { user, system } = process.cpuUsage(processor)
-  rounds.push({
-    own: ((wall - (waitedMs() - waited)) * 1e6) / calls,
-    wall: (wall * 1e6) / calls,
-    client: ((user + system) * 1e3) / calls,
-    server: (server() - ran) / calls,
-  })
+  const wall = (performance.now() - started) * 1e6
+  const { user, system } = process.cpuUsage(before.processor)
+  const [client, served] = [(user + system) * 1e3, server().ran - before.ran]
+  // Where the system does not tell what the server ran, the time of the client alone would be too little.
+  const own = served > 0 || lane.sent().calls === trips ? Math.min(wall, client + served) : wall
+  rounds.push({ own: own / calls, wall: wall / calls, client: client / calls, server: served / calls })
   counts.total += calls
   counts.allowed += allowed
   counts.errors += errors
@@ -111,7 +113,7 @@ async function measure({ lane, calls, rounds, counts, reasons }: Running, server
 
 /** So many requests, shared by the callers; errors are counted by their message. */
 async function spend(
-  { callers, ask }: CallersLane,
+  { callers, ask, passed }: CallersLane,
   calls: number,
   reasons: Map<string, number>,
 ): Promise<{ readonly allowed: number; readonly errors: number }> {
@@ -120,7 +122,7 @@ async function spend(
     while (left > 0) {
       left -= 1
       try {
-        if (await ask(index)) allowed += 1
+        if (passed(await ask(index))) allowed += 1
       } catch (error) {
         errors += 1
         const message = error instanceof Error ? error.message : String(error)

@@ -11,12 +11,12 @@ const GOALS: readonly (readonly [callers: number, atMost: number])[] = [
 ]
 
 const LANES = {
-  one: { rules: 1 },
-  four: { rules: 4 },
-  oneJoined: { rules: 1, wrapper: 'withCoalescing' },
-  fourJoined: { rules: 4, wrapper: 'withCoalescing' },
-  oneResilient: { rules: 1, wrapper: 'resilient' },
-  fourResilient: { rules: 4, wrapper: 'resilient' },
+  one: { rules: 1, around: 'nothing' },
+  four: { rules: 4, around: 'nothing' },
+  oneJoined: { rules: 1, around: 'coalescing' },
+  fourJoined: { rules: 4, around: 'coalescing' },
+  oneResilient: { rules: 1, around: 'resilient' },
+  fourResilient: { rules: 4, around: 'resilient' },
 } as const satisfies Readonly<Record<string, RulesLane>>
 
 /** A request under several limits is still one call. */

@@ -7,7 +7,7 @@ import { lua, luaPipelined } from '../contestants/lua.ts'
 import { multiCommand } from '../contestants/multi-command.ts'
 import { sluice, sluiceOver, storeOver } from '../contestants/sluice.ts'
 import { watch } from '../contestants/watch.ts'
-import { wrapperOf, type WrapperName } from './wrappers.ts'
+import { type Around, wrapped } from './wrappers.ts'
 
 /** Ways to keep a limit in Redis, and the floors under them, by short names that a child process is told. */
 export type Way =
@@ -31,7 +31,7 @@ export type Way =
   | 'clock'
   | 'clock-denied'
 
-const WAYS: Readonly<Record<Way, Contestant | undefined>> = {
+const WAYS: Readonly<Record<Way, Contestant>> = {
   lua,
   'lua-pipelined': luaPipelined,
   'multi-command': multiCommand,
@@ -41,28 +41,26 @@ const WAYS: Readonly<Record<Way, Contestant | undefined>> = {
   'express-store': expressStore,
   'fastify-plugin': fastifyPlugin,
   sluice,
-  coalescing: wrapped('Sluice, coalescing', 'withCoalescing'),
-  'denied-cache': wrapped('Sluice, denied-cache', 'withDeniedCache'),
-  leases: wrapped('Sluice, strict leases', 'withCoalescing', 'withLeases'),
-  resilient: wrapped('Sluice, resilient', 'resilient'),
-  'coalescing-store': bare('its store alone, coalescing', 'withCoalescing'),
-  'denied-cache-store': bare('its store alone, denied-cache', 'withDeniedCache'),
-  'leases-store': bare('its store alone, strict leases', 'withCoalescing', 'withLeases'),
+  coalescing: limiter('Sluice, coalescing', 'coalescing'),
+  'denied-cache': limiter('Sluice, denied-cache', 'denied-cache'),
+  leases: limiter('Sluice, strict leases', 'leases'),
+  resilient: limiter('Sluice, resilient', 'resilient'),
+  'coalescing-store': store('its store alone, coalescing', 'coalescing'),
+  'denied-cache-store': store('its store alone, denied-cache', 'denied-cache'),
+  'leases-store': store('its store alone, strict leases', 'leases'),
   'empty-joined': emptyJoined,
   clock: clockAlone(true),
   'clock-denied': clockAlone(false),
 }
 
-export function wayOf(way: Way): Contestant | undefined {
+export function wayOf(way: Way): Contestant {
   return WAYS[way]
 }
 
-function wrapped(name: string, ...names: readonly WrapperName[]): Contestant | undefined {
-  const wrap = wrapperOf(...names)
-  return wrap === undefined ? undefined : sluiceOver(name, wrap)
+function limiter(name: string, around: Around): Contestant {
+  return sluiceOver(name, (plain) => wrapped(plain, around))
 }
 
-function bare(name: string, ...names: readonly WrapperName[]): Contestant | undefined {
-  const wrap = wrapperOf(...names)
-  return wrap === undefined ? undefined : storeOver(name, wrap)
+function store(name: string, around: Around): Contestant {
+  return storeOver(name, (plain) => wrapped(plain, around))
 }

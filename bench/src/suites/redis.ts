@@ -46,13 +46,13 @@ function grants(
   { url }: PrivateServer,
   { seconds, say, atEnd }: Required<Pick<SuiteOptions, 'seconds' | 'say' | 'atEnd'>>,
 ): RedisOptions['grantOf'] {
-  const taken = new Map<Way, Promise<Grant | undefined>>()
+  const taken = new Map<Way, Promise<Grant>>()
   return (way) => {
     const before = taken.get(way)
     if (before !== undefined) return before
     say(`over-grant of ${way}`)
     const input: GrantInput = { url, seconds: Math.min(1, seconds), way }
-    const grant = inChild<Grant | null>('grant', input, { atEnd, family: 'redis' }).then((found) => found ?? undefined)
+    const grant = inChild<Grant>('grant', input, { atEnd, family: 'redis' })
     taken.set(way, grant)
     return grant
   }
