@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { PartOptions } from './part.ts'
 
 /** Programs of measurements: each has its own `child.ts`. */
-export type Family = 'embedded' | 'redis'
+export type Family = 'embedded' | 'redis' | 'postgres'
 
 export interface ChildOptions extends Pick<PartOptions, 'atEnd'> {
   readonly family?: Family

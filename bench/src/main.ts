@@ -4,10 +4,11 @@ import { parseArgs } from 'node:util'
 import { embedded } from './suites/embedded.ts'
 import { redis } from './suites/redis.ts'
 import { seed003 } from './suites/seed-003.ts'
+import { seed004 } from './suites/seed-004.ts'
 import { MissingEngine, type Suite, type SuiteOptions } from './suites/suite.ts'
 
 /** `npm run bench -- SUITE [option ...]`. Exit codes: 0 measured, 1 failed, 2 there is nothing to measure against, 3 not understood. */
-const SUITES: readonly Suite[] = [embedded, redis, seed003]
+const SUITES: readonly Suite[] = [embedded, redis, seed003, seed004]
 
 const USAGE = [
   'usage: npm run bench -- SUITE [--seconds N] [--json FILE] [--only PART,...] [--gates]',
@@ -25,7 +26,7 @@ const USAGE = [
   '  --gates       also time `npm test` and `npm run check`: minutes',
   '',
   'seed-003 uses the Redis that SLUICE_REDIS_URL names; without it, and for the suite redis always, a private redis-server is started and',
-  'stopped. The suite embedded needs none.',
+  'stopped; for seed-004 a private PostgreSQL. The suite embedded needs none.',
 ].join('\n')
 
 interface Order extends Pick<SuiteOptions, 'seconds' | 'parts' | 'gates'> {

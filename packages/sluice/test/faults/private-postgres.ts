@@ -14,6 +14,15 @@ export async function privatePostgres(): Promise<Engine> {
   return startPostgres(found.path)
 }
 
+/** The same with tables and functions made. */
+export async function migratedPostgres(): Promise<Engine> {
+  const server = await privatePostgres()
+  const pool = new pgDriver.Pool({ connectionString: server.url, max: 1 })
+  await postgresStore({ client: pg(pool) }).migrate()
+  await pool.end()
+  return server
+}
+
 /** A store over a pool as the documentation advises: a lost server is an answer and not a wait. */
 export function pooled(url: string, max = 8, connectionTimeoutMillis = 500): { pool: pgDriver.Pool; store: PostgresStore } {
   const pool = new pgDriver.Pool({ connectionString: url, max, connectionTimeoutMillis })

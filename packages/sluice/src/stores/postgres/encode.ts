@@ -1,5 +1,6 @@
 import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
 import { stateName } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
 import type { Call, CallGroup, StateId } from '../store.ts'
@@ -89,6 +90,22 @@ export function planText(limit: AnyLimit): string {
 function unitOf(kind: number, numbers: readonly number[]): bigint {
   if (kind !== KINDS.tb) return BigInt(numbers[1] as number) * 4n + BigInt(kind)
   return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) * 4n
+}
+
+/**
+ * One call to one bucket, for the function that decides nothing else: digest, unit, n, m, burst, cost, and spans of the cost and of a full bucket. Undefined where
+ * the question is another.
+ */
+export function bucketCall(groups: readonly CallGroup[]): readonly string[] | undefined {
+  const [group] = groups
+  const [call] = group?.calls ?? []
+  if (call === undefined || groups.length > 1 || (group as CallGroup).calls.length > 1 || call.limit.algorithm.tag !== 'tb')
+    return undefined
+  const plan = call.limit.plan as BucketPlan
+  const spent = spanOf(plan, Math.min(call.cost, plan.burst))
+  const { micros, rest } = plan.emptyBefore
+  const [, unit] = planText(call.limit).split(',', 2)
+  return [digestOf(call.id), unit as string, ...[plan.n, plan.m, plan.burst, call.cost, spent.micros, spent.rest, micros, rest].map(String)]
 }
 
 /** An array as PostgreSQL reads it. */

@@ -1,6 +1,6 @@
 import { type CallGroup, type CallOptions, type GroupVerdict, StoreFailure } from '../store.ts'
 import { createAsking } from './asking.ts'
-import { arrayText, digestOf, digestsOf, planText, questionOf } from './encode.ts'
+import { arrayText, bucketCall, digestOf, digestsOf, planText, questionOf } from './encode.ts'
 import { classify } from './failures.ts'
 import { migrate } from './migrate.ts'
 import type { Chosen, PostgresStore } from './options.ts'
@@ -32,7 +32,11 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
       waiting,
       ...[question.ids, question.firstPlans, sizes, question.plans, question.calls].map(arrayText),
     ]
-    const [row] = await ask(statements.consume, (tries) => values(onContention === 'fail' ? '0' : tries < 2 ? '1' : '2'), callOptions)
+    const one = charging && onContention === 'wait' ? bucketCall(groups) : undefined
+    const [row] =
+      one === undefined
+        ? await ask(statements.consume, (tries) => values(onContention === 'fail' ? '0' : waitingAt(tries)), callOptions)
+        : await ask(statements.bucket, (tries) => [String(callOptions?.now ?? 0), waitingAt(tries), ...one], callOptions)
     const reply = row?.['reply']
     const verdicts = typeof reply === 'string' ? replay(groups, question, numbersOf(reply)) : undefined
     if (verdicts !== undefined) return verdicts
@@ -75,6 +79,11 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
     migrate: ({ article } = {}) => migrate(client, { table, unlogged, article }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
   }
+}
+
+/** How the function waits: for rows, and once it was answered null again, also for the places of rows that are to be made. */
+function waitingAt(tries: number): string {
+  return tries < 2 ? '1' : '2'
 }
 
 /** `{1,2,3}` as numbers; what is none becomes NaN. */

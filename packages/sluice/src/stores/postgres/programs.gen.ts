@@ -202,7 +202,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: 'dd3f2d16837bd275b4dc7d301bf71f33a2d783489916a5e3b4f9a8f2bba05704', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: '9476229ea7d54f34f0f9d8243afd25bd91798e8bfa90dd9f4b51c5785e7e39c9', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -761,6 +761,40 @@ begin
     end if;
   end if;
   return reply || told || foreign_plans;
+end $$;
+create function sluice_bucket_v2(
+  given bigint, waiting int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
+  empty_us bigint, empty_parts bigint
+) returns text language plpgsql volatile as $$
+declare
+  s record;
+  now_us bigint;
+  at bigint;
+  zero bigint;
+  rest bigint;
+begin
+  select t.unit, t.a, coalesce(t.b, 0) as b, t.c, t.hold, t.until into s from sluice_state t where t.id = which for update;
+  if s.unit is distinct from own_unit or s.until is not null or s.hold is not null or cost > burst then
+    return sluice_consume_v2(
+      given, true, waiting, array[which], array[1], array[1], array[0, own_unit, n, m, burst, 0, 0, 0], array[1, cost, 1, 0]
+    )::text;
+  end if;
+  now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+  at := greatest(now_us, s.c);
+  zero := at - empty_us;
+  rest := empty_parts;
+  if s.a > zero or (s.a = zero and s.b > rest) then
+    zero := s.a;
+    rest := s.b;
+  end if;
+  rest := rest + spent_parts;
+  zero := zero + spent_us + rest / n;
+  rest := rest % n;
+  if zero < at or (zero = at and rest = 0) then
+    update sluice_state t set a = zero, b = nullif(rest, 0), c = at where t.id = which;
+    return format('{%s,0,0,1,%s,%s,%s,0}', now_us, s.a, s.b, s.c);
+  end if;
+  return format('{%s,1,0,1,%s,%s,%s,0}', now_us, s.a, s.b, s.c);
 end $$;
 create function sluice_adjust_v2(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$

@@ -40,6 +40,8 @@ create table sluice_log (
 
 -- include: consume-v2.sql
 
+-- include: bucket-v2.sql
+
 -- include: adjust-v2.sql
 
 -- include: keep-v2.sql

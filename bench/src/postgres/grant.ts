@@ -1,0 +1,47 @@
+import { tokenBucket } from 'sluice'
+import { pg, postgresStore } from 'sluice/postgres'
+import { audit, type Audit, type TraceEntry } from 'sluice/testing'
+import { withCoalescing } from 'sluice/wrap'
+import { poolIn } from './lanes.ts'
+
+export interface GrantInput {
+  readonly url: string
+  readonly seconds: number
+  readonly coalescing: boolean
+}
+
+export interface GrantResult {
+  readonly total: number
+  readonly audit: Audit
+  /** That the server counted in all its life. */
+  readonly deadlocks: number
+}
+
+const CLIENTS = 64
+const RATE = { rate: '200/s', burst: 50 }
+
+/** So many clients on one key, half of them beside it with groups of four limits in random order; audited on the database's timestamps. */
+export async function auditClients({ url, seconds, coalescing }: GrantInput): Promise<GrantResult> {
+  const pool = await poolIn(url, `grant_${coalescing ? 'joined' : 'plain'}`, CLIENTS)
+  const inner = postgresStore({ client: pg(pool) })
+  await inner.migrate()
+  const store = coalescing ? withCoalescing(inner) : inner
+  const limit = tokenBucket(RATE)
+  const wide = tokenBucket({ rate: '1000000/s', burst: 1_000_000 })
+  const scope = { text: 'grant:' }
+  const call = (key: string, of = limit) => ({ id: { scope, key }, limit: of, cost: 1_000_000, phase: 0 })
+  const seen: TraceEntry[] = []
+  const until = performance.now() + seconds * 1_000
+  const client = async (index: number): Promise<void> => {
+    while (performance.now() < until) {
+      const others = ['a', 'b', 'c', 'd'].map((key) => ({ key, place: Math.random() })).sort((one, two) => one.place - two.place)
+      const calls = index % 2 === 0 ? [call('hot')] : [...others.slice(1).map(({ key }) => call(key, wide)), call('hot')]
+      const [verdict] = await store.consume([{ calls }])
+      if (verdict !== undefined) seen.push({ at: verdict.at, cost: 1, allowed: verdict.allowed })
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(index)))
+  const { rows } = await pool.query<{ deadlocks: string }>('select sum(deadlocks) as deadlocks from pg_stat_database')
+  await pool.end()
+  return { total: seen.length, audit: audit(seen, limit), deadlocks: Number(rows[0]?.deadlocks) }
+}

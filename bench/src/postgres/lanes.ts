@@ -1,0 +1,70 @@
+import pg from 'pg'
+import type { Quota } from '../contestants/contestant.ts'
+import { type CallersLane, type CallersTimed, interleaveCallers, type RoundsOptions } from '../redis/rounds.ts'
+import { article } from './article.ts'
+import { flexible } from './flexible.ts'
+import { coalescing, plain, wrapped } from './sluice.ts'
+import type { Opened, Way } from './way.ts'
+
+export type WayName = 'article' | 'plain' | 'coalescing' | 'resilient' | 'flexible'
+
+const WAYS: Readonly<Record<WayName, Way>> = { article, plain, coalescing, resilient: wrapped, flexible }
+const MANY = 50_000
+
+export interface LanesInput extends RoundsOptions {
+  readonly url: string
+  readonly quota: Quota
+  /** As many connections for each way. */
+  readonly callers: number
+  readonly keys: 'one' | 'many'
+  readonly ways: readonly WayName[]
+}
+
+/** Ways side by side on one server, each in a schema of its own, with as many connections as callers. */
+export async function compareWays({ url, quota, callers, keys, ways, ...options }: LanesInput): Promise<CallersTimed[]> {
+  const opened: { lane: CallersLane; close(): Promise<void> }[] = []
+  for (const name of ways) opened.push(await open(WAYS[name], name, { url, quota, callers, keys }))
+  const timed = await interleaveCallers(
+    opened.map(({ lane }) => lane),
+    options,
+  )
+  for (const { close } of opened) await close()
+  return timed
+}
+
+async function open(
+  way: Way,
+  schema: string,
+  { url, quota, callers, keys }: Pick<LanesInput, 'url' | 'quota' | 'callers' | 'keys'>,
+): Promise<{ lane: CallersLane; close(): Promise<void> }> {
+  const pool = await poolIn(url, `${schema}_${process.pid}_${callers}_${keys}`, callers)
+  let calls = 0
+  pool.on('acquire', () => (calls += 1))
+  const running: Opened = await way.open(pool, quota)
+  const names = Array.from({ length: keys === 'one' ? 1 : MANY }, (_, index) => `user:${10_000_000 + index}`)
+  let next = 0
+  const lane: CallersLane = {
+    name: way.name,
+    callers,
+    ask: () => running.ask(names[(next += 1) % names.length] as string),
+    sent: () => ({ calls, commands: calls }),
+  }
+  return {
+    lane,
+    close: async () => {
+      await running.close()
+      await pool.end()
+    },
+  }
+}
+
+/** A pool whose connections stand in a schema that is made for it. */
+export async function poolIn(url: string, schema: string, max: number, options = ''): Promise<pg.Pool> {
+  const maker = new pg.Client({ connectionString: url })
+  await maker.connect()
+  await maker.query(`create schema if not exists ${schema}`)
+  await maker.end()
+  const pool = new pg.Pool({ connectionString: url, max, options: `-c search_path=${schema} ${options}` })
+  pool.on('error', () => {})
+  return pool
+}

@@ -1,0 +1,52 @@
+import { tokenBucket } from 'sluice'
+import { pg, postgresStore } from 'sluice/postgres'
+import { poolIn } from './lanes.ts'
+
+export interface SizeInput {
+  readonly url: string
+  readonly keys: number
+}
+
+export interface SizeResult {
+  /** Bytes a key of the table with its map and its free space, and of its indexes: once made, and after as many updates as half the keys. */
+  readonly made: { readonly table: number; readonly index: number }
+  readonly updated: { readonly table: number; readonly index: number }
+  readonly updates: number
+  readonly hotPercent: number
+}
+
+const BATCH = 500
+
+/** Keys with an identity of 24 characters, each charged once, then half as many of them by chance. */
+export async function weighKeys({ url, keys }: SizeInput): Promise<SizeResult> {
+  // How fast a disk takes what was written does not change how large it is.
+  const pool = await poolIn(url, 'size', 1, '-c synchronous_commit=off')
+  const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+  await store.migrate()
+  const limit = tokenBucket({ rate: '333/h', burst: 1_000 })
+  const scope = { text: 'size:tb:' }
+  const group = (index: number) => ({
+    calls: [{ id: { scope, key: `customer-number-${String(index).padStart(8, '0')}` }, limit, cost: 1_000_000, phase: 0 }],
+  })
+  const weigh = async (): Promise<{ table: number; index: number }> => {
+    const { rows } = await pool.query<{ table: string; index: string }>(
+      `select pg_table_size('sluice_state') as table, pg_indexes_size('sluice_state') as index`,
+    )
+    return { table: Number(rows[0]?.table) / keys, index: Number(rows[0]?.index) / keys }
+  }
+  for (let from = 0; from < keys; from += BATCH) await store.consume(Array.from({ length: BATCH }, (_, place) => group(from + place)))
+  const made = await weigh()
+  for (let done = 0; done < keys / 2; done += BATCH) {
+    await store.consume(Array.from({ length: BATCH }, () => group(Math.floor(Math.random() * keys))))
+  }
+  const updated = await weigh()
+  // Backends tell their counts when they end, or once a second.
+  await pool.end()
+  const reader = await poolIn(url, 'size', 1)
+  const { rows } = await reader.query<{ updates: string; hot: string }>(
+    `select n_tup_upd as updates, n_tup_hot_upd as hot from pg_stat_user_tables where schemaname = 'size' and relname = 'sluice_state'`,
+  )
+  await reader.end()
+  const [updates, hot] = [Number(rows[0]?.updates), Number(rows[0]?.hot)]
+  return { made, updated, updates, hotPercent: (hot / updates) * 100 }
+}

@@ -1,0 +1,40 @@
+import { PGlite } from '@electric-sql/pglite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pglite, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { traces } from '../../../src/testing/index.ts'
+import { seeded } from '../../../src/testing/random.ts'
+import { Reference } from '../../../src/testing/reference.ts'
+import { readRow } from '../../conformance/postgres-rows.ts'
+
+const CALLS = 4_000
+
+describe('one call at a time', () => {
+  let database: PGlite
+  beforeAll(async () => {
+    database = await PGlite.create()
+  })
+  afterAll(() => database.close())
+
+  it('the function for one bucket says and leaves what the kernel does, beside that for all', async () => {
+    const store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
+    await store.migrate()
+    const reference = new Reference()
+    const random = seeded(5)
+    let compared = 0
+    for (const { now, groups } of traces(20_261_122, CALLS, { algorithms: ['tb'] })) {
+      for (const group of groups) {
+        const calls = group.calls.slice(0, 1)
+        const [verdict] = await store.consume([{ calls }], { now })
+        expect(verdict).toMatchObject(reference.decide({ calls }, now))
+        compared += 1
+        if (random() > 0.05) continue
+        const ids = calls.map(({ id }) => id)
+        const duration = random() < 0.5 ? null : 1 + Math.floor(random() * 1_000_000)
+        await store.block(ids, duration, { now })
+        for (const id of ids) reference.block(id, duration === null ? 0 : now + duration)
+      }
+    }
+    expect(compared).toBeGreaterThan(CALLS / 4)
+    for (const { id, numbers } of reference.states.values()) expect(await readRow(pglite(database), id)).toEqual(numbers)
+  }, 60_000)
+})
