@@ -47,6 +47,7 @@ async function open(
     name: way.name,
     callers,
     ask: () => running.ask(names[(next += 1) % names.length] as string),
+    passed: (answer) => answer === true,
     sent: () => ({ calls, commands: calls }),
   }
   return {
