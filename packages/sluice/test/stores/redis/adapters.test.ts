@@ -3,6 +3,7 @@ import { createClient as createClient5, createCluster as createCluster5 } from '
 import { Cluster, Redis } from 'ioredis'
 import { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
 import { describe, expect, it } from 'vitest'
+import { keySlot } from '../../../src/stores/redis/key-slot.ts'
 import {
   ioredis,
   type IoredisLike,
@@ -108,5 +109,49 @@ describe('adapters', () => {
       [0, 'sha', { keys: ['k'], arguments: ['1', 'x'] }],
       [0, 'return 1', { keys: ['k'], arguments: ['2.5'] }],
     ])
+  })
+
+  it('ioredis: a connection is ended at its socket, of a Cluster at the node that holds the slot', async () => {
+    const ended: string[] = []
+    const made = (name: string, port: number) => ({
+      options: { host: 'h', port },
+      stream: { destroy: () => ended.push(name) },
+      commandQueue: { toArray: () => [{ command: { promise: Promise.reject(new Error('ASKING')) } }] },
+    })
+    const one = ioredis({ callBuffer: async () => null, ...made('one', 1) } as IoredisLike).connections
+    one?.replace(one.of('any') as object)
+    const slots: string[][] = []
+    slots[keySlot('a')] = ['h:2']
+    const nodes = [made('first', 1), made('second', 2)]
+    const cluster = { callBuffer: async () => null, nodes: () => nodes, slots } as IoredisLike
+    const many = ioredis(cluster).connections
+    expect(many?.of('a')).toBe(nodes[1])
+    expect([many?.of('b'), many?.of(undefined)]).toEqual([undefined, undefined])
+    many?.replace(many.of('a') as object)
+    expect(ended).toEqual(['one', 'second'])
+    // Nodes of the test that nobody ended.
+    await nodes[0]?.commandQueue.toArray()[0]?.command.promise.catch(() => {})
+  })
+
+  it('node-redis: one that is ready is destroyed and made again, one that is being made is left alone', () => {
+    const done: string[] = []
+    const client = (name: string, isReady: boolean) => ({
+      isReady,
+      destroy: () => done.push(`${name} destroyed`),
+      connect: async () => void done.push(`${name} connects`),
+    })
+    const commands = { evalSha: async () => null, eval: async () => null, withCommandOptions: () => commands }
+    const held = [client('ready', true), client('new', false)].map((one) => nodeRedis({ ...commands, ...one } as NodeRedisLike).connections)
+    for (const one of held) one?.replace(one.of('any') as object)
+    expect(done).toEqual(['ready destroyed', 'ready connects'])
+
+    const slots: object[] = []
+    slots[keySlot('a')] = { master: { client: client('node', true) } }
+    const cluster = nodeRedis({ ...commands, slots, nodeClient: () => {} } as NodeRedisLike).connections
+    expect([cluster?.of('b'), cluster?.of(undefined)]).toEqual([undefined, undefined])
+    cluster?.replace(cluster.of('a') as object)
+    expect(done.slice(2)).toEqual(['node destroyed', 'node connects'])
+    // Behind a client of Sentinel stand several connections that it does not show.
+    expect(nodeRedis({ ...commands, ...client('s', true), getSentinelNode: () => {} } as NodeRedisLike).connections).toBeUndefined()
   })
 })
