@@ -1717,7 +1717,7 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: 'e38615e8372f68c27765bb157e354dcd1c84ac29',
+  sha1: 'c6838d5158ec2f0e11ce9ab807ee83f7a2b9d2c3',
   source: `local call, KEYS, ARGV, tonumber = redis.call, KEYS, ARGV, tonumber
 local pack, parse = struct.pack, struct.unpack
 local clock = call('TIME')
@@ -1914,10 +1914,10 @@ parts = burst * m
 local empty_rest = -parts % n
 local empty = (parts + empty_rest) / n
 local states, counted = #KEYS, #ARGV > 4
-local values
+local values = {}
 if states == 1 then
   values = call('MGET', KEYS[1])
-else
+elseif states > 1 then
   values = call('MGET', unpack(KEYS))
 end
 local digits, room, size, times = 0, 1, states + 1, 1

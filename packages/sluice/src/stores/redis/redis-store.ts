@@ -17,7 +17,7 @@ import { keySlot } from './key-slot.ts'
 import { calledOf, type Layout, type Named, namedOf, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
 import { createPacking, type PackingOptions } from './packing.ts'
-import { adjustProgram, blockProgram, leaseProgram, type Program } from './programs.gen.ts'
+import { adjustProgram, blockProgram, bucketsProgram, leaseProgram, type Program } from './programs.gen.ts'
 import { adjustment, questionOf } from './question.ts'
 import { type RedisPort, validPort } from './redis-port.ts'
 import { replay } from './replay.ts'
@@ -113,8 +113,9 @@ export function redisStore(options: RedisStoreOptions): Store {
     ...(layout.packed ? {} : { lease }),
     block: (ids, duration, callOptions) => mark(ids, duration ?? 0, callOptions),
     reset: (ids, callOptions) => mark(ids, FORGET, callOptions),
+    // The programs are there afterwards: else the first calls of many callers would each send the whole text.
     ready: async (callOptions) => {
-      await decide([], callOptions, false)
+      await Promise.all([decide([], callOptions, false), ...(layout.packed ? [] : [ask(bucketsProgram, [], [1, 1, 1, 1], callOptions)])])
     },
     close: async () => {},
   }

@@ -1,7 +1,7 @@
 -- Decides calls of one cost, each a group of its own, on token buckets of one limit: what most callers ask, in the least time.
 -- See consume.lua.
 --
--- KEYS        the states, each once
+-- KEYS        the states, each once; none to have the program there
 -- ARGV        n, m, burst, cost (burst * m and twice as much stay below 2^53); then, where it is not 1 for each, for each state how many calls
 -- returns     the values of the states as they were, nil for none; time; how many passed of each, as digits (see consume.lua)
 
@@ -20,10 +20,10 @@ local empty_rest = -parts % n
 local empty = (parts + empty_rest) / n
 
 local states, counted = #KEYS, #ARGV > 4
-local values
+local values = {}
 if states == 1 then
   values = call('MGET', KEYS[1])
-else
+elseif states > 1 then
   values = call('MGET', unpack(KEYS))
 end
 local digits, room, size, times = 0, 1, states + 1, 1
