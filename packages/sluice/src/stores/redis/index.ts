@@ -1,4 +1,3 @@
-export { DistributedRateLimiter, type DistributedRateLimiterOptions, type RateLimitResult } from './distributed-rate-limiter.ts'
 export { ioredis, type IoredisLike } from './ioredis.ts'
 export { nodeRedis, type NodeRedisLike } from './node-redis.ts'
 export type { Connections, RedisPort } from './redis-port.ts'

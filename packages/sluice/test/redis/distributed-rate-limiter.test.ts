@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { DistributedRateLimiter } from '../../../src/stores/redis/index.ts'
+import { DistributedRateLimiter } from '../../src/redis.ts'
 
 const { redis: url } = inject('engines')
 
@@ -11,6 +11,7 @@ describe.skipIf(url === undefined)('DistributedRateLimiter, as Rate Limiting at 
   beforeAll(() => redis.connect())
   afterAll(async () => {
     await redis.del(`rl:${user}`, `rl:${user}:never`)
+    await limiter.close()
     await redis.quit()
   })
 
@@ -56,6 +57,7 @@ describe('DistributedRateLimiter without a Redis', () => {
       retryAfter: 1,
       degraded: expect.any(String),
     })
+    await limiter.close()
     redis.disconnect()
   })
 })

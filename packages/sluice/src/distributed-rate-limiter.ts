@@ -1,14 +1,14 @@
-import { tokenBucket } from '../../algorithms/token-bucket.ts'
-import type { AnyLimit } from '../../algorithms/algorithm.ts'
-import { microCost } from '../../algorithms/decimal.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown, validDeadline } from '../../errors/options.ts'
-import { validKey } from '../../keys/encode.ts'
-import { toSeconds } from '../../time/micros.ts'
-import { systemTime } from '../../time/system.ts'
-import { type Scope, type Store, StoreFailure } from '../store.ts'
-import { ioredis, type IoredisLike } from './ioredis.ts'
-import { redisStore } from './redis-store.ts'
+import { tokenBucket } from './algorithms/token-bucket.ts'
+import type { AnyLimit } from './algorithms/algorithm.ts'
+import { microCost } from './algorithms/decimal.ts'
+import { LimiterError } from './errors/limiter-error.ts'
+import { refuseUnknown, validDeadline } from './errors/options.ts'
+import { validKey } from './keys/encode.ts'
+import { toSeconds } from './time/micros.ts'
+import { systemTime } from './time/system.ts'
+import { type Scope, type Store, StoreFailure } from './stores/store.ts'
+import { ioredis, type IoredisLike, redisStore } from './stores/redis/index.ts'
+import { resilient } from './stores/wrap/resilient.ts'
 
 /** The result of the article's class; numbers are whole tokens but for a capacity with decimals. */
 export interface RateLimitResult {
@@ -38,7 +38,7 @@ const REMEMBERED = 1_000
 const PROBE_SECONDS = 1
 
 /**
- * The class of Rate Limiting at Scale's quick start, over the exact store: takes a raw ioredis client, keeps its states under
+ * The class of Rate Limiting at Scale's quick start, over the exact store with everything around it (`resilient`): takes a raw ioredis client, keeps its states under
  * `rl:<identifier>`, decides on the server's clock, and answers within its deadline when Redis does not. Of the client's options
  * `autoResendUnfulfilledCommands: false` matters: without it ioredis sends a call again whose answer was lost, which charges twice.
  */
@@ -57,9 +57,10 @@ export class DistributedRateLimiter {
         `DistributedRateLimiter: failurePolicy is ${JSON.stringify(failurePolicy)}, expected closed or open`,
       )
     }
-    this.#store = redisStore({ client: ioredis(redis), prefix: 'rl:' })
-    this.#open = failurePolicy === 'open'
     this.#deadlineMs = validDeadline('DistributedRateLimiter', deadlineMs)
+    const store = redisStore({ client: ioredis(redis), prefix: 'rl:' })
+    this.#store = resilient(store, { deadlineMs: this.#deadlineMs })
+    this.#open = failurePolicy === 'open'
   }
 
   /**
@@ -83,6 +84,11 @@ export class DistributedRateLimiter {
       if (!(error instanceof StoreFailure)) throw error
       return { allowed: this.#open, remaining: 0, limit: capacity, retryAfter: PROBE_SECONDS, degraded: error.kind }
     }
+  }
+
+  /** Lets calls under way be answered, and stops; the client stays open. */
+  async close(): Promise<void> {
+    await this.#store.close()
   }
 
   #limitOf(capacity: number, refillRate: number): AnyLimit {
