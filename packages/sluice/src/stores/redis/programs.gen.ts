@@ -2001,7 +2001,7 @@ return values
 }
 
 export const consumeProgram: Program = {
-  sha1: 'f66ca569d9046c8ebeb496cc30cb9957f0648f0c',
+  sha1: 'b8b6757a446b79e16076ac9cc7b26dc72265b3d1',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2775,6 +2775,8 @@ elseif plain > 0 then
 end
 local fresh, expires = {}, {}
 local told, size = {}, 0
+local closed, charging = {}, asked[2] % 2
+for place = 5 + asked[4] - (asked[2] - charging) / 2, 4 + asked[4] do closed[asked[place]] = true end
 local masks, digits, room = {}, 0, 1
 local function group(at, calls)
   local open = true
@@ -2797,6 +2799,9 @@ local function group(at, calls)
     end
   end
   if open then
+    for place = at, at + 2 * calls - 2, 2 do
+      if closed[asked[place]] and not values[asked[place]] then return 0 end
+    end
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
@@ -3018,8 +3023,8 @@ end
     end,
   }
   for state = plain + 1, #KEYS do
-    local ends = logs.of(state).ends
-    values[state] = ends > 0 and ends
+    local log = logs.of(state)
+    values[state] = (log.there or log.ends > 0) and log.ends
   end
 end
 local at, last = 5 + asked[4], #asked
@@ -3031,7 +3036,11 @@ while at <= last do
     local passed, value, needed
     if calls == 0 then
       passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, times)
-      if value then fresh[state], expires[state] = value, needed end
+      if closed[state] and not values[state] then
+        passed = 0
+      elseif value then
+        fresh[state], expires[state] = value, needed
+      end
     else
       passed = group(at + 1, calls)
     end
@@ -3044,7 +3053,7 @@ while at <= last do
   at = at + 5
   if calls > 0 then at = at - 4 + 2 * calls end
 end
-if asked[2] == 1 then
+if charging == 1 then
   for state, value in pairs(fresh) do put(state, value, expires[state]) end
   if logs then logs.save() end
 end
