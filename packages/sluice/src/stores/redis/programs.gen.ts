@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '67cb6abcbbbef1939ef4382f55f508bfaa165e0a',
+  sha1: 'c798fab464d2e40516674b9bf1b19d12e6653ee6',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -58,6 +58,11 @@ local function compacted(value, plans)
 end
   return found[1] and expanded(found[1], found[2] or '')
 end
+local function last_of(expires)
+  if given == 0 then return math.floor(expires / 1000) end
+  local time = call('TIME')
+  return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
+end
 local function put_member(key, member, value, expires)
 local function expanded(value, head)
   local size = #value
@@ -87,10 +92,8 @@ local function compacted(value, plans)
   return compact, plans
 end
   local head = redis.pcall('HGET', key, '')
-  if type(head) == 'table' then
-    call('DEL', key)
-    head = false
-  end
+  if type(head) == 'table' then call('DEL', key) end
+  if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
@@ -104,7 +107,7 @@ end
     local life = math.max(0, expires - now)
     last = math.floor((expires + life / 4) / 1000)
     added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+    call('PEXPIREAT', key, last_of(expires + life / 4))
   end
   if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
@@ -333,12 +336,10 @@ end
 local function put(state, value, expires)
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
-  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
-  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 local function keep(state, expires)
-  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
-  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('PEXPIREAT', KEYS[state], last_of(expires))
 end
 local function remove(state)
   local member = member_of(state)
@@ -981,7 +982,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: 'ee5ff10ec3d1164c701c9c88a5b896e7982cadee',
+  sha1: '97b0fa55f0711f9d42f6e7ffe26c8c5f5843498c',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1033,6 +1034,11 @@ local function compacted(value, plans)
 end
   return found[1] and expanded(found[1], found[2] or '')
 end
+local function last_of(expires)
+  if given == 0 then return math.floor(expires / 1000) end
+  local time = call('TIME')
+  return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
+end
 local function put_member(key, member, value, expires)
 local function expanded(value, head)
   local size = #value
@@ -1062,10 +1068,8 @@ local function compacted(value, plans)
   return compact, plans
 end
   local head = redis.pcall('HGET', key, '')
-  if type(head) == 'table' then
-    call('DEL', key)
-    head = false
-  end
+  if type(head) == 'table' then call('DEL', key) end
+  if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
@@ -1079,7 +1083,7 @@ end
     local life = math.max(0, expires - now)
     last = math.floor((expires + life / 4) / 1000)
     added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+    call('PEXPIREAT', key, last_of(expires + life / 4))
   end
   if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
@@ -1308,12 +1312,10 @@ end
 local function put(state, value, expires)
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
-  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
-  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 local function keep(state, expires)
-  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
-  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('PEXPIREAT', KEYS[state], last_of(expires))
 end
 local function remove(state)
   local member = member_of(state)
@@ -2001,7 +2003,7 @@ return values
 }
 
 export const consumeProgram: Program = {
-  sha1: 'f66ca569d9046c8ebeb496cc30cb9957f0648f0c',
+  sha1: 'e0bbde9b2a1d32aa063faaee8078e0c0b8f63bc6',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2478,6 +2480,11 @@ local function compacted(value, plans)
 end
   return found[1] and expanded(found[1], found[2] or '')
 end
+local function last_of(expires)
+  if given == 0 then return math.floor(expires / 1000) end
+  local time = call('TIME')
+  return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
+end
 local function put_member(key, member, value, expires)
 local function expanded(value, head)
   local size = #value
@@ -2507,10 +2514,8 @@ local function compacted(value, plans)
   return compact, plans
 end
   local head = redis.pcall('HGET', key, '')
-  if type(head) == 'table' then
-    call('DEL', key)
-    head = false
-  end
+  if type(head) == 'table' then call('DEL', key) end
+  if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
@@ -2524,7 +2529,7 @@ end
     local life = math.max(0, expires - now)
     last = math.floor((expires + life / 4) / 1000)
     added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+    call('PEXPIREAT', key, last_of(expires + life / 4))
   end
   if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
@@ -2753,12 +2758,10 @@ end
 local function put(state, value, expires)
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
-  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
-  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 local function keep(state, expires)
-  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
-  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('PEXPIREAT', KEYS[state], last_of(expires))
 end
 local function remove(state)
   local member = member_of(state)
@@ -2775,6 +2778,8 @@ elseif plain > 0 then
 end
 local fresh, expires = {}, {}
 local told, size = {}, 0
+local closed, charging = {}, asked[2] % 2
+for place = 5 + asked[4] - (asked[2] - charging) / 2, 4 + asked[4] do closed[asked[place]] = true end
 local masks, digits, room = {}, 0, 1
 local function group(at, calls)
   local open = true
@@ -2797,6 +2802,9 @@ local function group(at, calls)
     end
   end
   if open then
+    for place = at, at + 2 * calls - 2, 2 do
+      if closed[asked[place]] and not values[asked[place]] then return 0 end
+    end
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
@@ -3018,8 +3026,8 @@ end
     end,
   }
   for state = plain + 1, #KEYS do
-    local ends = logs.of(state).ends
-    values[state] = ends > 0 and ends
+    local log = logs.of(state)
+    values[state] = (log.there or log.ends > 0) and log.ends
   end
 end
 local at, last = 5 + asked[4], #asked
@@ -3031,7 +3039,11 @@ while at <= last do
     local passed, value, needed
     if calls == 0 then
       passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, times)
-      if value then fresh[state], expires[state] = value, needed end
+      if closed[state] and not values[state] then
+        passed = 0
+      elseif value then
+        fresh[state], expires[state] = value, needed
+      end
     else
       passed = group(at + 1, calls)
     end
@@ -3044,7 +3056,7 @@ while at <= last do
   at = at + 5
   if calls > 0 then at = at - 4 + 2 * calls end
 end
-if asked[2] == 1 then
+if charging == 1 then
   for state, value in pairs(fresh) do put(state, value, expires[state]) end
   if logs then logs.save() end
 end
@@ -3059,7 +3071,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '9ac301bd76fdae9bbeb4db6c572dbf5839a90c72',
+  sha1: '376c869b81cc4f30269834a3943ae9f995638cd1',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3111,6 +3123,11 @@ local function compacted(value, plans)
 end
   return found[1] and expanded(found[1], found[2] or '')
 end
+local function last_of(expires)
+  if given == 0 then return math.floor(expires / 1000) end
+  local time = call('TIME')
+  return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
+end
 local function put_member(key, member, value, expires)
 local function expanded(value, head)
   local size = #value
@@ -3140,10 +3157,8 @@ local function compacted(value, plans)
   return compact, plans
 end
   local head = redis.pcall('HGET', key, '')
-  if type(head) == 'table' then
-    call('DEL', key)
-    head = false
-  end
+  if type(head) == 'table' then call('DEL', key) end
+  if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
@@ -3157,7 +3172,7 @@ end
     local life = math.max(0, expires - now)
     last = math.floor((expires + life / 4) / 1000)
     added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+    call('PEXPIREAT', key, last_of(expires + life / 4))
   end
   if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
@@ -3386,12 +3401,10 @@ end
 local function put(state, value, expires)
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
-  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
-  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 local function keep(state, expires)
-  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
-  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('PEXPIREAT', KEYS[state], last_of(expires))
 end
 local function remove(state)
   local member = member_of(state)

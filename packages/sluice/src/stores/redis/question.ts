@@ -2,14 +2,17 @@ import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { stateName } from '../../keys/encode.ts'
 import type { AdjustOptions, Call, CallGroup, CallOptions } from '../store.ts'
+import { calledOf, type Named } from './layout.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
 import { isSmall, mostOf, rowOf } from './rows.ts'
 
 /** One state of a question. */
-export interface AskedState {
-  readonly name: string
-  /** Its verdicts are told by the program. */
-  readonly told: boolean
+export interface AskedState extends Named {
+  readonly scope: string
+  /** It may not be made. */
+  readonly closed: boolean
+  /** Whether the call made it. */
+  made: boolean
   /** The run that asked it last, as long as nothing else did. */
   run: Run | undefined
   /** Among the program's keys, from 1. */
@@ -47,11 +50,21 @@ export interface Question {
   readonly order: readonly (Run | Whole)[]
 }
 
-/** Puts groups into the form of the program that answers them soonest. */
-export function questionOf(groups: readonly CallGroup[], options: CallOptions | undefined, charge: boolean, packed: boolean): Question {
+/**
+ * Puts groups into the form of the program that answers them soonest.
+ * @param isClosed whether no state of a scope may be made
+ */
+export function questionOf(
+  groups: readonly CallGroup[],
+  options: CallOptions | undefined,
+  charge: boolean,
+  packed: boolean,
+  isClosed: (scope: string) => boolean,
+): Question {
   const first = groups[0]?.calls[0]
   const alike = first !== undefined && charge && !packed && options?.now === undefined && areAlike(groups, first)
-  return alike ? alikeQuestion(groups, first) : mixedQuestion(groups, options?.now ?? 0, charge)
+  if (alike && !groups.some(({ calls }) => isClosed(calls[0]?.id.scope.text ?? ''))) return alikeQuestion(groups, first)
+  return mixedQuestion(groups, options?.now ?? 0, charge, isClosed)
 }
 
 /** Calls of one cost, each a group of its own, on buckets of one limit. */
@@ -74,7 +87,7 @@ function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call): Que
       known.run.times += 1
       return known.run
     }
-    const state: AskedState = { name, told: false, run: undefined, place: states.size + 1 }
+    const state = newState(calls[0] as Call, states.size + 1, false)
     const run: Run = { state, row: undefined, times: 1, passed: 0 }
     states.set(name, Object.assign(state, { run }))
     return run
@@ -85,19 +98,26 @@ function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call): Que
   return { program: bucketsProgram, args: [plan.n, plan.m, plan.burst, mostOf(plan, cost), ...times], states: asked, parts, order }
 }
 
+function newState(call: Call, place: number, closed: boolean): AskedState {
+  return { ...calledOf(call), scope: call.id.scope.text, closed, made: false, run: undefined, place }
+}
+
 /** As consume.lua documents. */
-function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolean): Question {
+function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolean, isClosed: (scope: string) => boolean): Question {
   const states = new Map<string, AskedState>()
   const rows = createRows()
   const order: (Run | Whole)[] = []
-  const stateOf = ({ id, limit }: Call): AskedState => {
-    const name = stateName(id)
-    let state = states.get(name)
-    if (state === undefined) {
-      state = { name, told: limit.algorithm.cells === 'log', run: undefined, place: 0 }
-      states.set(name, state)
-    }
-    return state
+  const scopes = new Map<string, boolean>()
+  const stateOf = (call: Call): AskedState => {
+    const name = stateName(call.id)
+    return entry(states, name, () => {
+      const { text } = call.id.scope
+      return newState(
+        call,
+        0,
+        entry(scopes, text, () => isClosed(text)),
+      )
+    })
   }
   const parts = groups.map(({ calls }): Run | Whole | undefined => {
     const [first] = calls
@@ -124,7 +144,9 @@ function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolea
   if (sorted.some(({ told }) => told)) sorted.sort((one, other) => Number(one.told) - Number(other.told))
   sorted.forEach((state, index) => (state.place = index + 1))
   const plain = sorted.findIndex(({ told }) => told)
-  const numbers = [now, charge ? 1 : 0, plain === -1 ? sorted.length : plain, rows.numbers.length, ...rows.numbers]
+  const closed = sorted.filter((state) => state.closed).map(({ place }) => place)
+  const known = [...rows.numbers, ...closed]
+  const numbers = [now, (charge ? 1 : 0) + 2 * closed.length, plain === -1 ? sorted.length : plain, known.length, ...known]
   for (let index = 0; index < order.length;) index = tell(order, index, numbers)
   return { program: consumeProgram, args: [`[${numbers.join(',')}]`], states: sorted, parts, order }
 }

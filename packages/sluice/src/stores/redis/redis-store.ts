@@ -16,6 +16,8 @@ import { classify, isNoScript } from './failures.ts'
 import { keySlot } from './key-slot.ts'
 import { calledOf, type Layout, type Named, namedOf, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
+import { createNewKeys, type NewKeysOptions } from './new-keys.ts'
+import { withOverflow } from './overflow.ts'
 import { createPacking, type PackingOptions } from './packing.ts'
 import { adjustProgram, blockProgram, bucketsProgram, leaseProgram, type Program } from './programs.gen.ts'
 import { adjustment, questionOf } from './question.ts'
@@ -24,7 +26,7 @@ import { replay } from './replay.ts'
 import { replacingSilent } from './silence.ts'
 import { bySlot } from './slots.ts'
 
-export interface RedisStoreOptions {
+export interface RedisStoreOptions extends NewKeysOptions {
   readonly client: RedisPort
   /** Put before every key; default `sluice:`. */
   readonly prefix?: string
@@ -60,6 +62,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     )
   const calls = createRemoteCalls('redis', clock, { maxInFlight })
   const layout = layoutOf(options, prefix)
+  const newKeys = createNewKeys(options, clock)
 
   const ask = (
     { sha1, source }: Program,
@@ -84,10 +87,12 @@ export function redisStore(options: RedisStoreOptions): Store {
     callOptions: CallOptions | undefined,
     charge: boolean,
   ): Promise<readonly GroupVerdict[]> => {
-    const question = questionOf(groups, callOptions, charge, layout.packed)
+    const question = questionOf(groups, callOptions, charge, layout.packed, newKeys.closed)
     const reply = await ask(question.program, question.states, question.args, callOptions)
     const verdicts = replay(groups, question, reply)
-    return verdicts ?? Promise.reject(nonsense(reply))
+    if (verdicts === undefined) throw nonsense(reply)
+    if (charge) newKeys.made(question.states)
+    return verdicts
   }
 
   const mark = async (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<void> => {
@@ -119,8 +124,8 @@ export function redisStore(options: RedisStoreOptions): Store {
     },
     close: async () => {},
   }
-  if (client.cluster !== true) return store
-  return bySlot(store, (_, id) => keySlot(layout.addressesOf([namedOf(id)]).keys[0] as string))
+  const whole = client.cluster === true ? bySlot(store, (_, id) => keySlot(layout.addressesOf([namedOf(id)]).keys[0] as string)) : store
+  return options.maxNewKeys === undefined ? whole : withOverflow(whole, options.onPressure, newKeys.closed)
 }
 
 /** @throws LimiterError INVALID_OPTIONS */

@@ -4,6 +4,7 @@ import { leasedBucketKernel, leasing } from '../../algorithms/leased-bucket.ts'
 import { slidingWindowLogKernel } from '../../algorithms/sliding-window-log.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Call, CallGroup, GroupVerdict } from '../store.ts'
+import { FULL } from './new-keys.ts'
 import type { AskedState, Question } from './question.ts'
 import { readValue } from './value.ts'
 
@@ -13,6 +14,8 @@ interface Held {
   ends: Micros
   /** Whether something of it is out on lease. */
   leased: boolean
+  /** Whether there was nothing of it. */
+  missing: boolean
   readonly step: Step<unknown>
 }
 
@@ -35,6 +38,9 @@ const OUTCOMES: readonly CallOutcome[] = ['allowed', 'denied', 'impossible']
 const LARGEST_ROOM = 2 ** 52
 /** Numbers of a bucket without leases. */
 const BUCKET = 7
+
+/** A group that would make a state that may not be made. */
+const REFUSED: GroupVerdict = { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: FULL }
 
 /** In the place of a kernel whose verdicts are told: its plan is the verdict. */
 const TOLD = { ...slidingWindowLogKernel, adopt: () => undefined, decide: (told: Told) => told, view: (told: Told) => told }
@@ -70,8 +76,12 @@ function decideOne(reading: Reading, call: Call, asked: AskedState): GroupVerdic
   const algorithm = held.leased ? leasedBucketKernel : limit.algorithm
   const state = held.state === undefined ? undefined : algorithm.adopt(plan, held.state, now, phase)
   const step = algorithm.decide(plan, state, now, cost, phase, held.step)
-  if (step.state !== undefined) held.state = step.state
   const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
+  if (outcome === 'allowed' && held.missing) {
+    if (asked.closed) return REFUSED
+    asked.made = true
+  }
+  if (step.state !== undefined) held.state = step.state
   const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   return { outcome, allowed: outcome === 'allowed', at: now, calls: [verdict], source: 'store' }
 }
@@ -91,6 +101,11 @@ function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly A
     reading.now,
     held.map(({ ends }) => ends),
   )
+  if (result.outcome === 'allowed') {
+    const made = slots.filter((_, slot) => held[slot]?.missing)
+    if (made.some(({ closed }) => closed)) return REFUSED
+    for (const state of made) state.made = true
+  }
   for (const { slot, state } of result.writes) (held[slot] as Held).state = state
   return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: reading.now, calls: result.calls, source: 'store' }
 }
@@ -110,7 +125,7 @@ function heldOf({ held, reply }: Reading, { place, told }: AskedState, { algorit
   if (known !== undefined) return known
   const found = reply[place - 1]
   const step = algorithm.step()
-  const made: Held = { state: undefined, ends: 0, leased: false, step }
+  const made: Held = { state: undefined, ends: 0, leased: false, missing: found === null, step }
   held[place] = made
   if (found === null) return made
   if (told) {

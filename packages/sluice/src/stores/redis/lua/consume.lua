@@ -3,11 +3,12 @@
 -- the time, and what passed. Of logs, whose states may be long, the verdicts are told.
 --
 -- KEYS        the states, each once, those of logs last
--- ARGV[1]     time; 1 to charge or 0 to look; how many states are not of logs; how many numbers of rows follow; the rows, one for each different
---             limit and cost (see the kernels); then, until the end, either
+-- ARGV[1]     time; 1 to charge or 0 to look, and 2 more for each state that may not be made; how many states are not of logs; how many
+--             numbers follow: the rows, one for each different limit and cost (see the kernels), and the states that may not be
+--             made, which keep a group that would from being charged; then, until the end, either
 --             0, row, first state, last state, times: groups of one call each, for every state from first to last so many in a row,
 --             or a group: how many calls, and for each of them state and row. Rows are named by the place of their first number.
--- returns     the values of the states as they were, of a log the end of its block instead, nil for none; time; for each call of a log:
+-- returns     the values of the states as they were, of a log the end of its block instead (0 for none), nil for none; time; for each call of a log:
 --             outcome, retryAfter, remaining, replenishAfter, resetAfter; then how many passed, of each run and each group, as
 --             digits of whole numbers (base: one more than there are), a further number where one would pass 2^52
 
@@ -53,6 +54,8 @@ end
 -- By state: the value to write and until when it is needed.
 local fresh, expires = {}, {}
 local told, size = {}, 0
+local closed, charging = {}, asked[2] % 2
+for place = 5 + asked[4] - (asked[2] - charging) / 2, 4 + asked[4] do closed[asked[place]] = true end
 local masks, digits, room = {}, 0, 1
 
 -- 1 where a group passed.
@@ -77,6 +80,10 @@ local function group(at, calls)
     end
   end
   if open then
+    for place = at, at + 2 * calls - 2, 2 do
+      -- A log says by a number that it is there.
+      if closed[asked[place]] and not values[asked[place]] then return 0 end
+    end
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
@@ -119,8 +126,8 @@ if plain < #KEYS then
     end,
   }
   for state = plain + 1, #KEYS do
-    local ends = logs.of(state).ends
-    values[state] = ends > 0 and ends
+    local log = logs.of(state)
+    values[state] = (log.there or log.ends > 0) and log.ends
   end
 end
 
@@ -133,7 +140,11 @@ while at <= last do
     local passed, value, needed
     if calls == 0 then
       passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, times)
-      if value then fresh[state], expires[state] = value, needed end
+      if closed[state] and not values[state] then
+        passed = 0
+      elseif value then
+        fresh[state], expires[state] = value, needed
+      end
     else
       passed = group(at + 1, calls)
     end
@@ -147,7 +158,7 @@ while at <= last do
   if calls > 0 then at = at - 4 + 2 * calls end
 end
 
-if asked[2] == 1 then
+if charging == 1 then
   for state, value in pairs(fresh) do put(state, value, expires[state]) end
   if logs then logs.save() end
 end

@@ -23,13 +23,19 @@ local function read(state)
   return found[1] and expanded(found[1], found[2] or '')
 end
 
+-- The last millisecond, for a key lives through it, in which a value is needed that must live until an instant. A state given a time of its
+-- own lives a minute longer: a test's clock stands still between calls.
+local function last_of(expires)
+  if given == 0 then return math.floor(expires / 1000) end
+  local time = call('TIME')
+  return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
+end
+
 local function put_member(key, member, value, expires)
   -- include: packed-value.lua
   local head = redis.pcall('HGET', key, '')
-  if type(head) == 'table' then
-    call('DEL', key)
-    head = false
-  end
+  if type(head) == 'table' then call('DEL', key) end
+  if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
@@ -44,7 +50,7 @@ local function put_member(key, member, value, expires)
     local life = math.max(0, expires - now)
     last = math.floor((expires + life / 4) / 1000)
     added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    if given == 0 then call('PEXPIREAT', key, last) else call('PEXPIRE', key, math.ceil(life / 800) + 60000) end
+    call('PEXPIREAT', key, last_of(expires + life / 4))
   end
   -- Members that nobody asks for any more go when others come, at one of sixteen.
   if added > 0 and given == 0 and now % 16 == 0 then
@@ -53,19 +59,16 @@ local function put_member(key, member, value, expires)
   end
 end
 
--- Writes a value that must live until an instant, rounded up to whole milliseconds: a key lives through its last one. A state given a
--- time of its own lives a minute longer: a test's clock stands still between calls.
+-- Writes a value that must live until an instant.
 local function put(state, value, expires)
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
-  if given == 0 then return call('SET', KEYS[state], value, 'PXAT', (expires - expires % 1000) / 1000) end
-  call('SET', KEYS[state], value, 'PX', math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 
 -- The same for a string that is there already.
 local function keep(state, expires)
-  if given == 0 then return call('PEXPIREAT', KEYS[state], (expires - expires % 1000) / 1000) end
-  call('PEXPIRE', KEYS[state], math.ceil(math.max(0, expires - now) / 1000) + 60000)
+  call('PEXPIREAT', KEYS[state], last_of(expires))
 end
 
 local function remove(state)

@@ -1,0 +1,54 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import type { Time } from '../../time/time.ts'
+import { StoreFailure } from '../store.ts'
+import type { AskedState } from './question.ts'
+
+/** What becomes of a new key beyond `maxNewKeys`. */
+export type OnPressure = 'allow' | 'deny' | 'shared'
+
+export interface NewKeysOptions {
+  /** New keys a second and scope that this store may make, and as many at once; default no bound. Calls under way may pass it, and are made up for. */
+  readonly maxNewKeys?: number
+  /**
+   * What becomes of a new key beyond that, of which nothing is written: `allow` or `deny` it, `shared`: decided by one of 1,024 states
+   * that all such keys of its limit share and that start empty. Default: it is `undecided`, and the failure policy holds.
+   */
+  readonly onPressure?: OnPressure
+}
+
+/** Counts the keys that a store makes. */
+export interface NewKeys {
+  /** Whether no key of this scope may be made now. */
+  closed(scope: string): boolean
+  /** Counts what was made. */
+  made(states: readonly AskedState[]): void
+}
+
+const PRESSURES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
+
+/** What a refused key is told. */
+export const FULL: StoreFailure = new StoreFailure('memory', 'no', 'redis: more new keys than maxNewKeys')
+
+/** @throws LimiterError INVALID_OPTIONS */
+export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY, onPressure }: NewKeysOptions, clock: Time): NewKeys {
+  if (maxNewKeys !== Number.POSITIVE_INFINITY && (!Number.isSafeInteger(maxNewKeys) || maxNewKeys < 1))
+    throw new LimiterError('INVALID_OPTIONS', `redisStore: maxNewKeys is ${String(maxNewKeys)}, expected a whole number above 0`)
+  if (!PRESSURES.includes(onPressure))
+    throw new LimiterError('INVALID_OPTIONS', `redisStore: onPressure is ${JSON.stringify(onPressure)}, expected allow, deny or shared`)
+  const left = new Map<string, { level: number; at: number }>()
+  const levelOf = (scope: string): { level: number; at: number } => {
+    const now = clock.monotonic()
+    const known = left.get(scope) ?? { level: maxNewKeys, at: now }
+    known.level = Math.min(maxNewKeys, known.level + ((now - known.at) / 1_000) * maxNewKeys)
+    known.at = now
+    left.set(scope, known)
+    return known
+  }
+  if (maxNewKeys === Number.POSITIVE_INFINITY) return { closed: () => false, made: () => {} }
+  return {
+    closed: (scope) => levelOf(scope).level < 1,
+    made(states) {
+      for (const { scope, made } of states) if (made) levelOf(scope).level -= 1
+    },
+  }
+}
