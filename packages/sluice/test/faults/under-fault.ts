@@ -42,7 +42,7 @@ export interface Audited extends Audit {
 }
 
 export interface Outcome extends Punctuality {
-  readonly audits: readonly Audited[]
+  readonly audits: Audited[]
   /** Kinds of failures, of calls that began while the fault lasted or after. */
   readonly kinds: ReadonlySet<string>
   readonly degraded: number
@@ -83,7 +83,7 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
     expect([...failed.allowed]).toEqual(failed.degraded === 0 ? [] : [policy !== 'deny'])
     for (const found of audits) expect(found.overGrant).toBeLessThanOrEqual(bound)
     expectPunctual(figures)
-    expect(recovery - load.held(to, end).all).toBeLessThanOrEqual(recoveryMs)
+    expect(recovery - load.held(to, end).longest).toBeLessThanOrEqual(recoveryMs)
     load.forget()
     expect(heap() - before).toBeLessThan(STABLE_BYTES)
     return { ...figures, ...failed, audits, recovery }
