@@ -24,16 +24,25 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
     it.each(tags)('law 5: with %s no interval of store time admits more than its envelope', async (tag) => {
       const [key, limit] = [bench.fresh(), QUICK[tag]]
       const seen: TraceEntry[] = []
-      const until = systemTime.monotonic() + 300
+      const start = systemTime.monotonic()
+      let admitted = 0
+      // A machine that is busy elsewhere takes longer to see the limit refill.
+      const goesOn = (): boolean => {
+        const passed = systemTime.monotonic() - start
+        return passed < 300 || (admitted <= 20 && passed < 10_000)
+      }
       const caller = async (): Promise<void> => {
-        while (systemTime.monotonic() < until) {
+        while (goesOn()) {
           const [verdict] = await bench.store.consume([{ calls: [bench.call(key, limit)] }])
-          seen.push({ at: (verdict as GroupVerdict).at, cost: 1, allowed: (verdict as GroupVerdict).allowed })
+          const { at, allowed } = verdict as GroupVerdict
+          seen.push({ at, cost: 1, allowed })
+          if (allowed) admitted += 1
+          else await new Promise<void>((resolve) => void systemTime.after(0, resolve))
         }
       }
       await Promise.all(Array.from({ length: 8 }, caller))
       expect(audit(seen, limit).overGrant).toBe(0)
-      expect(seen.filter((entry) => entry.allowed).length).toBeGreaterThan(20)
+      expect(admitted).toBeGreaterThan(20)
     })
 
     it('fails, unexecuted, once the deadline has passed or the caller has left', async (context) => {
