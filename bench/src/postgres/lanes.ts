@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Quota } from '../contestants/contestant.ts'
-import { type CallersLane, type CallersTimed, interleaveCallers, type RoundsOptions } from '../redis/rounds.ts'
+import { type BatchOptions, batchesOf, type CallersLane } from '../redis/batches.ts'
+import { type CallersTimed, interleaveLanes } from '../redis/rounds.ts'
 import { article } from './article.ts'
 import { flexible } from './flexible.ts'
 import { coalescing, plain, wrapped } from './sluice.ts'
@@ -10,8 +11,11 @@ export type WayName = 'article' | 'plain' | 'coalescing' | 'resilient' | 'flexib
 
 const WAYS: Readonly<Record<WayName, Way>> = { article, plain, coalescing, resilient: wrapped, flexible }
 const MANY = 50_000
+/** Batches before the first that counts. */
+const WARM_UPS = 4
 
-export interface LanesInput extends RoundsOptions {
+export interface LanesInput extends Pick<BatchOptions, 'batchMs'> {
+  readonly seconds: number
   readonly url: string
   readonly quota: Quota
   /** As many connections for each way. */
@@ -24,10 +28,9 @@ export interface LanesInput extends RoundsOptions {
 export async function compareWays({ url, quota, callers, keys, ways, ...options }: LanesInput): Promise<CallersTimed[]> {
   const opened: { lane: CallersLane; close(): Promise<void> }[] = []
   for (const name of ways) opened.push(await open(WAYS[name], name, { url, quota, callers, keys }))
-  const timed = await interleaveCallers(
-    opened.map(({ lane }) => lane),
-    options,
-  )
+  const { seconds, batchMs } = options
+  const handles = opened.map(({ lane }) => batchesOf(lane, { pid: undefined, batchMs, warmUpMs: WARM_UPS * batchMs }))
+  const timed = await interleaveLanes(handles, seconds)
   for (const { close } of opened) await close()
   return timed
 }
