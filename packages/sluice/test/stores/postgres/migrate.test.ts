@@ -1,6 +1,6 @@
 import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import { migrations } from '../../../src/stores/postgres/programs.gen.ts'
 import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
@@ -80,5 +80,35 @@ describe.skipIf(url === undefined)('migrate', () => {
     })
     await expect(postgresStore({ client: pg(pool) }).migrate()).rejects.toMatchObject({ name: 'StoreFailure', kind: 'readonly' })
     await pool.end()
+  })
+
+  it('leaves an account that serves with four rights on its tables, and no more', async () => {
+    const role = `${own.name}_serves`
+    await first.query(`create role ${role} login; grant usage on schema ${own.name} to ${role};
+grant select, insert, update, delete on all tables in schema ${own.name} to ${role}`)
+    const pool = new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name} -c role=${role}` })
+    try {
+      const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+      const log = slidingWindowLog({ limit: 5, window: '1m' })
+      const calls = [limit, log].map((of) => ({
+        id: { scope: { text: `r:${of.algorithm.tag}:` }, key: 'k' },
+        limit: of,
+        cost: 1_000_000,
+        phase: 0,
+      }))
+      await store.migrate()
+      await store.ready()
+      for (let turn = 0; turn < 2; turn += 1) expect((await store.consume([{ calls }]))[0]?.outcome).toBe('allowed')
+      expect((await store.consume([{ calls: calls.slice(0, 1) }]))[0]?.outcome).toBe('allowed')
+      await store.adjust(calls, [1_000_000, -1_000_000])
+      const ids = calls.map(({ id }) => id)
+      await store.block(ids, 60_000_000)
+      expect((await store.peek([{ calls }]))[0]?.outcome).toBe('denied')
+      await store.reset(ids)
+      await store.sweep()
+    } finally {
+      await pool.end()
+      await first.query(`drop owned by ${role}; drop role ${role}`)
+    }
   })
 })
