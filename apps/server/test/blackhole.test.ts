@@ -49,7 +49,7 @@ describe.each([
     const service: Running = await serve(['--demo', '--store', proxy.url])
     ends.push(() => service.stop('SIGKILL'))
     const ask = async (): Promise<number> => (await fetch(`${service.url}/api/data`)).status
-    expect(await ask()).toBe(200)
+    await expect.poll(ask, { timeout: 10_000, interval: 100 }).toBe(200)
     proxy.swallow()
     expect(await ask()).toBe(503)
     await expect.poll(ask, { timeout: 10_000, interval: 100 }).toBe(200)
