@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: 'c798fab464d2e40516674b9bf1b19d12e6653ee6',
+  sha1: '2313b0dcf0cf8a20807623ecc67e8b53690b3f6a',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -97,17 +97,20 @@ end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
-  if last * 1000 >= expires then
+  if given == 0 and last * 1000 >= expires then
     if #head == 6 + #plans then
       added = call('HSET', key, member, compact)
     else
       added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
     end
   else
-    local life = math.max(0, expires - now)
-    last = math.floor((expires + life / 4) / 1000)
-    added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    call('PEXPIREAT', key, last_of(expires + life / 4))
+    local longer = expires + math.max(0, expires - now) / 4
+    added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
+    if given ~= 0 and head then
+      call('PEXPIREAT', key, last_of(longer), 'GT')
+    else
+      call('PEXPIREAT', key, last_of(longer))
+    end
   end
   if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
@@ -982,7 +985,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: '97b0fa55f0711f9d42f6e7ffe26c8c5f5843498c',
+  sha1: '632c9e5bbfd5d6141041489783e6140c3cc5c064',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1073,17 +1076,20 @@ end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
-  if last * 1000 >= expires then
+  if given == 0 and last * 1000 >= expires then
     if #head == 6 + #plans then
       added = call('HSET', key, member, compact)
     else
       added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
     end
   else
-    local life = math.max(0, expires - now)
-    last = math.floor((expires + life / 4) / 1000)
-    added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    call('PEXPIREAT', key, last_of(expires + life / 4))
+    local longer = expires + math.max(0, expires - now) / 4
+    added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
+    if given ~= 0 and head then
+      call('PEXPIREAT', key, last_of(longer), 'GT')
+    else
+      call('PEXPIREAT', key, last_of(longer))
+    end
   end
   if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
@@ -2003,7 +2009,7 @@ return values
 }
 
 export const consumeProgram: Program = {
-  sha1: 'e0bbde9b2a1d32aa063faaee8078e0c0b8f63bc6',
+  sha1: '57928b83446d28237311bc7d3ffc967fb5bb1b75',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2519,17 +2525,20 @@ end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
-  if last * 1000 >= expires then
+  if given == 0 and last * 1000 >= expires then
     if #head == 6 + #plans then
       added = call('HSET', key, member, compact)
     else
       added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
     end
   else
-    local life = math.max(0, expires - now)
-    last = math.floor((expires + life / 4) / 1000)
-    added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    call('PEXPIREAT', key, last_of(expires + life / 4))
+    local longer = expires + math.max(0, expires - now) / 4
+    added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
+    if given ~= 0 and head then
+      call('PEXPIREAT', key, last_of(longer), 'GT')
+    else
+      call('PEXPIREAT', key, last_of(longer))
+    end
   end
   if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
@@ -3071,7 +3080,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '376c869b81cc4f30269834a3943ae9f995638cd1',
+  sha1: '9446d6d5aee0f7ccec988b7ffe32f57a6bbcda71',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3162,17 +3171,20 @@ end
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
-  if last * 1000 >= expires then
+  if given == 0 and last * 1000 >= expires then
     if #head == 6 + #plans then
       added = call('HSET', key, member, compact)
     else
       added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
     end
   else
-    local life = math.max(0, expires - now)
-    last = math.floor((expires + life / 4) / 1000)
-    added = call('HSET', key, member, compact, '', pack('>I6', last) .. plans)
-    call('PEXPIREAT', key, last_of(expires + life / 4))
+    local longer = expires + math.max(0, expires - now) / 4
+    added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
+    if given ~= 0 and head then
+      call('PEXPIREAT', key, last_of(longer), 'GT')
+    else
+      call('PEXPIREAT', key, last_of(longer))
+    end
   end
   if added > 0 and given == 0 and now % 16 == 0 then
 local function split(value)
