@@ -12,7 +12,7 @@ import {
   type Store,
   StoreFailure,
 } from '../store.ts'
-import { classify, isNoScript } from './failures.ts'
+import { classify } from './failures.ts'
 import { keySlot } from './key-slot.ts'
 import { calledOf, type Layout, type Named, namedOf, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
@@ -23,6 +23,7 @@ import { adjustProgram, blockProgram, bucketsProgram, leaseProgram, type Program
 import { adjustment, questionOf } from './question.ts'
 import { type RedisPort, validPort } from './redis-port.ts'
 import { replay } from './replay.ts'
+import { programRunner } from './run-program.ts'
 import { replacingSilent } from './silence.ts'
 import { bySlot } from './slots.ts'
 
@@ -64,23 +65,17 @@ export function redisStore(options: RedisStoreOptions): Store {
   const layout = layoutOf(options, prefix)
   const newKeys = createNewKeys(options, clock)
 
+  const run = programRunner(client)
   const ask = (
-    { sha1, source }: Program,
+    program: Program,
     states: readonly Named[],
     numbers: readonly (string | number)[],
     callOptions: CallOptions | undefined,
   ): Promise<unknown> => {
     const { keys, args } = layout.addressesOf(states)
     const all = [...numbers, ...args]
-    const run = (): Promise<unknown> =>
-      client.evalsha(sha1, keys, all).catch((error: unknown) => {
-        if (!isNoScript(error)) throw error
-        if (callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline) {
-          throw new StoreFailure('timeout', 'no', 'redis: it had forgotten the program, and said so after the deadline', { cause: error })
-        }
-        return client.eval(source, keys, all)
-      })
-    return calls.run(run, callOptions, classify)
+    const late = (): boolean => callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
+    return calls.run(() => run(program, keys, all, late), callOptions, classify)
   }
   const decide = async (
     groups: readonly CallGroup[],

@@ -6,6 +6,8 @@ import type { RedisPort } from './redis-port.ts'
 const SILENT_MS = 300
 /** For so long after that it is heard out: what waited in the socket while this process was busy is read first. */
 const HEARD_OUT_MS = 50
+/** How often it is heard out again where this process was busy meanwhile. */
+const PATIENCE = 5
 
 interface Heard {
   /** When the first call was sent since which nothing has been heard; undefined where the last word was the server's. */
@@ -33,12 +35,19 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
   const suspect = (connection: object, heard: Heard): void => {
     if (heard.suspected) return
     heard.suspected = true
+    hearOut(connection, heard, PATIENCE)
+  }
+  const hearOut = (connection: object, heard: Heard, more: number): void => {
+    const asked = time.monotonic()
     time.after(HEARD_OUT_MS, () => {
-      heard.suspected = false
-      if (heard.since === undefined || known.get(connection) !== heard) return
-      // What the old connection still says is not said by the new one.
-      known.delete(connection)
-      connections.replace(connection)
+      if (heard.since === undefined || known.get(connection) !== heard) heard.suspected = false
+      // This process was too busy to listen, and perhaps to speak: what it sent may have left it only now.
+      else if (more > 0 && time.monotonic() - asked > 2 * HEARD_OUT_MS) hearOut(connection, heard, more - 1)
+      else {
+        // What the old connection still says is not said by the new one.
+        known.delete(connection)
+        connections.replace(connection)
+      }
     })
   }
   const watched = (keys: readonly string[], send: () => Promise<unknown>): Promise<unknown> => {

@@ -116,6 +116,22 @@ describe('a silent connection', () => {
     expect(replaced).toEqual([])
   })
 
+  it('is heard out again where this process was too busy to listen, but not for ever', () => {
+    const { clock, replaced, ask } = byHand()
+    void ask('a')
+    clock.advance(301)
+    void ask('a')
+    for (let round = 0; round < 5; round += 1) {
+      // Busy for a second: the timer comes late.
+      clock.shift(1_000_000)
+      clock.advance(0)
+      expect(replaced).toEqual([])
+    }
+    clock.shift(1_000_000)
+    clock.advance(0)
+    expect(replaced).toHaveLength(1)
+  })
+
   it('of one node is not that of another, and calls of no known node are left alone', () => {
     const { clock, replaced, nodes, ask } = byHand()
     void ask('a')
