@@ -21,7 +21,8 @@ export interface FallbackOptions {
  * Answers for a store that fails: `allow` lets pass, `deny` refuses, `local` asks a store in this process, for the whole limit or for
  * limit / nodes. Every such answer carries `degraded`, and with a part `nodes`, the count that it was divided by; a failure never looks like a used-up quota: what the
  * part can never grant, though the limit can, is undecided and not impossible. Bound G while the store is down, over an outage of length T: unbounded
- * (`allow`), 0 (`deny`), or for n processes that take themselves for `nodes`: (n / nodes - 1)+ * (burst + rate * T), beside what the store had granted before.
+ * (`allow`), 0 (`deny`), or for n processes that take themselves for `nodes` (1 without a count): n / nodes * (burst + rate * T), less what a full bucket of the store
+ * loses meanwhile, (rate * T - burst)+.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withFallback(store: Store, options: FallbackOptions): Store {

@@ -234,6 +234,41 @@ describe('withLeases', () => {
     expect(asked).toEqual([])
   })
 
+  it('spends on while the store is away, asks it seldom, and does not forget what it owes', async () => {
+    const clock = manualClock()
+    const inner = leasingStore(clock)
+    const wire = { away: false, asked: 0 }
+    const far: typeof inner = {
+      ...inner,
+      lease: async (...given) => {
+        wire.asked += 1
+        if (wire.away) throw new StoreFailure('unavailable', 'no', 'away')
+        return inner.lease(...given)
+      },
+    }
+    const store = withLeases(far, { afterCalls: 1, share: 0.5, clock })
+    const { id } = call('k')
+    const ask = (limit: AnyLimit = hundred) => store.consume([{ calls: [{ ...call('k', limit), id }] }])
+    for (let index = 0; index < 10; index += 1) await ask()
+    const held = store.tokensInHand
+    wire.away = true
+    wire.asked = 0
+    for (let index = 0; index < held; index += 1) expect((await ask())[0]?.source).toBe('lease')
+    expect(wire.asked).toBe(1)
+    await expect(ask()).rejects.toMatchObject({ kind: 'unavailable', executed: 'no' })
+    wire.away = false
+    await ask()
+    const changed = store.tokensInHand
+    expect(changed).toBeGreaterThan(0)
+    // What an old policy gave is owed until the store has heard of it.
+    wire.away = true
+    await expect(ask(tokenBucket({ rate: '1/s', burst: 80 }))).rejects.toThrow('away')
+    expect(store.tokensInHand).toBe(0)
+    wire.away = false
+    await store.peek([{ calls: [{ ...call('k'), id }] }])
+    expect((inner.stateOf(id) as { leases?: unknown }).leases).toBeUndefined()
+  })
+
   it('settles before another verb acts on the key, and looks at it whole', async () => {
     const { ask, store, known, outstanding } = bench()
     await ask(call('k'))
