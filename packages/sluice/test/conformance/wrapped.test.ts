@@ -14,6 +14,7 @@ import {
   withFallback,
   withLeases,
   withObservers,
+  withShare,
 } from '../../src/stores/wrap/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { farStore } from '../stores/wrap/far-store.ts'
@@ -22,6 +23,7 @@ import { farStore } from '../stores/wrap/far-store.ts'
 const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
   ['withDeadline', (store) => withDeadline(store, 1_000)],
   ['withFallback', (store) => withFallback(store, { policy: 'local', local: memoryStore() })],
+  ['withShare', (store) => withShare(store, 1)],
   ['withObservers', (store) => withObservers(store, [{ asked: () => {} }])],
   ['withCoalescing', (store) => withCoalescing(store)],
   ['withDeniedCache', (store) => withDeniedCache(store)],

@@ -44,10 +44,8 @@ async function run({ kind, mode, url, space, rate, burst, callers, keys, ms }) {
       const key = turn % keys
       const [{ at, allowed, source }] = await store.consume(groups[key])
       sources[source] = (sources[source] ?? 0) + 1
-      // What is decided here is decided when it is: by this machine's clock, which is the server's too.
-      const instant = source === 'lease' ? Date.now() * 1_000 : at
-      if (allowed) seen[key].admitted.push(instant)
-      else if (mode === 'exact' && keys === 1) seen[key].denied.push(instant)
+      if (allowed) seen[key].admitted.push(at)
+      else if (mode === 'exact' && keys === 1) seen[key].denied.push(at)
       if (!allowed && source !== 'store') await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -103,7 +103,7 @@ export function withDeniedCache(store: Store, options: DeniedCacheOptions = {}):
       const found = groups.map((group) => find(group, now))
       if (found.every((denial) => denial === undefined)) return ask(groups, callOptions)
       const rest = groups.filter((_, index) => found[index] === undefined)
-      return ask(rest, callOptions).then((verdicts) => {
+      return (rest.length === 0 ? Promise.resolve([]) : ask(rest, callOptions)).then((verdicts) => {
         const told = [...verdicts]
         return found.map((denial) => (denial === undefined ? (told.shift() as GroupVerdict) : aged(denial, now)))
       })

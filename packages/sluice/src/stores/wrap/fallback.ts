@@ -1,8 +1,3 @@
-import type { AnyLimit } from '../../algorithms/algorithm.ts'
-import { MICRO } from '../../algorithms/decimal.ts'
-import { shareOf } from '../../algorithms/share.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown } from '../../errors/options.ts'
 import { type CallGroup, type CallOptions, type FailurePolicy, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
 
 export interface FallbackOptions {
@@ -10,48 +5,16 @@ export interface FallbackOptions {
   readonly policy?: FailurePolicy
   /** Decides where the policy is `local`. Its states are this process's own: with n processes, n times the limit passes. */
   readonly local: Store
-  /**
-   * Among how many processes a limit is divided where `local` decides: each grants its part, so that together they keep the limit. A number, or what
-   * counts those alive now; where that is no number above 0, or nothing is left of the part, nothing passes.
-   */
-  readonly nodes?: number | (() => number)
 }
 
 /**
- * Answers for a store that fails: `allow` lets pass, `deny` refuses, `local` asks a store in this process, for the whole limit or for
- * limit / nodes. Every such answer carries `degraded`, and with a part `nodes`, the count that it was divided by; a failure never looks like a used-up quota: what the
- * part can never grant, though the limit can, is undecided and not impossible. Bound G while the store is down, over an outage of length T: unbounded
- * (`allow`), 0 (`deny`), or for n processes that take themselves for `nodes`: (n / nodes - 1)+ * (burst + rate * T), beside what the store had granted before.
- * @throws LimiterError INVALID_OPTIONS
+ * Answers for a store that fails: `allow` lets pass, `deny` refuses, `local` asks a store in this process (one made by `withShare` grants limit / nodes). Every such
+ * answer carries `degraded`; a failure never looks like a used-up quota. Bound G while the store is down, over an outage of length T: unbounded (`allow`), 0
+ * (`deny`), or for n processes whose local stores grant the limit divided by `nodes` (1 without `withShare`): n / nodes * (burst + rate * T), less what a full bucket
+ * of the store loses meanwhile, (rate * T - burst)+.
  */
 export function withFallback(store: Store, options: FallbackOptions): Store {
-  refuseUnknown('withFallback', options, ['policy', 'local', 'nodes'])
-  const { policy = 'deny', local, nodes } = options
-  if (nodes !== undefined && typeof nodes !== 'function' && !(Number.isSafeInteger(nodes) && nodes > 0))
-    throw new LimiterError('INVALID_OPTIONS', `withFallback: nodes is ${String(nodes)}, expected a whole number above 0, or a function`)
-  const part = sharing()
-  /** What this process may grant of a group, or undefined where that is nothing. */
-  const divided = (group: CallGroup, count: number): CallGroup | undefined => {
-    const calls = group.calls.map((call) => ({ ...call, limit: part(call.limit, count) as AnyLimit }))
-    return calls.every(({ limit }) => limit !== undefined) ? { ...group, calls } : undefined
-  }
-  const standAside = async (
-    verb: 'consume' | 'peek',
-    group: CallGroup,
-    callOptions: CallOptions | undefined,
-    failure: StoreFailure,
-  ): Promise<GroupVerdict> => {
-    const count = typeof nodes === 'function' ? Math.floor(nodes()) : nodes
-    if (count === undefined) {
-      const [verdict] = await local[verb]([group], callOptions)
-      return { ...(verdict as GroupVerdict), source: 'fallback', degraded: failure }
-    }
-    const asked = count >= 1 && Number.isSafeInteger(count) ? divided(group, count) : undefined
-    const [verdict] = asked === undefined ? [] : await local[verb]([asked], callOptions)
-    const possible = group.calls.every(({ cost, limit }) => cost <= limit.capacity * MICRO)
-    if (verdict === undefined || (verdict.outcome === 'impossible' && possible)) return { ...undecided(false, failure), nodes: count }
-    return { ...verdict, source: 'fallback', degraded: failure, nodes: count }
-  }
+  const { policy = 'deny', local } = options
   const stand = async (
     verb: 'consume' | 'peek',
     group: CallGroup,
@@ -61,7 +24,8 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
     const chosen = group.onFailure ?? policy
     if (chosen !== 'local' || local === store) return undecided(chosen === 'allow', failure)
     try {
-      return await standAside(verb, group, callOptions, failure)
+      const [verdict] = await local[verb]([group], callOptions)
+      return { ...(verdict as GroupVerdict), source: 'fallback', degraded: failure }
     } catch (error) {
       return undecided(false, failed(error))
     }
@@ -105,18 +69,6 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
     ...(store.lease === undefined ? {} : { lease: store.lease.bind(store) }),
     ready: (callOptions) => store.ready(callOptions),
     close: () => store.close(),
-  }
-}
-
-/** Parts of limits, made once for each count. */
-function sharing(): (limit: AnyLimit, count: number) => AnyLimit | undefined {
-  const known = new WeakMap<AnyLimit, { readonly count: number; readonly limit: AnyLimit | undefined }>()
-  return (limit, count) => {
-    const last = known.get(limit)
-    if (last?.count === count) return last.limit
-    const made = { count, limit: shareOf(limit, count) }
-    known.set(limit, made)
-    return made.limit
   }
 }
 

@@ -14,6 +14,13 @@ export interface Waiter {
   fail(failure: unknown): void
 }
 
+/** A lease must be good for so many calls, or the calls go to the store. */
+const FEWEST_CALLS = 4
+/** The first lease of a key is for so many calls. */
+const FIRST_CALLS = 8
+/** At most so many times more is asked for than the time before. */
+const STEP = 8
+
 /** What one process has in hand of one state, and how it has fared with it. */
 export class Hand {
   /** Its number at the store. */
@@ -57,6 +64,23 @@ export class Hand {
     this.id = id
     this.limit = limit
     this.since = now
+  }
+
+  /** Leases the key from now on, where its bucket is large against its calls. */
+  begin(cost: MicroTokens): void {
+    this.want = Math.min(this.most, FIRST_CALLS * cost)
+    this.leased = this.most >= FEWEST_CALLS * cost
+  }
+
+  /**
+   * How much to ask for next: more where the last lease was used up sooner, less where it lasted longer.
+   * @param each milliseconds that a lease should last
+   */
+  size(cost: MicroTokens, now: MonotonicInstant, each: number): void {
+    const elapsed = Math.max(0.001, now - this.askedAt)
+    if (elapsed < each) this.want *= Math.min(STEP, Math.max(2, each / elapsed))
+    else if (elapsed > 2 * each) this.want /= 2
+    this.want = Math.floor(Math.min(this.most, Math.max(this.want, FEWEST_CALLS * cost)))
   }
 
   /** @param deadline of everything in hand, counted from before the request was sent */

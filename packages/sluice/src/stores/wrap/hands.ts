@@ -2,7 +2,16 @@ import type { MicroTokens } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
-import type { Call, CallOptions, GroupVerdict, LeaseAnswer, Scope, StateId, Store } from '../store.ts'
+import {
+  type Call,
+  type CallOptions,
+  type GroupVerdict,
+  type LeaseAnswer,
+  type Scope,
+  type StateId,
+  type Store,
+  StoreFailure,
+} from '../store.ts'
 import { Hand, type Waiter } from './hand.ts'
 import { type SleepWatch, watchSleep } from './sleep.ts'
 
@@ -23,12 +32,6 @@ export interface HandsOptions {
 const USABLE = 0.8
 /** A wall clock that has moved so much of a life from the monotonic one: the machine was asleep. */
 const ASLEEP = 0.1
-/** A lease must be good for so many calls, or the calls go to the store. */
-const FEWEST_CALLS = 4
-/** The first lease of a key is for so many calls. */
-const FIRST_CALLS = 8
-/** At most so much more, or less, is asked for than the time before. */
-const STEP = 8
 /** Times in a life that leases are looked after, and that a busy key should ask at most. */
 const LOOKS = 4
 
@@ -154,21 +157,15 @@ export class Hands {
     hand.calls += 1
     if (hand.calls < this.#options.afterCalls || now < hand.notBefore) return
     hand.most = this.#mostOf(hand.limit)
-    hand.want = Math.min(hand.most, FIRST_CALLS * cost)
-    hand.leased = hand.most >= FEWEST_CALLS * cost
+    hand.begin(cost)
   }
 
   #mostOf({ plan }: Hand['limit']): MicroTokens {
     return Math.floor((plan as BucketPlan).burst * this.#options.share)
   }
 
-  /** A busy key asks for more at a time, a quiet one for less. */
   #askMore(hand: Hand, cost: MicroTokens, now: MonotonicInstant, options?: CallOptions): void {
-    const each = this.#options.lifeMs / LOOKS
-    const elapsed = Math.max(0.001, now - hand.askedAt)
-    if (elapsed < each) hand.want *= Math.min(STEP, Math.max(2, each / elapsed))
-    else if (elapsed > 2 * each) hand.want /= 2
-    hand.want = Math.floor(Math.min(hand.most, Math.max(hand.want, FEWEST_CALLS * cost)))
+    hand.size(cost, now, this.#options.lifeMs / LOOKS)
     this.#ask(hand, cost, hand.want, now, options)
   }
 
@@ -195,10 +192,13 @@ export class Hands {
       },
       (error: unknown) => {
         hand.asking = false
+        const failedAt = this.#options.clock.monotonic()
+        hand.notBefore = failedAt + lifeMs / LOOKS / 4
+        if (error instanceof StoreFailure && error.executed === 'no' && epoch === this.#epoch) hand.returning += returned
         const [first] = hand.waiters
         // What was asked for in advance was nobody's call: who waits now asks for himself.
         if (options === undefined && first !== undefined && hand.afterwards === undefined) {
-          this.#askMore(hand, first.cost, this.#options.clock.monotonic(), first.options ?? {})
+          this.#askMore(hand, first.cost, failedAt, first.options ?? {})
           return
         }
         hand.failAll(error)

@@ -140,11 +140,8 @@ export function withLeases(store: Store, options: LeasesOptions = {}): LeasedSto
       const hand = calls.length === 1 ? known.take(calls[0] as Call, now) : undefined
       return hand === undefined ? undefined : known.verdict(hand, now)
     })
-    const asked = await store.consume(
-      groups.filter((_, index) => verdicts[index] === undefined),
-      callOptions,
-    )
-    const told = [...asked]
+    const rest = groups.filter((_, index) => verdicts[index] === undefined)
+    const told = rest.length === 0 ? [] : [...(await store.consume(rest, callOptions))]
     return verdicts.map((verdict) => verdict ?? (told.shift() as GroupVerdict))
   }
 

@@ -138,6 +138,11 @@ describe('withDeniedCache', () => {
       ['allowed', 'store'],
     ])
     expect(asked()).toBe(2)
+    expect(await store.consume([{ calls: [call('k', 4)] }, { calls: [call('k', 4)] }])).toMatchObject([
+      { source: 'denied-cache' },
+      { source: 'denied-cache' },
+    ])
+    expect(asked()).toBe(0)
     await store.consume([{ calls: [call('a')] }, { calls: [call('b')] }])
     expect(asked()).toBe(2)
   })

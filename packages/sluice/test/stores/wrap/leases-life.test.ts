@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { StoreFailure } from '../../../src/stores/store.ts'
+import { withLeases } from '../../../src/stores/wrap/index.ts'
+import { manualClock } from '../../../src/time/manual.ts'
+import { settle } from './held-store.ts'
+import { call, hundred, leaseBench } from './lease-bench.ts'
+import { leasingStore } from './leasing-store.ts'
+
+describe('what is in hand', () => {
+  it('gives idle tokens back within half a life, and forgets the key', async () => {
+    const { ask, clock, outstanding, store } = leaseBench()
+    await ask(call('k'))
+    expect([outstanding('k'), store.tokensInHand]).toEqual([8, 7])
+    clock.advance(250)
+    await settle()
+    expect(outstanding('k')).toBe(8)
+    clock.advance(250)
+    await settle()
+    expect([outstanding('k'), store.tokensInHand]).toEqual([0, 0])
+    // The one that was spent flows in again.
+    clock.advance(10)
+    expect((await store.peek([{ calls: [call('k', hundred, 100)] }]))[0]?.outcome).toBe('allowed')
+    // Nothing is looked after any more, and no timer is left.
+    let timers = 0
+    const { after } = clock
+    clock.after = (ms, fn) => ((timers += 1), after(ms, fn))
+    clock.advance(10_000)
+    expect(timers).toBe(0)
+  })
+
+  it('keeps what a slow key has by renewing it', async () => {
+    const { ask, clock, inner } = leaseBench()
+    for (let tick = 0; tick < 30; tick += 1) {
+      expect((await ask(call('k'))).source).toBe('lease')
+      clock.advance(100)
+      await settle()
+    }
+    expect(inner.asked.consume).toBe(0)
+    expect(inner.asked.lease).toBeLessThan(12)
+  })
+
+  it('spends nothing after its own deadline, which is before the end at the store', async () => {
+    const { ask, clock, inner, outstanding } = leaseBench({ lifeMs: 1_000 })
+    await ask(call('k'))
+    // The process stalls: its timers fire late, its clock goes on.
+    const stalled = clock.now()
+    clock.shift(800_000)
+    expect(clock.now() - stalled).toBe(800_000)
+    expect(outstanding('k')).toBe(8)
+    const asked = inner.asked.lease
+    expect((await ask(call('k'))).source).toBe('lease')
+    expect(inner.asked.lease).toBe(asked + 1)
+  })
+
+  it('drops everything when the machine has slept', async () => {
+    const clock = manualClock()
+    let slept = 0
+    const { ask, inner, store } = leaseBench({}, { ...clock, wall: () => clock.now() / 1_000 + slept })
+    await ask(call('k'))
+    expect(store.tokensInHand).toBe(7)
+    slept = 90
+    await ask(call('k'))
+    expect(inner.asked.lease).toBe(1)
+    // The monotonic clock stood still meanwhile; the store's did not.
+    slept = 5_000
+    await ask(call('k'))
+    expect(inner.asked.lease).toBe(2)
+    // All that the new lease may hold, less this call: nothing of the old one.
+    expect(store.tokensInHand).toBe(49)
+  })
+
+  it('believes no answer to what it asked before it slept', async () => {
+    const clock = manualClock()
+    let slept = 0
+    const inner = leasingStore(clock)
+    let release = (): void => {}
+    const slow = {
+      ...inner,
+      lease: async (...given: Parameters<typeof inner.lease>) => {
+        const answers = await inner.lease(...given)
+        await new Promise<void>((resolve) => (release = resolve))
+        return answers
+      },
+    }
+    const store = withLeases(slow, { afterCalls: 1, clock: { ...clock, wall: () => clock.now() / 1_000 + slept } })
+    const answer = store.consume([{ calls: [call('k')] }])
+    await settle()
+    slept = 5_000
+    release()
+    await settle()
+    release()
+    expect((await answer)[0]?.source).toBe('lease')
+    expect(inner.asked.lease).toBe(2)
+  })
+
+  it('a caller who cannot wait for tokens leaves, and nothing was charged', async () => {
+    const clock = manualClock()
+    const inner = leasingStore(clock)
+    const never = { ...inner, lease: () => new Promise<never>(() => {}) }
+    const store = withLeases(never, { afterCalls: 1, clock })
+    const leaving = new AbortController()
+    const asked = [{ deadline: 50 }, { signal: leaving.signal }, { signal: AbortSignal.abort() }].map((callOptions) =>
+      store.consume([{ calls: [call('k')] }], callOptions),
+    )
+    leaving.abort()
+    clock.advance(50)
+    await expect(asked[0]).rejects.toMatchObject({ kind: 'timeout', executed: 'no' })
+    await expect(asked[1]).rejects.toMatchObject({ kind: 'aborted', executed: 'no' })
+    await expect(asked[2]).rejects.toMatchObject({ kind: 'aborted', executed: 'no' })
+  })
+
+  it('asks again for who waits where what was asked for in advance has failed, and fails who asked for himself', async () => {
+    const clock = manualClock()
+    const inner = leasingStore(clock)
+    const asked: ((failure?: StoreFailure) => void)[] = []
+    const far = {
+      ...inner,
+      lease: (...given: Parameters<typeof inner.lease>) =>
+        new Promise<Awaited<ReturnType<typeof inner.lease>>>((resolve, reject) => {
+          asked.push((failure) => (failure === undefined ? void inner.lease(...given).then(resolve) : reject(failure)))
+        }),
+    }
+    const store = withLeases(far, { afterCalls: 1, share: 0.08, clock })
+    const { id } = call('k')
+    const ask = () =>
+      store.consume([{ calls: [{ ...call('k'), id }] }]).then(
+        ([verdict]) => verdict?.source,
+        (error: StoreFailure) => error.kind,
+      )
+    const first = ask()
+    asked.shift()?.()
+    expect(await first).toBe('lease')
+    // Half is left: more is asked for, and the rest is spent meanwhile.
+    for (let index = 0; index < 7; index += 1) await ask()
+    const waiting = [ask(), ask()]
+    expect(asked).toHaveLength(1)
+    asked.shift()?.(new StoreFailure('timeout', 'unknown', 'late'))
+    await settle()
+    expect(asked).toHaveLength(1)
+    asked.shift()?.(new StoreFailure('connection', 'no', 'gone'))
+    expect(await Promise.all(waiting)).toEqual(['connection', 'connection'])
+    expect(asked).toEqual([])
+  })
+
+  it('spends on while the store is away, asks it seldom, and does not forget what it owes', async () => {
+    const clock = manualClock()
+    const inner = leasingStore(clock)
+    const wire = { away: false, asked: 0 }
+    const far: typeof inner = {
+      ...inner,
+      lease: async (...given) => {
+        wire.asked += 1
+        if (wire.away) throw new StoreFailure('unavailable', 'no', 'away')
+        return inner.lease(...given)
+      },
+    }
+    const store = withLeases(far, { afterCalls: 1, share: 0.5, clock })
+    const { id } = call('k')
+    const ask = (limit: AnyLimit = hundred) => store.consume([{ calls: [{ ...call('k', limit), id }] }])
+    for (let index = 0; index < 10; index += 1) await ask()
+    const held = store.tokensInHand
+    wire.away = true
+    wire.asked = 0
+    for (let index = 0; index < held; index += 1) expect((await ask())[0]?.source).toBe('lease')
+    expect(wire.asked).toBe(1)
+    await expect(ask()).rejects.toMatchObject({ kind: 'unavailable', executed: 'no' })
+    wire.away = false
+    await ask()
+    const changed = store.tokensInHand
+    expect(changed).toBeGreaterThan(0)
+    // What an old policy gave is owed until the store has heard of it.
+    wire.away = true
+    await expect(ask(tokenBucket({ rate: '1/s', burst: 80 }))).rejects.toThrow('away')
+    expect(store.tokensInHand).toBe(0)
+    wire.away = false
+    await store.peek([{ calls: [{ ...call('k'), id }] }])
+    expect((inner.stateOf(id) as { leases?: unknown }).leases).toBeUndefined()
+  })
+
+  it('sends everything home when it is closed', async () => {
+    const { ask, store, outstanding } = leaseBench()
+    await Promise.all([ask(call('a')), ask(call('b'))])
+    expect(outstanding('a') + outstanding('b')).toBe(16)
+    await store.close()
+    expect(outstanding('a') + outstanding('b')).toBe(0)
+  })
+})
