@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { type CallersLane, interleaveCallers } from '../src/redis/rounds.ts'
+import { batchesOf, type CallersLane } from '../src/redis/batches.ts'
+import { interleaveLanes, type LaneHandle } from '../src/redis/rounds.ts'
 
-const OPTIONS = { pid: process.pid, seconds: 0, batchMs: 1 }
+const OPTIONS = { pid: process.pid, batchMs: 1, warmUpMs: 8 }
 
 /** A lane that answers as it is told, one trip for every second request. */
 function lane(name: string, callers: number, answer: (asked: number) => Promise<boolean>): CallersLane & { readonly seen: Set<number> } {
@@ -22,7 +23,7 @@ function lane(name: string, callers: number, answer: (asked: number) => Promise<
   }
 }
 
-describe('interleaveCallers', () => {
+describe('batches of lanes', () => {
   it('shares each batch among the callers, counts answers, errors and trips, and leaves the warm-up out', async () => {
     const allowing = lane('allowing', 4, async () => {
       await nextTurn()
@@ -33,7 +34,10 @@ describe('interleaveCallers', () => {
       if (asked % 2 === 0) throw new Error('away')
       return false
     })
-    const [first, second] = await interleaveCallers([allowing, failing], OPTIONS)
+    const [first, second] = await interleaveLanes(
+      [allowing, failing].map((made) => batchesOf(made, OPTIONS)),
+      0,
+    )
     expect(allowing.seen).toEqual(new Set([0, 1, 2, 3]))
     expect(first).toMatchObject({ name: 'allowing', callers: 4, errors: 0, reasons: {}, storeCalls: 0.5 })
     expect(first?.rounds).toHaveLength(7)
@@ -50,7 +54,27 @@ describe('interleaveCallers', () => {
       while (performance.now() < until);
       return true
     })
-    const [fast, idle] = await interleaveCallers([quick, slow], OPTIONS)
+    const [fast, idle] = await interleaveLanes(
+      [quick, slow].map((made) => batchesOf(made, OPTIONS)),
+      0,
+    )
     expect(fast?.total).toBeGreaterThan(10 * (idle?.total ?? Number.NaN))
+  })
+
+  it('takes turns forth and back, after all have warmed up', async () => {
+    const turns: string[] = []
+    const round = { own: 1, wall: 1, client: 1, server: 0 }
+    const handle = (name: string): LaneHandle => ({
+      name,
+      callers: 1,
+      warmUp: async () => void turns.push(name.toLowerCase()),
+      batch: async () => {
+        turns.push(name)
+        return { round, total: 2, allowed: 1, errors: 1, reasons: { away: 1 }, trips: 3 }
+      },
+    })
+    const [first] = await interleaveLanes(['A', 'B', 'C'].map(handle), 0)
+    expect(turns.slice(0, 12).join('')).toBe('abcABCCBAABC')
+    expect(first).toMatchObject({ total: 14, allowed: 7, errors: 7, reasons: { away: 7 }, storeCalls: 1.5 })
   })
 })

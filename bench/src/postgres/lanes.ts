@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Quota } from '../contestants/contestant.ts'
-import { type CallersLane, type CallersTimed, interleaveCallers, type RoundsOptions } from '../redis/rounds.ts'
+import { type BatchOptions, batchesOf, type CallersLane } from '../redis/batches.ts'
+import { type CallersTimed, interleaveLanes } from '../redis/rounds.ts'
 import { article } from './article.ts'
 import { flexible } from './flexible.ts'
 import { coalescing, plain, wrapped } from './sluice.ts'
@@ -11,7 +12,8 @@ export type WayName = 'article' | 'plain' | 'coalescing' | 'resilient' | 'flexib
 const WAYS: Readonly<Record<WayName, Way>> = { article, plain, coalescing, resilient: wrapped, flexible }
 const MANY = 50_000
 
-export interface LanesInput extends RoundsOptions {
+export interface LanesInput extends BatchOptions {
+  readonly seconds: number
   readonly url: string
   readonly quota: Quota
   /** As many connections for each way. */
@@ -21,12 +23,12 @@ export interface LanesInput extends RoundsOptions {
 }
 
 /** Ways side by side on one server, each in a schema of its own, with as many connections as callers. */
-export async function compareWays({ url, quota, callers, keys, ways, ...options }: LanesInput): Promise<CallersTimed[]> {
+export async function compareWays({ url, quota, callers, keys, ways, seconds, ...options }: LanesInput): Promise<CallersTimed[]> {
   const opened: { lane: CallersLane; close(): Promise<void> }[] = []
   for (const name of ways) opened.push(await open(WAYS[name], name, { url, quota, callers, keys }))
-  const timed = await interleaveCallers(
-    opened.map(({ lane }) => lane),
-    options,
+  const timed = await interleaveLanes(
+    opened.map(({ lane }) => batchesOf(lane, options)),
+    seconds,
   )
   for (const { close } of opened) await close()
   return timed

@@ -8,7 +8,6 @@ import type { LanesInput, WayName } from './lanes.ts'
 
 export interface PostgresOptions extends PartOptions {
   readonly url: string
-  readonly pid: number
 }
 
 /** Nobody is refused, and the article's function can carry it in its own type. */
@@ -87,13 +86,13 @@ export const single: Part<PostgresOptions> = {
 }
 
 async function compared(options: PostgresOptions, callers: number, keys: 'one' | 'many') {
-  const { url, pid, seconds } = options
+  const { url, seconds } = options
   const { tokens, per, burst } = ALLOWED
   const input: LanesInput = {
     url,
-    pid,
     seconds: seconds * 2,
     batchMs: Math.min(BATCH_MS, seconds * 20),
+    warmUpMs: 8 * Math.min(BATCH_MS, seconds * 20),
     quota: { tokens, per, burst },
     callers,
     keys,

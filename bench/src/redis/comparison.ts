@@ -1,21 +1,23 @@
 import { type Profile, wrongAnswersOf } from '../embedded/profiles.ts'
-import { inChild } from '../in-child.ts'
 import type { Floor, Goal, Reading } from '../reading.ts'
 import { amount } from '../reading-text.ts'
 import { figure, percent, table } from '../report.ts'
 import { median, ratiosOf } from '../statistics.ts'
-import type { CallersInput, CallersResult, LaneInput } from './callers-lanes.ts'
 import type { Grant } from './grants.ts'
+import type { LaneInput } from './lane-input.ts'
 import type { RedisOptions } from './redis-part.ts'
-import type { CallersTimed } from './rounds.ts'
+import { openLane, type RemoteLane } from './remote-lane.ts'
+import { type CallersTimed, interleaveLanes } from './rounds.ts'
 import type { Way } from './ways.ts'
 
 /** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
-export const BATCH_MS = 30
+const BATCH_MS = 30
+/** How long each lane runs before, in milliseconds for each second of the comparison. */
+const WARM_UP_MS = 500
 
 const FLOORS: readonly Way[] = ['empty-joined', 'clock', 'clock-denied']
 
-/** A lane as it was measured, with the audit of its way; floors have none. */
+/** A lane as it was measured, with the audit of its way; floors and engines have none. */
 export interface Lane extends CallersTimed {
   readonly grant: Grant | undefined
 }
@@ -28,29 +30,35 @@ export interface Comparison<Name extends string> {
   readonly table: string
 }
 
-/** Measures lanes side by side in a process of its own. */
+/** Measures lanes side by side, each in a process of its own. */
 export async function compare<Name extends string>(
   options: RedisOptions,
   profile: Profile,
   asked: Readonly<Record<Name, LaneInput>>,
 ): Promise<Comparison<Name>> {
   const { server, seconds, grantOf } = options
+  const { tokens, per, burst } = profile
   const inputs = Object.entries<LaneInput>(asked)
-  const input: CallersInput = {
-    url: server.url,
-    pid: server.pid,
-    seconds,
-    batchMs: Math.min(BATCH_MS, seconds * 20),
-    quota: { tokens: profile.tokens, per: profile.per, burst: profile.burst },
-    lanes: inputs.map(([, lane]) => lane),
+  const opened: RemoteLane[] = []
+  for (const [index, [, input]] of inputs.entries()) {
+    const place = {
+      url: server.url,
+      pid: server.pid,
+      batchMs: Math.min(BATCH_MS, seconds * 20),
+      warmUpMs: seconds * WARM_UP_MS,
+      quota: { tokens, per, burst },
+      space: `lane${index}`,
+    }
+    opened.push(await openLane(input, place, options))
   }
-  const result = await inChild<CallersResult>('callers', input, { ...options, family: 'redis' })
+  const timed = await interleaveLanes(opened, seconds)
+  for (const lane of opened) await lane.close()
   const grants: (Grant | undefined)[] = []
-  for (const [, { way }] of inputs) grants.push(FLOORS.includes(way) ? undefined : await grantOf(way))
-  return comparisonOf(profile, Object.keys(asked) as Name[], result.lanes, grants)
+  for (const [, input] of inputs) grants.push('way' in input && !FLOORS.includes(input.way) ? await grantOf(input.way) : undefined)
+  return comparisonOf(profile, Object.keys(asked) as Name[], timed, grants)
 }
 
-/** Lanes as a child process told them, by their names. */
+/** Lanes that were measured side by side, by their names. */
 export function comparisonOf<Name extends string>(
   profile: Profile,
   names: readonly Name[],

@@ -1,82 +1,77 @@
 import { ALLOWED } from '../embedded/profiles.ts'
+import type { PartResult } from '../part.ts'
 import type { Reading } from '../reading.ts'
 import { compare, judge, storeCalls } from './comparison.ts'
-import type { RedisPart } from './redis-part.ts'
-
-const CALLERS = [64, 256] as const
-/** The goals stand for 64 callers; with 256 more calls find company, and the figure is told. */
-const JUDGED = 64
+import type { RedisOptions, RedisPart } from './redis-part.ts'
 
 /** One key that everybody asks, and leases that each caller has on its own. */
 export const hot: RedisPart = {
   name: 'hot',
   title: 'one hot key, against one EVALSHA per decision on a hash of two fields',
   async run(options) {
-    const readings: Reading[] = []
-    const notes: string[] = []
-    for (const callers of CALLERS) {
-      options.say(`one key, ${callers} callers`)
-      const one = { callers, keys: 'one' } as const
-      const own = { callers, keys: 'own' } as const
-      const comparison = await compare(options, ALLOWED, {
-        lua: { way: 'lua', ...one },
-        plain: { way: 'sluice', ...one },
-        coalescing: { way: 'coalescing', ...one },
-        leases: { way: 'leases', ...one },
-        resilient: { way: 'resilient', ...one },
-        coalescingStore: { way: 'coalescing-store', ...one },
-        leasesStore: { way: 'leases-store', ...one },
-        luaOwn: { way: 'lua', ...own },
-        leasesOwn: { way: 'leases', ...own },
-        joined: { way: 'empty-joined', ...one },
-        clock: { way: 'clock', ...one },
-      })
-      const goals = callers === JUDGED
-      const at = `${callers} callers`
-      readings.push(
-        judge(comparison, { name: `plain, ${at}`, ours: 'plain', baseline: 'lua', as: 'speed' }),
-        judge(comparison, {
-          name: `coalescing, ${at}`,
-          ours: 'coalescing',
-          baseline: 'lua',
-          floor: 'joined',
-          as: 'speed',
-          ...(goals ? { goal: { atLeast: 4.5 } } : {}),
-        }),
-        judge(comparison, { name: `coalescing, ${at}, its store alone`, ours: 'coalescingStore', baseline: 'lua', as: 'speed' }),
-        storeCalls(comparison, {
-          name: `coalescing, ${at}, store calls`,
-          ours: 'coalescing',
-          baseline: 'lua',
-          ...(goals ? { goal: { atMost: 0.05 } } : {}),
-        }),
-        judge(comparison, {
-          name: `strict leases, ${at}`,
-          ours: 'leases',
-          baseline: 'lua',
-          floor: 'clock',
-          as: 'speed',
-          ...(goals ? { goal: { atLeast: 15 } } : {}),
-        }),
-        judge(comparison, { name: `strict leases, ${at}, its store alone`, ours: 'leasesStore', baseline: 'lua', as: 'speed' }),
-        storeCalls(comparison, {
-          name: `strict leases, ${at}, store calls`,
-          ours: 'leases',
-          baseline: 'lua',
-          ...(goals ? { goal: { atMost: 0.02 } } : {}),
-        }),
-        judge(comparison, { name: `resilient, ${at}`, ours: 'resilient', baseline: 'lua', as: 'speed' }),
-        judge(comparison, {
-          name: `strict leases, ${at}, a key each`,
-          ours: 'leasesOwn',
-          baseline: 'luaOwn',
-          floor: 'clock',
-          as: 'speed',
-          ...(goals ? { goal: { atLeast: 25 } } : {}),
-        }),
-      )
-      notes.push(`${at}:`, comparison.table)
-    }
-    return { readings, notes }
+    const few = await judged(options)
+    const many = await crowd(options)
+    return { readings: [...few.readings, ...many.readings], notes: [...few.notes, ...many.notes] }
   },
+}
+
+async function judged(options: RedisOptions): Promise<PartResult> {
+  options.say('one key, 64 callers')
+  const one = { callers: 64, keys: 'one' } as const
+  const own = { callers: 64, keys: 'own' } as const
+  const comparison = await compare(options, ALLOWED, {
+    lua: { way: 'lua', ...one },
+    plain: { way: 'sluice', ...one },
+    coalescing: { way: 'coalescing', ...one },
+    coalescingStore: { way: 'coalescing-store', ...one },
+    leases: { way: 'leases', ...one },
+    leasesStore: { way: 'leases-store', ...one },
+    resilient: { way: 'resilient', ...one },
+    luaOwn: { way: 'lua', ...own },
+    leasesOwn: { way: 'leases', ...own },
+    joined: { way: 'empty-joined', ...one },
+    clock: { way: 'clock', ...one },
+  })
+  const lua = { baseline: 'lua', as: 'speed' } as const
+  const at = '64 callers'
+  const readings: Reading[] = [
+    judge(comparison, { name: `plain, ${at}`, ours: 'plain', ...lua }),
+    judge(comparison, { name: `coalescing, ${at}`, ours: 'coalescing', floor: 'joined', goal: { atLeast: 4.5 }, ...lua }),
+    judge(comparison, { name: `coalescing, ${at}, its store alone`, ours: 'coalescingStore', ...lua }),
+    storeCalls(comparison, { name: `coalescing, ${at}, store calls`, ours: 'coalescing', baseline: 'lua', goal: { atMost: 0.05 } }),
+    judge(comparison, { name: `strict leases, ${at}`, ours: 'leases', floor: 'clock', goal: { atLeast: 15 }, ...lua }),
+    judge(comparison, { name: `strict leases, ${at}, its store alone`, ours: 'leasesStore', ...lua }),
+    storeCalls(comparison, { name: `strict leases, ${at}, store calls`, ours: 'leases', baseline: 'lua', goal: { atMost: 0.02 } }),
+    judge(comparison, {
+      name: `strict leases, ${at}, a key each`,
+      ours: 'leasesOwn',
+      baseline: 'luaOwn',
+      floor: 'clock',
+      as: 'speed',
+      goal: { atLeast: 25 },
+    }),
+    judge(comparison, { name: `resilient, ${at}`, ours: 'resilient', ...lua }),
+  ]
+  return { readings, notes: [`${at}:`, comparison.table] }
+}
+
+/** With more callers more calls find company; the goals stand for 64. */
+async function crowd(options: RedisOptions): Promise<PartResult> {
+  options.say('one key, 256 callers')
+  const one = { callers: 256, keys: 'one' } as const
+  const comparison = await compare(options, ALLOWED, {
+    lua: { way: 'lua', ...one },
+    coalescing: { way: 'coalescing', ...one },
+    leases: { way: 'leases', ...one },
+    joined: { way: 'empty-joined', ...one },
+  })
+  const lua = { baseline: 'lua', as: 'speed' } as const
+  const at = '256 callers'
+  const readings: Reading[] = [
+    judge(comparison, { name: `coalescing, ${at}`, ours: 'coalescing', floor: 'joined', ...lua }),
+    storeCalls(comparison, { name: `coalescing, ${at}, store calls`, ours: 'coalescing', baseline: 'lua' }),
+    judge(comparison, { name: `strict leases, ${at}`, ours: 'leases', ...lua }),
+    storeCalls(comparison, { name: `strict leases, ${at}, store calls`, ours: 'leases', baseline: 'lua' }),
+  ]
+  return { readings, notes: [`${at}:`, comparison.table] }
 }

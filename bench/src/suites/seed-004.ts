@@ -19,7 +19,7 @@ export const seed004: Suite = {
   async run({ seconds = SECONDS, parts, say, atEnd }) {
     const found = findPostgres()
     if ('missing' in found) throw new MissingEngine(`no PostgreSQL to measure: ${found.missing}`)
-    const { url, pid, stop } = await startPostgres(found.path)
+    const { url, stop } = await startPostgres(found.path)
     atEnd(stop)
     const client = new pg.Client({ connectionString: url })
     await client.connect()
@@ -29,7 +29,7 @@ export const seed004: Suite = {
     await client.end()
     const [server] = rows
     const chosen = PARTS.filter(({ name }) => parts === undefined || parts.includes(name))
-    const { texts, results } = await runParts(chosen, { seconds, say, atEnd, url, pid })
+    const { texts, results } = await runParts(chosen, { seconds, say, atEnd, url })
     const machine = thisMachine()
     const { cores, cpu, load, node } = machine
     const head = [

@@ -1,28 +1,10 @@
 import type { Redis } from 'ioredis'
 import { createEngine, type EngineDecision, parsePolicy } from 'sluice/policy'
 import { ioredis, redisStore } from 'sluice/redis'
-import type { Quota } from '../contestants/contestant.ts'
 import { openWire } from '../wire.ts'
-import { type CallersLane, type CallersTimed, interleaveCallers, type RoundsOptions } from './rounds.ts'
-import { type Around, wrapped } from './wrappers.ts'
-
-export interface RulesLane {
-  /** `user` alone, or `global`, `tenant`, `user` and `endpoint`. */
-  readonly rules: 1 | 4
-  readonly around: Around
-}
-
-export interface RulesInput extends RoundsOptions {
-  readonly url: string
-  readonly quota: Quota
-  readonly callers: number
-  readonly lanes: readonly RulesLane[]
-}
-
-export interface RulesResult {
-  /** In the order they were asked for. */
-  readonly lanes: readonly CallersTimed[]
-}
+import type { CallersLane } from './batches.ts'
+import type { LanePlace, OpenLane, RulesLane } from './lane-input.ts'
+import { wrapped } from './wrappers.ts'
 
 /** Name and key of each rule, the one that stands alone first. */
 const RULES = [
@@ -36,23 +18,8 @@ const USERS = 1_000
 const TENANTS = 20
 const ENDPOINTS = 8
 
-/** Engines of one rule and of four under the same requests. */
-export async function compareRules({ url, quota, callers, lanes, ...options }: RulesInput): Promise<RulesResult> {
-  const opened: { lane: CallersLane; close: () => Promise<void> }[] = []
-  for (const [index, lane] of lanes.entries()) opened.push(await openEngine(lane, `lane${index}`, { url, quota, callers }))
-  const timed = await interleaveCallers(
-    opened.map(({ lane }) => lane),
-    options,
-  )
-  for (const { close } of opened) await close()
-  return { lanes: timed }
-}
-
-async function openEngine(
-  { rules, around }: RulesLane,
-  space: string,
-  { url, quota, callers }: Pick<RulesInput, 'url' | 'quota' | 'callers'>,
-): Promise<{ lane: CallersLane; close: () => Promise<void> }> {
+/** An engine over its own states. */
+export async function openRulesLane({ rules, around, callers }: RulesLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const wire = await openWire(url, 1)
   // Lanes share the server, and no state: each has a prefix of its own.
   const plain = redisStore({ client: ioredis(wire.clients[0] as Redis), prefix: `${space}:` })

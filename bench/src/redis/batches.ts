@@ -1,0 +1,83 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { scheduleOf } from '../processor.ts'
+import { waitedMs } from '../waited.ts'
+import type { Sent } from '../wire.ts'
+import type { Batch, LaneHandle } from './rounds.ts'
+
+/** Callers that ask again as soon as they were answered. */
+export interface CallersLane {
+  readonly name: string
+  readonly callers: number
+  ask(caller: number): Promise<unknown>
+  /** Whether the answer lets the request pass. @throws where nothing was decided */
+  passed(answer: unknown): boolean
+  sent(): Sent
+}
+
+export interface BatchOptions {
+  /** The server's process, where one thread of it does the work. Left out, its processor time is not known. */
+  readonly pid?: number
+  /** A batch is as many requests as take the lane about so long. */
+  readonly batchMs: number
+  /** How long the lane runs before its first batch: the compiler has then seen what it will see. */
+  readonly warmUpMs: number
+}
+
+/** A lane in this process. Requests are counted beforehand, so that no caller looks at the clock. */
+export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOptions): LaneHandle {
+  const server = pid === undefined ? undefined : scheduleOf(pid)
+  const least = lane.callers * 2
+  let calls = least
+  return {
+    name: lane.name,
+    callers: lane.callers,
+    async warmUp() {
+      const until = performance.now() + warmUpMs
+      let quickest = Number.POSITIVE_INFINITY
+      while (performance.now() < until) {
+        const started = performance.now()
+        await spend(lane, calls)
+        // A batch may be slow for many reasons, and quick for one.
+        quickest = Math.min(quickest, (performance.now() - started) / calls)
+        // Cold batches are slow: a lane grows at most tenfold at a time.
+        calls = Math.max(least, Math.min(Math.round(batchMs / quickest), calls * 10))
+      }
+    },
+    async batch() {
+      const before = { trips: lane.sent().calls, ran: server?.().ran ?? 0, waited: waitedMs(), processor: process.cpuUsage() }
+      const started = performance.now()
+      const spent = await spend(lane, calls)
+      const wall = (performance.now() - started) * 1e6
+      const { user, system } = process.cpuUsage(before.processor)
+      const trips = lane.sent().calls - before.trips
+      const [client, served] = [(user + system) * 1e3, (server?.().ran ?? 0) - before.ran]
+      // Where nobody tells what the server ran, the time of the client alone would be too little.
+      const told = served > 0 || trips === 0
+      const own = told ? Math.min(wall, client + served) : wall - (waitedMs() - before.waited) * 1e6
+      const round = { own: own / calls, wall: wall / calls, client: client / calls, server: served / calls }
+      return { round, total: calls, trips, ...spent }
+    },
+  }
+}
+
+/** So many requests, shared by the callers; errors are counted by their message. */
+async function spend({ callers, ask, passed }: CallersLane, calls: number): Promise<Pick<Batch, 'allowed' | 'errors' | 'reasons'>> {
+  let [left, allowed, errors] = [calls, 0, 0]
+  const reasons = new Map<string, number>()
+  const caller = async (index: number): Promise<void> => {
+    while (left > 0) {
+      left -= 1
+      try {
+        if (passed(await ask(index))) allowed += 1
+      } catch (error) {
+        errors += 1
+        const message = error instanceof Error ? error.message : String(error)
+        reasons.set(message, (reasons.get(message) ?? 0) + 1)
+        // What refuses at once would otherwise keep the loop busy, and nothing else would ever happen.
+        await nextTurn()
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)))
+  return { allowed, errors, reasons: Object.fromEntries(reasons) }
+}
