@@ -13,7 +13,7 @@ import type { Way } from './ways.ts'
 /** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
 const BATCH_MS = 30
 /** How long each lane runs before, in milliseconds for each second of the comparison. */
-const WARM_UP_MS = 500
+const WARM_UP_MS = 350
 
 const FLOORS: readonly Way[] = ['empty-joined', 'clock', 'clock-denied']
 
