@@ -14,7 +14,15 @@ export interface Sent {
 }
 
 /** What a contestant's documentation asks of the client. */
-export type WireOptions = Pick<RedisOptions, 'enableAutoPipelining' | 'enableOfflineQueue' | 'connectTimeout' | 'maxRetriesPerRequest'>
+export type WireOptions = Pick<
+  RedisOptions,
+  | 'autoResendUnfulfilledCommands'
+  | 'connectTimeout'
+  | 'enableAutoPipelining'
+  | 'enableOfflineQueue'
+  | 'maxRetriesPerRequest'
+  | 'retryStrategy'
+>
 
 /** Opens connections that count every command they send; rejects where the server does not answer. */
 export async function openWire(url: string, connections: number, options: WireOptions = {}): Promise<Wire> {
@@ -30,7 +38,7 @@ export async function openWire(url: string, connections: number, options: WireOp
       return send(command, stream)
     }
   }
-  const clients = Array.from({ length: connections }, () => new Redis(url, { ...options, lazyConnect: true, retryStrategy: () => null }))
+  const clients = Array.from({ length: connections }, () => new Redis(url, { retryStrategy: () => null, ...options, lazyConnect: true }))
   for (const client of clients) {
     // Without a listener the client prints; what went wrong comes out of connect() and of the commands.
     client.on('error', () => {})
@@ -41,7 +49,8 @@ export async function openWire(url: string, connections: number, options: WireOp
     clients,
     sent: () => ({ commands, calls }),
     close: async () => {
-      await Promise.all(clients.map((client) => client.quit()))
+      // One that was lost and is not back yet has nothing to say goodbye to.
+      await Promise.all(clients.map((client) => client.quit().catch(() => client.disconnect())))
     },
   }
 }

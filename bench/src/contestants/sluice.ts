@@ -2,9 +2,12 @@ import type { Redis } from 'ioredis'
 import { createLimiter, type Decision, type GroupVerdict, type Store, tokenBucket } from 'sluice'
 import { ioredis, redisStore } from 'sluice/redis'
 import type { TraceEntry } from 'sluice/testing'
-import { openWire } from '../wire.ts'
+import { openWire, type WireOptions } from '../wire.ts'
 import type { Contestant } from './contestant.ts'
 import { groupsUnder } from './groups.ts'
+
+/** As the adapter asks for: a connection that fell silent is replaced, and nothing is sent twice. */
+export const SOUND: WireOptions = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, retryStrategy: () => 20 }
 
 /** Sluice as it is published, defaults and deadline included, on the server's clock. All callers share a connection. */
 export const sluice: Contestant = sluiceOver('Sluice', (store) => store)
@@ -15,7 +18,7 @@ export function sluiceOver(name: string, wrap: (store: Store) => Store): Contest
     name,
     instants: 'told',
     open: async (url, { tokens, per, burst }, { note = false }) => {
-      const wire = await openWire(url, 1)
+      const wire = await openWire(url, 1, SOUND)
       const admitted: TraceEntry[] = []
       const wrapped = wrap(redisStore({ client: ioredis(wire.clients[0] as Redis) }))
       const store = note ? listening(wrapped, admitted) : wrapped
@@ -47,7 +50,7 @@ export function storeOver(name: string, wrap: (store: Store) => Store): Contesta
     name,
     instants: 'told',
     open: async (url, quota, { note = false }) => {
-      const wire = await openWire(url, 1)
+      const wire = await openWire(url, 1, SOUND)
       const admitted: TraceEntry[] = []
       const wrapped = wrap(redisStore({ client: ioredis(wire.clients[0] as Redis) }))
       const store = note ? listening(wrapped, admitted) : wrapped

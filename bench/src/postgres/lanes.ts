@@ -11,10 +11,8 @@ export type WayName = 'article' | 'plain' | 'coalescing' | 'resilient' | 'flexib
 
 const WAYS: Readonly<Record<WayName, Way>> = { article, plain, coalescing, resilient: wrapped, flexible }
 const MANY = 50_000
-/** Batches before the first that counts. */
-const WARM_UPS = 4
 
-export interface LanesInput extends Pick<BatchOptions, 'batchMs'> {
+export interface LanesInput extends BatchOptions {
   readonly seconds: number
   readonly url: string
   readonly quota: Quota
@@ -25,12 +23,13 @@ export interface LanesInput extends Pick<BatchOptions, 'batchMs'> {
 }
 
 /** Ways side by side on one server, each in a schema of its own, with as many connections as callers. */
-export async function compareWays({ url, quota, callers, keys, ways, ...options }: LanesInput): Promise<CallersTimed[]> {
+export async function compareWays({ url, quota, callers, keys, ways, seconds, ...options }: LanesInput): Promise<CallersTimed[]> {
   const opened: { lane: CallersLane; close(): Promise<void> }[] = []
   for (const name of ways) opened.push(await open(WAYS[name], name, { url, quota, callers, keys }))
-  const { seconds, batchMs } = options
-  const handles = opened.map(({ lane }) => batchesOf(lane, { pid: undefined, batchMs, warmUpMs: WARM_UPS * batchMs }))
-  const timed = await interleaveLanes(handles, seconds)
+  const timed = await interleaveLanes(
+    opened.map(({ lane }) => batchesOf(lane, options)),
+    seconds,
+  )
   for (const { close } of opened) await close()
   return timed
 }

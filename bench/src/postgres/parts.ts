@@ -92,6 +92,7 @@ async function compared(options: PostgresOptions, callers: number, keys: 'one' |
     url,
     seconds: seconds * 2,
     batchMs: Math.min(BATCH_MS, seconds * 20),
+    warmUpMs: 8 * Math.min(BATCH_MS, seconds * 20),
     quota: { tokens, per, burst },
     callers,
     keys,

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { scheduleOf } from '../processor.ts'
+import { waitedMs } from '../waited.ts'
 import type { Sent } from '../wire.ts'
 import type { Batch, LaneHandle } from './rounds.ts'
 
@@ -14,26 +15,32 @@ export interface CallersLane {
 }
 
 export interface BatchOptions {
-  /** The server's process, where it is one: of a server of many processes the time by the clock counts. */
-  readonly pid: number | undefined
+  /** The server's process, where one thread of it does the work. Left out, its processor time is not known. */
+  readonly pid?: number
   /** A batch is as many requests as take the lane about so long. */
   readonly batchMs: number
-  /** How long the lane runs before its first batch: the compiler has then seen what it will see. */
+  /** How long the lane runs before its first batch, in processor time: the compiler has then seen what it will see. */
   readonly warmUpMs: number
 }
 
+/** So many times its processor time a lane may take to warm up. */
+const PATIENCE = 2
+/** A batch begins with a part of it that is not counted. */
+const RUN_IN = 4
+
 /** A lane in this process. Requests are counted beforehand, so that no caller looks at the clock. */
 export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOptions): LaneHandle {
-  const ran = pid === undefined ? () => 0 : ranOf(scheduleOf(pid))
+  const server = pid === undefined ? undefined : scheduleOf(pid)
   const least = lane.callers * 2
   let calls = least
   return {
     name: lane.name,
     callers: lane.callers,
     async warmUp() {
-      const until = performance.now() + warmUpMs
+      const until = performance.now() + warmUpMs * PATIENCE
+      const spentBefore = process.cpuUsage()
       let quickest = Number.POSITIVE_INFINITY
-      while (performance.now() < until) {
+      while (processorMs(spentBefore) < warmUpMs && performance.now() < until) {
         const started = performance.now()
         await spend(lane, calls)
         // A batch may be slow for many reasons, and quick for one.
@@ -43,23 +50,27 @@ export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOp
       }
     },
     async batch() {
-      const before = { trips: lane.sent().calls, ran: ran(), processor: process.cpuUsage() }
+      // What a lane let go of while others had their turn it takes up again before time counts.
+      await spend(lane, Math.ceil(calls / RUN_IN))
+      const before = { trips: lane.sent().calls, ran: server?.().ran ?? 0, waited: waitedMs(), processor: process.cpuUsage() }
       const started = performance.now()
       const spent = await spend(lane, calls)
       const wall = (performance.now() - started) * 1e6
       const { user, system } = process.cpuUsage(before.processor)
-      const [client, served] = [(user + system) * 1e3, ran() - before.ran]
       const trips = lane.sent().calls - before.trips
-      // Where the system does not tell what the server ran, the time of the client alone would be too little.
-      const own = pid !== undefined && (served > 0 || trips === 0) ? Math.min(wall, client + served) : wall
+      const [client, served] = [(user + system) * 1e3, (server?.().ran ?? 0) - before.ran]
+      // Where nobody tells what the server ran, the time of the client alone would be too little.
+      const told = served > 0 || trips === 0
+      const own = told ? Math.min(wall, client + served) : wall - (waitedMs() - before.waited) * 1e6
       const round = { own: own / calls, wall: wall / calls, client: client / calls, server: served / calls }
       return { round, total: calls, trips, ...spent }
     },
   }
 }
 
-function ranOf(schedule: ReturnType<typeof scheduleOf>): () => number {
-  return () => schedule().ran
+function processorMs(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1e3
 }
 
 /** So many requests, shared by the callers; errors are counted by their message. */

@@ -13,7 +13,7 @@ import type { Way } from './ways.ts'
 /** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
 const BATCH_MS = 30
 /** How long each lane runs before, in milliseconds for each second of the comparison. */
-const WARM_UP_MS = 500
+const WARM_UP_MS = 350
 
 const FLOORS: readonly Way[] = ['empty-joined', 'clock', 'clock-denied']
 
@@ -58,7 +58,7 @@ export async function compare<Name extends string>(
   return comparisonOf(profile, Object.keys(asked) as Name[], timed, grants)
 }
 
-/** Lanes that were measured, by their names. */
+/** Lanes that were measured side by side, by their names. */
 export function comparisonOf<Name extends string>(
   profile: Profile,
   names: readonly Name[],
@@ -123,7 +123,7 @@ function microseconds({ rounds }: Lane): string {
 }
 
 function laneTable(lanes: readonly Lane[]): string {
-  const heading = ['way', 'callers', 'us/request', 'wall', 'cpu client', 'cpu server', 'calls/request', 'errors', 'over-grant']
+  const heading = ['way', 'callers', 'us/request', 'wall', 'cpu client', 'cpu Redis', 'calls/request', 'errors', 'over-grant']
   const rows = lanes.map(({ name, callers, rounds, storeCalls: calls, errors, total, grant }) => [
     name,
     figure(callers),

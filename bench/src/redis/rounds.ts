@@ -2,7 +2,7 @@
 export interface Round {
   /**
    * Wall time, or the processor time of the asking process and the server together where that is less: on one machine they run one after
-   * the other, and what is beyond it somebody waited for a processor.
+   * the other, and what is beyond it somebody waited for a processor. Where the server's is not known, wall time without what this thread waited.
    */
   readonly own: number
   readonly wall: number

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import { createEngine, type EngineDecision, parsePolicy } from 'sluice/policy'
 import { ioredis, redisStore } from 'sluice/redis'
+import { SOUND } from '../contestants/sluice.ts'
 import { openWire } from '../wire.ts'
 import type { CallersLane } from './batches.ts'
 import type { LanePlace, OpenLane, RulesLane } from './lane-input.ts'
@@ -20,7 +21,7 @@ const ENDPOINTS = 8
 
 /** An engine over its own states. */
 export async function openRulesLane({ rules, around, callers }: RulesLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
-  const wire = await openWire(url, 1)
+  const wire = await openWire(url, 1, SOUND)
   // Lanes share the server, and no state: each has a prefix of its own.
   const plain = redisStore({ client: ioredis(wire.clients[0] as Redis), prefix: `${space}:` })
   const limit = `rate: ${quota.tokens}/${quota.per === '1d' ? 'd' : 's'}, burst: ${quota.burst}`
