@@ -21,7 +21,6 @@ describe.skipIf(postgres === undefined)('seed-004', () => {
   it('every way lets pass what it may, side by side', async () => {
     const lanes = await compareWays({
       url,
-      pid: process.pid,
       seconds: 0.1,
       batchMs: 5,
       quota: { tokens: 1_000_000, per: '1s', burst: 10_000_000 },

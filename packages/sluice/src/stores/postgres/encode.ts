@@ -84,8 +84,8 @@ export function planText(limit: AnyLimit): string {
   if (known !== undefined) return known
   const { name, tag, codec } = limit.algorithm
   if (!Object.hasOwn(KINDS, tag)) {
-    const known = Object.keys(KINDS).join(', ')
-    throw new LimiterError('INVALID_OPTIONS', `postgresStore: cannot decide a limit of ${name} (${tag}), only of ${known}`)
+    const tags = Object.keys(KINDS).join(', ')
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: cannot decide a limit of ${name} (${tag}), only of ${tags}`)
   }
   const numbers = codec.encodePlan(limit.plan)
   const kind = KINDS[tag]
