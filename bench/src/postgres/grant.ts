@@ -1,3 +1,4 @@
+import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
 import { audit, type Audit, type TraceEntry } from 'sluice/testing'
@@ -13,7 +14,7 @@ export interface GrantInput {
 export interface GrantResult {
   readonly total: number
   readonly audit: Audit
-  /** That the server counted in all its life. */
+  /** That the server counted meanwhile. */
   readonly deadlocks: number
 }
 
@@ -31,6 +32,7 @@ export async function auditClients({ url, seconds, coalescing }: GrantInput): Pr
   const scope = { text: 'grant:' }
   const call = (key: string, of = limit) => ({ id: { scope, key }, limit: of, cost: 1_000_000, phase: 0 })
   const seen: TraceEntry[] = []
+  const before = await deadlocksOf(pool)
   const until = performance.now() + seconds * 1_000
   const client = async (index: number): Promise<void> => {
     while (performance.now() < until) {
@@ -41,7 +43,15 @@ export async function auditClients({ url, seconds, coalescing }: GrantInput): Pr
     }
   }
   await Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(index)))
-  const { rows } = await pool.query<{ deadlocks: string }>('select sum(deadlocks) as deadlocks from pg_stat_database')
+  // Backends tell their counts once a second, or when they end.
   await pool.end()
-  return { total: seen.length, audit: audit(seen, limit), deadlocks: Number(rows[0]?.deadlocks) }
+  const reader = new pgDriver.Pool({ connectionString: url, max: 1 })
+  const after = await deadlocksOf(reader)
+  await reader.end()
+  return { total: seen.length, audit: audit(seen, limit), deadlocks: after - before }
+}
+
+async function deadlocksOf(pool: pgDriver.Pool): Promise<number> {
+  const { rows } = await pool.query<{ deadlocks: string }>('select sum(deadlocks) as deadlocks from pg_stat_database')
+  return Number(rows[0]?.deadlocks)
 }

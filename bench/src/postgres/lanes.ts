@@ -61,11 +61,11 @@ async function open(
   }
 }
 
-/** A pool whose connections stand in a schema that is made for it. */
+/** A pool whose connections stand in a schema that is made for it anew. */
 export async function poolIn(url: string, schema: string, max: number, options = ''): Promise<pg.Pool> {
   const maker = new pg.Client({ connectionString: url })
   await maker.connect()
-  await maker.query(`create schema if not exists ${schema}`)
+  await maker.query(`drop schema if exists ${schema} cascade; create schema ${schema}`)
   await maker.end()
   const pool = new pg.Pool({ connectionString: url, max, options: `-c search_path=${schema} ${options}` })
   pool.on('error', () => {})

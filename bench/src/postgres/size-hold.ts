@@ -1,3 +1,4 @@
+import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
 import { poolIn } from './lanes.ts'
@@ -42,7 +43,7 @@ export async function weighKeys({ url, keys }: SizeInput): Promise<SizeResult> {
   const updated = await weigh()
   // Backends tell their counts when they end, or once a second.
   await pool.end()
-  const reader = await poolIn(url, 'size', 1)
+  const reader = new pgDriver.Pool({ connectionString: url, max: 1 })
   const { rows } = await reader.query<{ updates: string; hot: string }>(
     `select n_tup_upd as updates, n_tup_hot_upd as hot from pg_stat_user_tables where schemaname = 'size' and relname = 'sluice_state'`,
   )

@@ -27,10 +27,16 @@ export interface Question {
 
 export function questionOf(groups: readonly CallGroup[]): Question {
   const bySlot = new Map<string, Call>()
+  // One key that everybody asks for has its digest made once.
+  const byName = new Map<string, string>()
   const all = groups.flatMap(({ calls }) => calls)
   const digests = all.map((call) => {
-    const digest = digestOf(call.id)
-    if (!bySlot.has(digest)) bySlot.set(digest, call)
+    const name = stateName(call.id)
+    const known = byName.get(name)
+    if (known !== undefined) return known
+    const digest = digestOfName(name)
+    byName.set(name, digest)
+    bySlot.set(digest, call)
     return digest
   })
   const ids = [...bySlot.keys()].sort()
@@ -55,7 +61,11 @@ export function questionOf(groups: readonly CallGroup[]): Question {
  * of about 10^-21, and to make two that do takes 2^64 tries; they would then share one limit.
  */
 export function digestOf(id: StateId): string {
-  return sha256(stateName(id)).slice(0, 32)
+  return digestOfName(stateName(id))
+}
+
+function digestOfName(name: string): string {
+  return sha256(name).slice(0, 32)
 }
 
 /** Each once, in the order in which rows are locked. */
@@ -74,8 +84,8 @@ export function planText(limit: AnyLimit): string {
   if (known !== undefined) return known
   const { name, tag, codec } = limit.algorithm
   if (!Object.hasOwn(KINDS, tag)) {
-    const known = Object.keys(KINDS).join(', ')
-    throw new LimiterError('INVALID_OPTIONS', `postgresStore: cannot decide a limit of ${name} (${tag}), only of ${known}`)
+    const tags = Object.keys(KINDS).join(', ')
+    throw new LimiterError('INVALID_OPTIONS', `postgresStore: cannot decide a limit of ${name} (${tag}), only of ${tags}`)
   }
   const numbers = codec.encodePlan(limit.plan)
   const kind = KINDS[tag]

@@ -202,7 +202,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: '9476229ea7d54f34f0f9d8243afd25bd91798e8bfa90dd9f4b51c5785e7e39c9', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: '9835b6522b84e5412a79b34738f993513c197a5978f1f0bf32309e19a2e17946', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -1050,21 +1050,17 @@ begin
     end if;
   end loop;
 end $$;
-create function sluice_fresh_v2(t sluice_state) returns bigint language sql stable as $$
-  select greatest(
-    coalesce(t.until, 0),
-    case t.unit & 3
-      when 0 then (
-        select greatest(
-          t.a + sluice_tb_whole_v1(p.n, p.m, p.burst) + (coalesce(t.b, 0) + sluice_tb_parts_v1(p.n, p.m, p.burst) + p.n - 1) / p.n,
-          coalesce(t.c, 0) + coalesce(t.hold, 0)
-        ) from sluice_plan p where p.unit = t.unit
-      )
-      when 1 then t.a
-      when 2 then t.a + case when t.b > 0 then t.unit / 4 else 0 end
-      when 3 then t.a + greatest(t.unit / 4, t.hold)
-    end
-  )
+create function sluice_fresh_v2(
+  unit bigint, a bigint, b bigint, c bigint, hold bigint, until bigint, n bigint, m bigint, burst bigint
+) returns bigint language sql immutable as $$
+  select greatest(until, case unit & 3
+    when 0 then greatest(
+      a + sluice_tb_whole_v1(n, m, burst) + (coalesce(b, 0) + sluice_tb_parts_v1(n, m, burst) + n - 1) / n, c + coalesce(hold, 0)
+    )
+    when 1 then a
+    when 2 then a + case when b > 0 then unit / 4 else 0 end
+    when 3 then a + greatest(unit / 4, hold)
+  end)
 $$;
 create function sluice_sweep_v2(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
@@ -1072,10 +1068,11 @@ declare
   gone uuid[];
 begin
   with late as (
-    select t.id from sluice_state t
+    select t.id from sluice_state t left join sluice_plan p on p.unit = t.unit
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
-      and sluice_fresh_v2(t) <= now_us
-    for update skip locked
+      and (t.unit & 3 > 0 or t.unit is null or p.unit is not null)
+      and sluice_fresh_v2(t.unit, t.a, t.b, t.c, t.hold, t.until, p.n, p.m, p.burst) <= now_us
+    for update of t skip locked
   ), swept as (
     delete from sluice_state t using late where t.id = late.id returning t.id, t.unit
   )

@@ -25,7 +25,11 @@ describe.skipIf(url === undefined)('law 6 on the clock of PostgreSQL', () => {
     const [verdict] = await store.consume([{ calls: [{ id, limit, cost: 1_000_000, phase: 0 }] }])
     const { outcome, at, calls } = verdict as GroupVerdict
     expect(outcome).toBe('allowed')
-    const { rows } = await pool.query('select sluice_fresh_v2(s) as until from sluice_state s where id = $1', [digestOf(id)])
+    const { rows } = await pool.query(
+      `select sluice_fresh_v2(s.unit, a, b, c, hold, until, n, m, burst) as until from sluice_state s left join sluice_plan p on p.unit = s.unit
+      where id = $1`,
+      [digestOf(id)],
+    )
     expect(rows).toEqual([{ until: String(at + (calls[0]?.resetAfter as number)) }])
   })
 })

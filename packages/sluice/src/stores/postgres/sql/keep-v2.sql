@@ -39,22 +39,18 @@ begin
   end loop;
 end $$;
 
--- First instant from which a row decides like none.
-create function sluice_fresh_v2(t sluice_state) returns bigint language sql stable as $$
-  select greatest(
-    coalesce(t.until, 0),
-    case t.unit & 3
-      when 0 then (
-        select greatest(
-          t.a + sluice_tb_whole_v1(p.n, p.m, p.burst) + (coalesce(t.b, 0) + sluice_tb_parts_v1(p.n, p.m, p.burst) + p.n - 1) / p.n,
-          coalesce(t.c, 0) + coalesce(t.hold, 0)
-        ) from sluice_plan p where p.unit = t.unit
-      )
-      when 1 then t.a
-      when 2 then t.a + case when t.b > 0 then t.unit / 4 else 0 end
-      when 3 then t.a + greatest(t.unit / 4, t.hold)
-    end
-  )
+-- First instant from which a row decides like none; n, m, burst: of a bucket's plan. One expression, put in the place where it is used.
+create function sluice_fresh_v2(
+  unit bigint, a bigint, b bigint, c bigint, hold bigint, until bigint, n bigint, m bigint, burst bigint
+) returns bigint language sql immutable as $$
+  select greatest(until, case unit & 3
+    when 0 then greatest(
+      a + sluice_tb_whole_v1(n, m, burst) + (coalesce(b, 0) + sluice_tb_parts_v1(n, m, burst) + n - 1) / n, c + coalesce(hold, 0)
+    )
+    when 1 then a
+    when 2 then a + case when b > 0 then unit / 4 else 0 end
+    when 3 then a + greatest(unit / 4, hold)
+  end)
 $$;
 
 -- Deletes the rows that decide like none in some pages of the table; rows that are locked are left for another time.
@@ -65,10 +61,11 @@ declare
   gone uuid[];
 begin
   with late as (
-    select t.id from sluice_state t
+    select t.id from sluice_state t left join sluice_plan p on p.unit = t.unit
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
-      and sluice_fresh_v2(t) <= now_us
-    for update skip locked
+      and (t.unit & 3 > 0 or t.unit is null or p.unit is not null)
+      and sluice_fresh_v2(t.unit, t.a, t.b, t.c, t.hold, t.until, p.n, p.m, p.burst) <= now_us
+    for update of t skip locked
   ), swept as (
     delete from sluice_state t using late where t.id = late.id returning t.id, t.unit
   )
