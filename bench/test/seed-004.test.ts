@@ -23,6 +23,7 @@ describe.skipIf(postgres === undefined)('seed-004', () => {
       url,
       seconds: 0.1,
       batchMs: 5,
+      warmUpMs: 20,
       quota: { tokens: 1_000_000, per: '1s', burst: 10_000_000 },
       callers: 4,
       keys: 'many',
