@@ -15,6 +15,7 @@ import {
   withLeases,
   withObservers,
   withShare,
+  withWarmUp,
 } from '../../src/stores/wrap/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { farStore } from '../stores/wrap/far-store.ts'
@@ -22,6 +23,7 @@ import { farStore } from '../stores/wrap/far-store.ts'
 /** Wrappers answer as the store they wrap. */
 const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
   ['withDeadline', (store) => withDeadline(store, 1_000)],
+  ['withWarmUp', (store) => withWarmUp(store)],
   ['withFallback', (store) => withFallback(store, { policy: 'local', local: memoryStore() })],
   ['withShare', (store) => withShare(store, 1)],
   ['withObservers', (store) => withObservers(store, [{ asked: () => {} }])],

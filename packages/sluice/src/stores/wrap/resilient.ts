@@ -8,11 +8,14 @@ import { withDeadline } from './deadline.ts'
 import { type DeniedCacheOptions, withDeniedCache } from './denied-cache.ts'
 import { type FallbackOptions, withFallback } from './fallback.ts'
 import { type LeasesOptions, withLeases } from './leases.ts'
+import { type WarmUpOptions, withWarmUp } from './warm-up.ts'
 
 /** Each wrapper's own options; `false` leaves it out. The clock is the same for all. */
 export interface ResilientOptions {
   /** Milliseconds that a call may take; default 50. */
   readonly deadlineMs?: number
+  /** Time that the first calls have beyond it. */
+  readonly warmUp?: Omit<WarmUpOptions, 'clock'> | false
   readonly coalescing?: Omit<CoalescingOptions, 'clock'> | false
   readonly breaker?: Omit<BreakerOptions, 'clock' | 'deadlineMs'> | false
   readonly deniedCache?: Omit<DeniedCacheOptions, 'clock'> | false
@@ -29,20 +32,30 @@ export interface ResilientStore extends Store {
   readonly tokensInHand: number
 }
 
-const KNOWN = ['deadlineMs', 'coalescing', 'breaker', 'deniedCache', 'leases', 'fallback', 'clock']
+const KNOWN = ['deadlineMs', 'warmUp', 'coalescing', 'breaker', 'deniedCache', 'leases', 'fallback', 'clock']
 
 /**
  * A store over a wire with everything around it, in the order in which each wrapper helps the next. From the outside: fallback (answers whatever fails), denied-cache
- * (what need not be asked), leases (what is decided here), breaker (a store that fails is not asked), deadline (of what is asked), coalescing (what is asked together).
+ * (what need not be asked), leases (what is decided here), breaker (a store that fails is not asked), deadline (of what is asked), warm-up (a longer one for the first calls), coalescing (what is asked together).
  * `close` gives leases back and waits for what is under way. A store in this process gets the fallback alone. Bound G: that of the store, and of the fallback while it is down.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function resilient(store: Store, options: ResilientOptions = {}): ResilientStore {
   refuseUnknown('resilient', options, KNOWN)
-  const { deadlineMs = 50, coalescing = {}, breaker = {}, deniedCache = {}, leases = false, fallback, clock = systemTime } = options
+  const {
+    deadlineMs = 50,
+    warmUp = {},
+    coalescing = {},
+    breaker = {},
+    deniedCache = {},
+    leases = false,
+    fallback,
+    clock = systemTime,
+  } = options
   const far = !store.capabilities.sync
   const joined = far && coalescing !== false ? withCoalescing(store, { ...coalescing, clock }) : store
-  const timely = far ? withDeadline(joined, deadlineMs, clock) : joined
+  const warmed = warmUp === false ? joined : withWarmUp(joined, { ...warmUp, clock })
+  const timely = far ? withDeadline(warmed, deadlineMs, clock) : warmed
   const broken = far && breaker !== false ? withBreaker(timely, { ...breaker, deadlineMs, clock }) : undefined
   const asked = broken ?? timely
   const leased = far && leases !== false ? withLeases(asked, { ...leases, clock }) : undefined

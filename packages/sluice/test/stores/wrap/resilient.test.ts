@@ -16,7 +16,7 @@ function bench(options: ResilientOptions = {}) {
   const clock = manualClock()
   const inner = leasingStore(clock)
   const held = heldStore(clock, inner)
-  const store = resilient(held.store, { clock, ...options })
+  const store = resilient(held.store, { clock, warmUp: false, ...options })
   const ask = (key: string, cost = 1): Promise<readonly GroupVerdict[]> => store.consume([{ calls: [call(key, cost)] }])
   const answered = async <T>(answer: Promise<T>): Promise<T> => {
     await held.answerAll()
