@@ -142,8 +142,7 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
     return { remaining, replenishAfter, resetAfter }
   },
   expiresAt(plan: BucketPlan, state: LeasedState): Micros {
-    const fresh = fitsAt(plan, state, plan.burst)
-    return state.hold > 0 ? Math.max(fresh, state.seen + state.hold) : fresh
+    return Math.max(fitsAt(plan, state, plan.burst), state.seen + state.hold)
   },
   codec: {
     ...tokenBucketKernel.codec,

@@ -115,6 +115,9 @@ describe('a lease', () => {
     expect(decide(taken, START, 1)).toMatchObject({ outcome: 'denied', retryAfter: 0.3 * S })
     expect(kernel.adjust(ten, state, START + 3 * S, 5 * T, 0, START)).toBe(state)
     expect(kernel.adjust(ten, state, START + 3 * S, 5 * T, 0)).toBeUndefined()
+    const penalized = kernel.adjust(ten, state, START + 3 * S, -3 * T, 0)
+    expect(penalized).not.toHaveProperty('leases')
+    expect(decide(penalized, START + 3 * S, 7)).toMatchObject({ outcome: 'allowed', remaining: 0 })
   })
 
   it('a changed limit leaves what was left, beside what is out (law 7)', () => {

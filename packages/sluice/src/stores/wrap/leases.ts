@@ -2,7 +2,8 @@ import { LimiterError } from '../../errors/limiter-error.ts'
 import { refuseUnknown } from '../../errors/options.ts'
 import { createDeadlines } from '../../time/deadlines.ts'
 import { systemSecret, systemTime } from '../../time/system.ts'
-import type { Random, Time } from '../../time/time.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import type { MicroTokens } from '../../algorithms/algorithm.ts'
 import {
   type Call,
@@ -106,43 +107,45 @@ export function withLeases(store: Store, options: LeasesOptions = {}): LeasedSto
     return known.settle([call.id], callOptions).then(() => store.consume([group], callOptions))
   }
 
-  /** Takes from the hands what they have, and asks the store for the rest. */
-  const mixed = async (known: Hands, group: CallGroup, callOptions: CallOptions | undefined): Promise<GroupVerdict> => {
+  /** Takes from the hands what they have, and asks the store for the rest: of one group, or of several at once. */
+  const mixed = async (
+    known: Hands,
+    groups: readonly CallGroup[],
+    callOptions: CallOptions | undefined,
+  ): Promise<readonly GroupVerdict[]> => {
     const now = clock.monotonic()
     const { epoch } = known
-    const taken = group.calls.map((call) => known.take(call, now))
-    const views = (at: number): (Verdict | undefined)[] => taken.map((hand) => hand?.view(at))
-    const rest = group.calls.filter((_, index) => taken[index] === undefined)
-    const giveBack = (): void =>
+    const parts = groups.map((group): Part => {
+      const taken = group.calls.map((call) => known.take(call, now))
+      return { group, taken, rest: group.calls.filter((_, index) => taken[index] === undefined) }
+    })
+    const giveBack = ({ group, taken }: Part): void =>
       taken.forEach((hand, index) => hand !== undefined && known.unspend(hand, (group.calls[index] as Call).cost, epoch))
-    if (rest.length === 0) {
-      const at = Math.max(...taken.map((hand) => (hand as Hand).at(now)))
-      return { outcome: 'allowed', allowed: true, at, calls: views(now) as Verdict[], source: 'lease' }
-    }
+    const asked = parts.filter(({ group, rest }) => rest.length > 0 || group.calls.length === 0)
     try {
-      const [verdict] = await store.consume([{ ...group, calls: rest }], callOptions)
-      if (verdict === undefined) throw new StoreFailure('protocol', 'unknown', `${store.name ?? 'store'}: no verdict`)
-      // What may have been charged counts as spent here too.
-      if (!verdict.allowed && verdict.degraded?.executed !== 'unknown') giveBack()
-      if (verdict.calls.length === 0) return verdict
-      const told = [...verdict.calls]
-      return { ...verdict, calls: views(clock.monotonic()).map((view) => view ?? (told.shift() as Verdict)) }
+      const told =
+        asked.length === 0
+          ? []
+          : [
+              ...(await store.consume(
+                asked.map(({ group, rest }) => ({ ...group, calls: rest })),
+                callOptions,
+              )),
+            ]
+      if (told.length !== asked.length)
+        throw new StoreFailure('protocol', 'unknown', `${store.name ?? 'store'}: not a verdict for each group`)
+      return parts.map((part) => {
+        if (!asked.includes(part))
+          return { ...here, at: latest(part.taken, now), calls: part.taken.map((hand) => (hand as Hand).view(now)) }
+        const verdict = told.shift() as GroupVerdict
+        // What may have been charged counts as spent here too.
+        if (!verdict.allowed && verdict.degraded?.executed !== 'unknown') giveBack(part)
+        return joined(part, verdict, clock.monotonic())
+      })
     } catch (error) {
-      if (!(error instanceof StoreFailure) || error.executed === 'no') giveBack()
+      if (!(error instanceof StoreFailure) || error.executed === 'no') parts.forEach(giveBack)
       throw error
     }
-  }
-
-  /** Several questions at once: each from the hands alone, or at the store with the others. */
-  const many = async (known: Hands, groups: readonly CallGroup[], callOptions: CallOptions | undefined): Promise<GroupVerdict[]> => {
-    const now = clock.monotonic()
-    const verdicts = groups.map(({ calls }): GroupVerdict | undefined => {
-      const hand = calls.length === 1 ? known.take(calls[0] as Call, now) : undefined
-      return hand === undefined ? undefined : known.verdict(hand, now)
-    })
-    const rest = groups.filter((_, index) => verdicts[index] === undefined)
-    const told = rest.length === 0 ? [] : [...(await store.consume(rest, callOptions))]
-    return verdicts.map((verdict) => verdict ?? (told.shift() as GroupVerdict))
   }
 
   const settled = async <T>(ids: readonly StateId[], callOptions: CallOptions | undefined, run: () => Promise<T>): Promise<T> => {
@@ -159,10 +162,8 @@ export function withLeases(store: Store, options: LeasesOptions = {}): LeasedSto
     consume(groups, callOptions) {
       const [first] = groups
       if (hands === undefined || callOptions?.now !== undefined || first === undefined) return store.consume(groups, callOptions)
-      if (groups.length > 1) return many(hands, groups, callOptions)
-      const [call] = first.calls
-      if (first.calls.length === 1) return one(hands, first, call as Call, callOptions)
-      return mixed(hands, first, callOptions).then((verdict) => [verdict])
+      if (groups.length > 1 || first.calls.length !== 1) return mixed(hands, groups, callOptions)
+      return one(hands, first, first.calls[0] as Call, callOptions)
     },
     ...(store.consumeSync === undefined ? {} : { consumeSync: store.consumeSync.bind(store) }),
     peek: (groups, callOptions) =>
@@ -192,4 +193,24 @@ export function withLeases(store: Store, options: LeasesOptions = {}): LeasedSto
       await store.close()
     },
   }
+}
+
+/** A group, the hands that its calls were taken out of, and those that the store must decide. */
+interface Part {
+  readonly group: CallGroup
+  readonly taken: readonly (Hand | undefined)[]
+  readonly rest: readonly Call[]
+}
+
+const here = { outcome: 'allowed', allowed: true, source: 'lease' } as const
+
+function latest(hands: Part['taken'], now: MonotonicInstant): Micros {
+  return Math.max(...hands.map((hand) => (hand as Hand).at(now)))
+}
+
+/** The store's verdict of the rest, with what was taken from hands in its place. */
+function joined({ taken }: Part, verdict: GroupVerdict, now: MonotonicInstant): GroupVerdict {
+  if (verdict.calls.length === 0) return verdict
+  const told = [...verdict.calls]
+  return { ...verdict, calls: taken.map((hand) => hand?.view(now) ?? (told.shift() as Verdict)) }
 }

@@ -186,4 +186,31 @@ describe('what is in hand', () => {
     await store.close()
     expect(outstanding('a') + outstanding('b')).toBe(0)
   })
+
+  it('gets back what was taken for a group that the store did not take, and not what it may have charged', async () => {
+    const clock = manualClock()
+    const inner = leasingStore(clock)
+    const wire: { fails?: StoreFailure; silent?: true } = {}
+    const far: typeof inner = {
+      ...inner,
+      consume: async (...given) => {
+        if (wire.fails !== undefined) throw wire.fails
+        return wire.silent === true ? [] : inner.consume(...given)
+      },
+    }
+    const store = withLeases(far, { afterCalls: 1, share: 0.5, clock })
+    const { id } = call('k')
+    for (let index = 0; index < 8; index += 1) await store.consume([{ calls: [{ ...call('k'), id }] }])
+    const held = store.tokensInHand
+    const both = () => store.consume([{ calls: [{ ...call('k'), id }, call('other', hundred, 60)] }])
+    wire.fails = new StoreFailure('readonly', 'no', 'no')
+    await expect(both()).rejects.toThrow('no')
+    expect(store.tokensInHand).toBe(held)
+    wire.fails = new StoreFailure('timeout', 'unknown', 'late')
+    await expect(both()).rejects.toThrow('late')
+    expect(store.tokensInHand).toBe(held - 1)
+    delete wire.fails
+    wire.silent = true
+    await expect(both()).rejects.toMatchObject({ kind: 'protocol', executed: 'unknown' })
+  })
 })

@@ -121,6 +121,26 @@ describe('withLeases', () => {
     expect(inner.asked.consume).toBe(asked)
   })
 
+  it('takes hands for several groups at once, and asks the store once for what is left of them', async () => {
+    const { ask, store, known, inner } = leaseBench()
+    const window = fixedWindow({ limit: 1, window: '1h' })
+    for (let index = 0; index < 8; index += 1) await ask(call('global'))
+    const held = store.tokensInHand
+    const asked = inner.asked.consume
+    const groups = [
+      { calls: [known(call('global')), known(call('a', window))] },
+      { calls: [known(call('global'))] },
+      { calls: [known(call('a', window)), known(call('global'))] },
+    ]
+    expect(await store.consume(groups)).toMatchObject([
+      // The third was not refused yet: what it took is not certain.
+      { outcome: 'allowed', source: 'store', calls: [{ remaining: held - 3 }, { remaining: 0 }] },
+      { outcome: 'allowed', source: 'lease' },
+      { outcome: 'denied', calls: [{ outcome: 'denied' }, { outcome: 'allowed' }] },
+    ])
+    expect([inner.asked.consume - asked, store.tokensInHand]).toEqual([1, held - 2])
+  })
+
   it('decides several questions at once, each from where it can', async () => {
     const { ask, store, known } = leaseBench()
     await ask(call('k'))
