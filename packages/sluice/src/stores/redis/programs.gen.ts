@@ -2009,7 +2009,7 @@ return values
 }
 
 export const consumeProgram: Program = {
-  sha1: '57928b83446d28237311bc7d3ffc967fb5bb1b75',
+  sha1: '0d7ed9979aeea3e4bfd94666bf3e7c235de17208',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2444,6 +2444,10 @@ end
   end
   return kernels[tag]
 end
+local plain = asked[3]
+local read, put, keep
+if ARGV[2] or given ~= 0 or plain < #KEYS or plain > 4000 then
+  local function storage()
 local members = ARGV[2] and cjson.decode(ARGV[2])
 local function member_of(state)
   if not members or members[2 * state] < 0 then return nil end
@@ -2777,9 +2781,12 @@ local function remove(state)
   if member then return redis.pcall('HDEL', KEYS[state], member) end
   call('DEL', KEYS[state])
 end
-local plain = asked[3]
+    return read, put, keep
+  end
+  read, put, keep = storage()
+end
 local values = {}
-if members then
+if ARGV[2] then
   for state = 1, plain do values[state] = read(state) end
 elseif plain > 0 then
   values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000)))
@@ -3066,7 +3073,13 @@ while at <= last do
   if calls > 0 then at = at - 4 + 2 * calls end
 end
 if charging == 1 then
-  for state, value in pairs(fresh) do put(state, value, expires[state]) end
+  for state, value in pairs(fresh) do
+    if put then
+      put(state, value, expires[state])
+    else
+      call('SET', KEYS[state], value, 'PXAT', math.floor(expires[state] / 1000))
+    end
+  end
   if logs then logs.save() end
 end
 size = #KEYS + 1

@@ -79,27 +79,28 @@ const MOST_ALIKE = 4_000
 /** As buckets.lua documents. */
 function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call): Question {
   const plan = limit.plan as BucketPlan
-  const states = new Map<string, AskedState & { run: Run }>()
+  const runs = new Map<string, Run>()
   const parts = groups.map(({ calls }): Run => {
-    const name = stateName((calls[0] as Call).id)
-    const known = states.get(name)
+    const call = calls[0] as Call
+    const name = stateName(call.id)
+    const known = runs.get(name)
     if (known !== undefined) {
-      known.run.times += 1
-      return known.run
+      known.times += 1
+      return known
     }
-    const state = newState(calls[0] as Call, states.size + 1, false)
-    const run: Run = { state, row: undefined, times: 1, passed: 0 }
-    states.set(name, Object.assign(state, { run }))
+    const run: Run = { state: newState(call, runs.size + 1, false), row: undefined, times: 1, passed: 0 }
+    runs.set(name, run)
     return run
   })
-  const asked = [...states.values()]
-  const order = asked.map(({ run }) => run)
+  const order = [...runs.values()]
+  const asked = order.map(({ state }) => state)
   const times = parts.length === order.length ? [] : order.map((run) => run.times)
   return { program: bucketsProgram, args: [plan.n, plan.m, plan.burst, mostOf(plan, cost), ...times], states: asked, parts, order }
 }
 
 function newState(call: Call, place: number, closed: boolean): AskedState {
-  return { ...calledOf(call), scope: call.id.scope.text, closed, made: false, run: undefined, place }
+  const { name, told } = calledOf(call)
+  return { name, told, scope: call.id.scope.text, closed, made: false, run: undefined, place }
 }
 
 /** As consume.lua documents. */

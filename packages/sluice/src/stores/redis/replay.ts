@@ -1,7 +1,9 @@
 import type { AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
+import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
 import { leasedBucketKernel, leasing } from '../../algorithms/leased-bucket.ts'
 import { slidingWindowLogKernel } from '../../algorithms/sliding-window-log.ts'
+import type { BucketState } from '../../algorithms/token-bucket.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Call, CallGroup, GroupVerdict } from '../store.ts'
 import { FULL } from './new-keys.ts'
@@ -120,7 +122,8 @@ function toldLimit(reading: Reading, limit: AnyLimit): AnyLimit {
 }
 
 /** A state, at first as the program found it. Of one that is told it says until when it is blocked. */
-function heldOf({ held, reply }: Reading, { place, told }: AskedState, { algorithm }: AnyLimit): Held {
+function heldOf({ held, reply }: Reading, { place, told }: AskedState, limit: AnyLimit): Held {
+  const { algorithm } = limit
   const known = held[place]
   if (known !== undefined) return known
   const found = reply[place - 1]
@@ -138,8 +141,18 @@ function heldOf({ held, reply }: Reading, { place, told }: AskedState, { algorit
   if (numbers === undefined || tag === algorithm.tag) made.ends = ends
   if (numbers === undefined || tag !== algorithm.tag) return made
   made.leased = tag === 'tb' && numbers.length > BUCKET
-  made.state = (made.leased ? leasedBucketKernel : algorithm).codec.decodeState(numbers)
+  made.state = made.leased
+    ? leasedBucketKernel.codec.decodeState(numbers)
+    : (samePlan(limit, numbers) ?? algorithm.codec.decodeState(numbers))
   return made
+}
+
+/** A bucket in the plan of its limit, which is most of them: the plan need not be computed once more. */
+function samePlan({ algorithm, plan }: AnyLimit, numbers: readonly number[]): BucketState | undefined {
+  if (algorithm.tag !== 'tb') return undefined
+  const [zero = 0, rest = 0, seen = 0, hold = 0, n, m, burst] = numbers
+  const known = plan as BucketPlan
+  return known.n === n && known.m === m && known.burst === burst ? { zero, rest, seen, hold, plan: known } : undefined
 }
 
 /** Whether what passed of each part is what the program says, written as it writes it. */

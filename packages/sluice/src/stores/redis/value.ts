@@ -74,11 +74,13 @@ function windows(tag: AlgorithmTag, numbers: readonly number[]): Stored {
 }
 
 function fields(bytes: Uint8Array, widths: readonly number[]): number[] {
+  const numbers: number[] = []
   let at = 0
-  return widths.map((width) => {
+  for (const width of widths) {
+    numbers.push(unsigned(bytes, at, width))
     at += width
-    return unsigned(bytes, at - width, width)
-  })
+  }
+  return numbers
 }
 
 /** A whole number below 2^53, most significant byte first; a kind in its top three bits is not read. */
