@@ -37,7 +37,8 @@ async function run({ port, stores, deadlineMs, pauseMs }) {
     look = now
   }, 1)
   const callers = open.map(async ({ store }, index) => {
-    const seen = { failures: 0, lastFailure: 0, latest: 0 }
+    const seen = { failures: 0, recoveredAt: 0, latest: 0 }
+    let inARow = 0
     const calls = [{ id: { scope: { text: 'recover:' }, key: `${process.pid}-${index}` }, limit, cost: 1_000_000, phase: 0 }]
     while (state.running) {
       const began = performance.now()
@@ -45,9 +46,12 @@ async function run({ port, stores, deadlineMs, pauseMs }) {
         const [verdict] = await store.consume([{ calls }], { deadline: began + deadlineMs })
         answered += 1
         if (!verdict.allowed) denied += 1
+        // A single late answer is no outage.
+        if (inARow >= 5) seen.recoveredAt = Date.now()
+        inARow = 0
       } catch {
         seen.failures += 1
-        seen.lastFailure = Date.now()
+        inARow += 1
       }
       seen.latest = Math.max(seen.latest, performance.now() - began - deadlineMs)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))

@@ -67,6 +67,8 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
     const to = performance.now()
     const recovery = await load.recovery()
     const end = performance.now()
+    // What is granted twice is granted now.
+    await wait(150)
     await load.stop()
     const audits = await Promise.all(narrows.map((one) => one.stop()))
     const figures = punctuality(load, from, to, deadlineMs)
