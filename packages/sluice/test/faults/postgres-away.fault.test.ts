@@ -35,7 +35,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
   it.skipIf(noProcesses)('stopped, with a pool that waits for ever: what was given up does not keep it from coming back', async () => {
     const { store } = pooled(server.url, 8, 0)
     await store.migrate()
-    await stopUnderLoad(store, { policy: 'deny', pid: server.pid, stoppedMs: 4_000, pauseMs: PAUSE_MS })
+    await stopUnderLoad(store, { policy: 'deny', pid: server.pid, stoppedMs: 5_000, pauseMs: PAUSE_MS })
   })
 
   it('every connection terminated: undecided at worst, then decided again', async () => {
