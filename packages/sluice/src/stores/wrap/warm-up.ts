@@ -51,7 +51,7 @@ export function withWarmUp(store: Store, options: WarmUpOptions = {}): Store {
     ...(block === undefined ? {} : { block: (ids, duration, given) => watched(block(ids, duration, patient(given))) }),
     ...(lease === undefined ? {} : { lease: (requests, given) => watched(lease(requests, patient(given))) }),
     reset: (ids, given) => watched(store.reset(ids, patient(given))),
-    ready: (given) => store.ready(given),
+    ready: (given) => store.ready(patient(given)),
     close: () => store.close(),
   }
 }
