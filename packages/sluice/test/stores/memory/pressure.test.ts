@@ -38,3 +38,29 @@ describe('limits of many plans on one store', () => {
     expect(store.size).toBe(2)
   })
 })
+
+describe('a group over a key that is known and one that there is no room for', () => {
+  const limit = tokenBucket({ rate: '1/h', burst: 10 })
+  const call = (key: string, cost: number) => ({ id: { scope: { text: 'p:tb:' }, key }, limit, cost: cost * 1e6, phase: 0 })
+
+  it('charges the state of the one and the shared state of the other, or neither', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock })
+    await store.consume([{ calls: [call('known', 1)] }])
+    // An overflow state starts empty: in six hours it has six tokens.
+    await store.consume([{ calls: [call('unknown', 1)] }])
+    clock.advance(6 * 3_600_000)
+    const [seen] = await store.peek([{ calls: [call('known', 4), call('unknown', 2)] }])
+    const [charged] = await store.consume([{ calls: [call('known', 4), call('unknown', 2)] }])
+    expect(charged).toEqual(seen)
+    expect(charged).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 6 }, { remaining: 4 }] })
+    const [denied] = await store.consume([{ calls: [call('known', 1), call('unknown', 5)] }])
+    expect(denied).toMatchObject({ outcome: 'denied', reason: 'overflow', calls: [{ remaining: 6 }, { remaining: 4 }] })
+    expect((await store.consume([{ calls: [call('known', 7), call('unknown', 1)] }]))[0]).toMatchObject({ outcome: 'denied' })
+    expect((await store.consume([{ calls: [call('known', 6), call('unknown', 4)] }]))[0]).toMatchObject({
+      outcome: 'allowed',
+      calls: [{ remaining: 0 }, { remaining: 0 }],
+    })
+    expect(store.size).toBe(1)
+  })
+})
