@@ -75,10 +75,13 @@ function read(room: Room, { known: { states }, lo, hi, limit, id }: Slot): unkno
 
 /** As `keep`, in thought alone. */
 function think(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: Micros, thought: Thought): boolean {
-  const isNew = (slot: Slot): boolean => !thought.states.has(nameOf(slot)) && slot.known.states.find(slot.lo, slot.hi) === -1
-  const added = writes.filter(({ slot }) => isNew(slots[slot] as Slot)).length
-  if (added > 0 && !room.makeRoom(thought.added + added, now)) return false
-  thought.added += added
+  const added = (): number =>
+    writes.filter(({ slot }) => {
+      const { known, lo, hi } = slots[slot] as Slot
+      return !thought.states.has(nameOf(slots[slot] as Slot)) && known.states.find(lo, hi) === -1
+    }).length
+  if (!makesRoom(room, added, thought.added, now)) return false
+  thought.added += added()
   for (const { slot, state } of writes) thought.states.set(nameOf(slots[slot] as Slot), state)
   return true
 }
@@ -90,13 +93,7 @@ function keep(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: 
       const { known, lo, hi } = slots[slot] as Slot
       return known.states.find(lo, hi) === -1
     }).length
-  // Counted again after room was made: a spent state of this very group may have gone.
-  for (let needed = added(); needed > 0;) {
-    if (!room.makeRoom(needed, now)) return false
-    const after = added()
-    if (after === needed) break
-    needed = after
-  }
+  if (!makesRoom(room, added, 0, now)) return false
   const fit = (): boolean =>
     writes.every(({ slot, state }) => {
       const { known, lo, hi } = slots[slot] as Slot
@@ -111,6 +108,17 @@ function keep(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: 
     const { states } = known
     const row = states.find(lo, hi)
     known.unit = row === -1 ? states.add(lo, hi, limit, state, known.unit, now) : states.write(row, limit, state, known.unit)
+  }
+  return true
+}
+
+/** Makes room for what a group adds, counted again after room was made: a spent state of this very group may have gone. */
+function makesRoom(room: Room, added: () => number, besides: number, now: Micros): boolean {
+  for (let needed = added(); needed > 0;) {
+    if (!room.makeRoom(besides + needed, now)) return false
+    const after = added()
+    if (after === needed) return true
+    needed = after
   }
   return true
 }

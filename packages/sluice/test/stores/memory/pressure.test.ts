@@ -46,21 +46,33 @@ describe('a group over a key that is known and one that there is no room for', (
   it('charges the state of the one and the shared state of the other, or neither', async () => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock })
-    await store.consume([{ calls: [call('known', 1)] }])
+    await store.consume([{ calls: [call('known', 9)] }])
     // An overflow state starts empty: in six hours it has six tokens.
     await store.consume([{ calls: [call('unknown', 1)] }])
     clock.advance(6 * 3_600_000)
-    const [seen] = await store.peek([{ calls: [call('known', 4), call('unknown', 2)] }])
-    const [charged] = await store.consume([{ calls: [call('known', 4), call('unknown', 2)] }])
+    const group = [{ calls: [call('known', 4), call('unknown', 2)] }]
+    const [seen] = await store.peek(group)
+    const [charged] = await store.consume(group)
     expect(charged).toEqual(seen)
-    expect(charged).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 6 }, { remaining: 4 }] })
+    expect(charged).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 3 }, { remaining: 4 }] })
     const [denied] = await store.consume([{ calls: [call('known', 1), call('unknown', 5)] }])
-    expect(denied).toMatchObject({ outcome: 'denied', reason: 'overflow', calls: [{ remaining: 6 }, { remaining: 4 }] })
-    expect((await store.consume([{ calls: [call('known', 7), call('unknown', 1)] }]))[0]).toMatchObject({ outcome: 'denied' })
-    expect((await store.consume([{ calls: [call('known', 6), call('unknown', 4)] }]))[0]).toMatchObject({
+    expect(denied).toMatchObject({ outcome: 'denied', reason: 'overflow', calls: [{ remaining: 3 }, { remaining: 4 }] })
+    expect((await store.consume([{ calls: [call('known', 4), call('unknown', 1)] }]))[0]).toMatchObject({ outcome: 'denied' })
+    expect((await store.consume([{ calls: [call('known', 3), call('unknown', 4)] }]))[0]).toMatchObject({
       outcome: 'allowed',
       calls: [{ remaining: 0 }, { remaining: 0 }],
     })
     expect(store.size).toBe(1)
+  })
+
+  it('is seen by a look as a check finds it where a spent state of the group makes room for another of it', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock })
+    await store.consume([{ calls: [call('spent', 1)] }])
+    await store.consume([{ calls: [call('unknown', 1)] }])
+    clock.advance(6 * 3_600_000)
+    const group = [{ calls: [call('spent', 4), call('unknown', 2)] }]
+    const seen = await store.peek(group)
+    expect(await store.consume(group)).toEqual(seen)
   })
 })
