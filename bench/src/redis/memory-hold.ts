@@ -28,7 +28,7 @@ export interface MemoryResult {
 /** Every key is charged so often: a level then has a fraction, as it has in life. */
 const CHARGES = 2
 /** What a charge takes of the burst: a state that is nearly full would be gone before it is weighed. */
-const SHARE = 0.4
+const SHARE = 0.44
 const BATCH = 100
 
 /** Fills an empty server with one layout after the other; undefined where states were gone before they were weighed. */
