@@ -32,10 +32,13 @@ export function clusterSuite(
       ...redisStates(prefix, { getBuffer: (key) => reader.getBuffer(key) }),
       open: async () => redisStore({ client: client.port, prefix }),
       close: async () => {
-        for (const { admin } of cluster.nodes.slice(0, 3)) expect(await immortal(admin, prefix)).toEqual([])
-        await client.close()
-        await reader.quit()
-        await cluster.stop()
+        try {
+          for (const { admin } of cluster.nodes.slice(0, 3)) expect(await immortal(admin, prefix)).toEqual([])
+        } finally {
+          await client.close()
+          await reader.quit()
+          await cluster.stop()
+        }
       },
       givesBack: true,
       differentialCalls,

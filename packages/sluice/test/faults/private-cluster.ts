@@ -103,7 +103,7 @@ async function form(nodes: readonly ClusterNode[]): Promise<void> {
         const [info, replication, known] = await Promise.all([admin.cluster('INFO'), admin.info('replication'), admin.cluster('NODES')])
         const linked = index < PRIMARIES || replication.includes('master_link_status:up')
         const replicas = (known as string).split(' slave ').length - 1 + (known as string).split('myself,slave').length - 1
-        return info.includes('cluster_state:ok') && linked && replicas === PRIMARIES
+        return info.includes('cluster_state:ok') && info.includes(`cluster_slots_assigned:${SLOTS}`) && linked && replicas === PRIMARIES
       }),
     )
     return states.every(Boolean)
