@@ -35,6 +35,12 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
     )
     return Number(rows[0]?.at)
   }
+  /** Runs it, and says for how many seconds of the database's clock: on a busy machine more flows in meanwhile. */
+  const timed = async (work: () => Promise<void>): Promise<number> => {
+    const before = await databaseTime()
+    await work()
+    return ((await databaseTime()) - before) / 1_000_000
+  }
   const databaseTime = async (): Promise<number> => {
     const { rows } = await pool.query<{ now: string }>('select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now')
     return Number(rows[0]?.now)
@@ -80,9 +86,14 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
     [10, 9],
     [3_600, 9],
   ])('after %d seconds at one a second for ten, %d are left', async (seconds, left) => {
-    for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
-    await pass('user1', seconds * 1_000_000)
-    expect(await request('user1', 1, 10)).toBe(left)
+    let said = Number.NaN
+    const meanwhile = await timed(async () => {
+      for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
+      await pass('user1', seconds * 1_000_000)
+      said = await request('user1', 1, 10)
+    })
+    expect(said).toBeGreaterThanOrEqual(left)
+    expect(said).toBeLessThanOrEqual(Math.min(9, left + meanwhile))
   })
 
   it('the table says what is left, and when the last token was taken', async () => {
@@ -97,33 +108,40 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
   it('fault: polled every 0.51 s, one token a second stays one a second', async () => {
     for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
     let passed = 0
-    for (let turn = 0; turn < 40; turn += 1) {
-      await pass('user1', 510_000)
-      if ((await request('user1', 1, 10)) !== -1) passed += 1
-    }
-    // 20.4 s, and the little real time that the calls took.
+    const meanwhile = await timed(async () => {
+      for (let turn = 0; turn < 40; turn += 1) {
+        await pass('user1', 510_000)
+        if ((await request('user1', 1, 10)) !== -1) passed += 1
+      }
+    })
     expect(passed).toBeGreaterThanOrEqual(20)
-    expect(passed).toBeLessThanOrEqual(21)
+    // What was left of a token before is counted as well.
+    expect(passed).toBeLessThanOrEqual(21.4 + meanwhile)
   })
 
   it('fault: who asks fast does not starve', async () => {
     for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
-    const said: number[] = []
-    for (let turn = 0; turn < 99; turn += 1) {
-      await pass('user1', 10_000)
-      said.push(await request('user1', 1, 10))
-    }
-    await pass('user1', 10_000)
-    said.push(await request('user1', 1, 10))
-    expect(said.filter((left) => left !== -1)).toEqual([0])
+    let passed = 0
+    const meanwhile = await timed(async () => {
+      for (let turn = 0; turn < 100; turn += 1) {
+        await pass('user1', 10_000)
+        if ((await request('user1', 1, 10)) !== -1) passed += 1
+      }
+    })
+    expect(passed).toBeGreaterThanOrEqual(1)
+    expect(passed).toBeLessThanOrEqual(2 + meanwhile)
   })
 
   it('fault: after idling ten pass, and not eleven', async () => {
     await request('user1', 1, 10)
     await pass('user1', 86_400_000_000)
-    const said: number[] = []
-    for (let turn = 0; turn < 11; turn += 1) said.push(await request('user1', 1, 10))
-    expect(said).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, -1])
+    let passed = 0
+    const meanwhile = await timed(async () => {
+      expect(await request('user1', 1, 10)).toBe(9)
+      for (let turn = 1; turn < 11; turn += 1) if ((await request('user1', 1, 10)) !== -1) passed += 1
+    })
+    expect(passed).toBeGreaterThanOrEqual(9)
+    expect(passed).toBeLessThanOrEqual(9 + meanwhile)
   })
 
   it('a refused call changes nothing, and a clock that runs backwards mints nothing', async () => {

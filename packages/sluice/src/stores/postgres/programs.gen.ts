@@ -202,7 +202,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: '9835b6522b84e5412a79b34738f993513c197a5978f1f0bf32309e19a2e17946', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: 'cb53935695ade2b4bddc871594687038d4a520fbe42f6a05d533cb95dc96c18e', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -410,11 +410,12 @@ declare
   many int := cardinality(ids);
   unit_of bigint[] := array_fill(null::bigint, array[many]);
   a_of bigint[] := unit_of;
-  b_of bigint[] := unit_of;
-  c_of bigint[] := unit_of;
-  d_of bigint[] := unit_of;
-  hold_of bigint[] := unit_of;
-  until_of bigint[] := unit_of;
+  b_of bigint[] := array_fill(0::bigint, array[many]);
+  c_of bigint[] := b_of;
+  d_of bigint[] := b_of;
+  hold_of bigint[] := b_of;
+  until_of bigint[] := b_of;
+  found_row record;
   old_unit bigint[];
   old_a bigint[];
   old_b bigint[];
@@ -449,33 +450,51 @@ declare
   at bigint; zero bigint; rest bigint; room bigint; own_len bigint;
   looked bigint[];
 begin
-  for i in 1..many loop
+  if charging and waiting = 1 and many > 1 then
+    for found_row in
+      select x.place, k.* from unnest(ids) with ordinality as x (id, place) cross join lateral (
+        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until from sluice_state t where t.id = x.id for update
+      ) k
     loop
-      if not charging then
-        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
-          from sluice_state t where t.id = ids[i];
-      elsif waiting > 0 then
-        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
-          from sluice_state t where t.id = ids[i] for update;
-      else
-        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
-          from sluice_state t where t.id = ids[i] for update nowait;
-      end if;
-      stored[i] := found;
-      exit when found or not charging or waiting < 2;
-      insert into sluice_state (id) values (ids[i]) on conflict (id) do nothing;
-      stored[i] := found;
-      placed := placed or found;
-      exit when found;
+      place := found_row.place;
+      stored[place] := true;
+      unit_of[place] := found_row.unit;
+      a_of[place] := found_row.a;
+      b_of[place] := coalesce(found_row.b, 0);
+      c_of[place] := coalesce(found_row.c, 0);
+      d_of[place] := coalesce(found_row.d, 0);
+      hold_of[place] := coalesce(found_row.hold, 0);
+      until_of[place] := coalesce(found_row.until, 0);
     end loop;
-    unit_of[i] := unit;
-    a_of[i] := a;
-    b_of[i] := coalesce(b, 0);
-    c_of[i] := coalesce(c, 0);
-    d_of[i] := coalesce(d, 0);
-    hold_of[i] := coalesce(hold, 0);
-    until_of[i] := coalesce(at, 0);
-  end loop;
+  else
+    for i in 1..many loop
+      loop
+        if not charging then
+          select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+            from sluice_state t where t.id = ids[i];
+        elsif waiting > 0 then
+          select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+            from sluice_state t where t.id = ids[i] for update;
+        else
+          select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+            from sluice_state t where t.id = ids[i] for update nowait;
+        end if;
+        stored[i] := found;
+        exit when found or not charging or waiting < 2;
+        insert into sluice_state (id) values (ids[i]) on conflict (id) do nothing;
+        stored[i] := found;
+        placed := placed or found;
+        exit when found;
+      end loop;
+      unit_of[i] := unit;
+      a_of[i] := a;
+      b_of[i] := coalesce(b, 0);
+      c_of[i] := coalesce(c, 0);
+      d_of[i] := coalesce(d, 0);
+      hold_of[i] := coalesce(hold, 0);
+      until_of[i] := coalesce(at, 0);
+    end loop;
+  end if;
   if given = 0 then
     now_us := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
   end if;

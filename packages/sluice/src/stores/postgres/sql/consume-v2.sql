@@ -21,11 +21,12 @@ declare
   many int := cardinality(ids);
   unit_of bigint[] := array_fill(null::bigint, array[many]);
   a_of bigint[] := unit_of;
-  b_of bigint[] := unit_of;
-  c_of bigint[] := unit_of;
-  d_of bigint[] := unit_of;
-  hold_of bigint[] := unit_of;
-  until_of bigint[] := unit_of;
+  b_of bigint[] := array_fill(0::bigint, array[many]);
+  c_of bigint[] := b_of;
+  d_of bigint[] := b_of;
+  hold_of bigint[] := b_of;
+  until_of bigint[] := b_of;
+  found_row record;
   old_unit bigint[];
   old_a bigint[];
   old_b bigint[];

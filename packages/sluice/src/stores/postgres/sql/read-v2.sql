@@ -1,31 +1,51 @@
 -- The first part of sluice_consume_v2: locks and reads the rows, takes the time after the last lock, and says what was found.
-  for i in 1..many loop
+  if charging and waiting = 1 and many > 1 then
+    -- All by one statement, row by row in the order of the ids as well: a lateral subquery that locks stays what it is, so that each row
+    -- is found by the index however small the table was when this was planned.
+    for found_row in
+      select x.place, k.* from unnest(ids) with ordinality as x (id, place) cross join lateral (
+        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until from sluice_state t where t.id = x.id for update
+      ) k
     loop
-      if not charging then
-        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
-          from sluice_state t where t.id = ids[i];
-      elsif waiting > 0 then
-        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
-          from sluice_state t where t.id = ids[i] for update;
-      else
-        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
-          from sluice_state t where t.id = ids[i] for update nowait;
-      end if;
-      stored[i] := found;
-      exit when found or not charging or waiting < 2;
-      insert into sluice_state (id) values (ids[i]) on conflict (id) do nothing;
-      stored[i] := found;
-      placed := placed or found;
-      exit when found;
+      place := found_row.place;
+      stored[place] := true;
+      unit_of[place] := found_row.unit;
+      a_of[place] := found_row.a;
+      b_of[place] := coalesce(found_row.b, 0);
+      c_of[place] := coalesce(found_row.c, 0);
+      d_of[place] := coalesce(found_row.d, 0);
+      hold_of[place] := coalesce(found_row.hold, 0);
+      until_of[place] := coalesce(found_row.until, 0);
     end loop;
-    unit_of[i] := unit;
-    a_of[i] := a;
-    b_of[i] := coalesce(b, 0);
-    c_of[i] := coalesce(c, 0);
-    d_of[i] := coalesce(d, 0);
-    hold_of[i] := coalesce(hold, 0);
-    until_of[i] := coalesce(at, 0);
-  end loop;
+  else
+    for i in 1..many loop
+      loop
+        if not charging then
+          select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+            from sluice_state t where t.id = ids[i];
+        elsif waiting > 0 then
+          select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+            from sluice_state t where t.id = ids[i] for update;
+        else
+          select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until into unit, a, b, c, d, hold, at
+            from sluice_state t where t.id = ids[i] for update nowait;
+        end if;
+        stored[i] := found;
+        exit when found or not charging or waiting < 2;
+        insert into sluice_state (id) values (ids[i]) on conflict (id) do nothing;
+        stored[i] := found;
+        placed := placed or found;
+        exit when found;
+      end loop;
+      unit_of[i] := unit;
+      a_of[i] := a;
+      b_of[i] := coalesce(b, 0);
+      c_of[i] := coalesce(c, 0);
+      d_of[i] := coalesce(d, 0);
+      hold_of[i] := coalesce(hold, 0);
+      until_of[i] := coalesce(at, 0);
+    end loop;
+  end if;
   if given = 0 then
     now_us := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
   end if;
