@@ -24,7 +24,7 @@ export interface BatchOptions {
 }
 
 /** So many times its processor time a lane may take to warm up. */
-const PATIENCE = 3
+const PATIENCE = 2
 /** A batch begins with a part of it that is not counted. */
 const RUN_IN = 4
 

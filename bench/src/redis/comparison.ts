@@ -15,7 +15,7 @@ const BATCH_MS = 30
 /** So much longer is the batch of a lane that holds something for every caller: it takes it up again one after the other. */
 const LONGER = 4
 /** How long each lane runs before, in milliseconds for each second of the comparison. */
-const WARM_UP_MS = 600
+const WARM_UP_MS = 900
 
 const FLOORS: readonly Way[] = ['empty-joined', 'clock', 'clock-denied']
 
@@ -53,7 +53,7 @@ export async function compare<Name extends string>(
     }
     opened.push(await openLane(input, place, options))
   }
-  const timed = await interleaveLanes(opened, seconds)
+  const timed = await interleaveLanes(opened, seconds, 2)
   for (const lane of opened) await lane.close()
   const grants: (Grant | undefined)[] = []
   for (const [, input] of inputs) grants.push('way' in input && !FLOORS.includes(input.way) ? await grantOf(input.way) : undefined)

@@ -17,7 +17,7 @@ import { runParts } from './run-parts.ts'
 import type { Suite, SuiteOptions } from './suite.ts'
 
 const PARTS: readonly RedisPart[] = [hot, different, oneCaller, redisTime, denied, memory, rules, peers, cluster]
-const SECONDS = 3
+const SECONDS = 2.5
 
 /** What the Redis store and its wrappers must reach, each beside its baseline, its floor and its over-grant. */
 export const redis: Suite = {
