@@ -8,7 +8,7 @@ import { LimiterError } from '../../src/errors/limiter-error.ts'
 import { seeded } from '../../src/testing/random.ts'
 
 /** What is said of a bucket that cannot be exact, or the burst of its plan. */
-function made(tokens: number | string, per: string, burst: number | string): string | number {
+function made(tokens: number | string, per: string | number, burst: number | string): string | number {
   try {
     return tokenBucket({ rate: { tokens, per }, burst }).plan.burst
   } catch (error) {
@@ -36,6 +36,19 @@ describe('the largest burst that whole numbers carry', () => {
       `LIMIT_NOT_EXACT: token bucket of rate ${tokens} per ${per} and burst ${largest + 1}: the largest burst at this rate is ${largest} (${why})`,
     )
     expect(made(tokens, per, `${largest}.000001`)).toContain(`the largest burst at this rate is ${largest} (${why})`)
+  })
+
+  it('is told of a rate as it was given', () => {
+    const of = (rate: Rate): string => {
+      try {
+        return String(tokenBucket({ rate, burst: 9_007_199_254 }).plan.burst)
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    expect(of('1/d')).toMatch(/^token bucket of rate 1\/d and burst /)
+    expect(of({ tokens: 1, per: '1d' })).toMatch(/^token bucket of rate 1 per 1d and burst /)
+    expect(of({ tokens: 1, per: 86_400_000 })).toMatch(/^token bucket of rate 1 per 86400000 ms and burst /)
   })
 
   it('is none where a rate has too many digits or is too slow', () => {
