@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createLimiter, memoryStore, tokenBucket } from '../../../src/index.ts'
+import { Overflow } from '../../../src/stores/memory/pressure.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 
 describe('a look at a store without room', () => {
@@ -74,5 +75,48 @@ describe('a group over a key that is known and one that there is no room for', (
     const group = [{ calls: [call('spent', 4), call('unknown', 2)] }]
     const seen = await store.peek(group)
     expect(await store.consume(group)).toEqual(seen)
+  })
+})
+
+describe('states that keys share', () => {
+  const limit = tokenBucket({ rate: '1/h', burst: 10 })
+  const now = 1_763_692_800_000_000
+
+  it('are there for 256 limits; of more, the one that has them longest begins with empty ones', () => {
+    const overflow = new Overflow()
+    expect(overflow.trace('scope0', 7)).toBeUndefined()
+    for (let scope = 0; scope < 256; scope += 1) overflow.write(`scope${scope}`, 7, scope)
+    for (let scope = 0; scope < 256; scope += 1) expect(overflow.trace(`scope${scope}`, 7)).toBe(scope)
+    overflow.write('scope0', 8, 'again')
+    expect([overflow.trace('scope0', 7), overflow.trace('scope1', 7)]).toEqual([0, 1])
+    overflow.write('scope256', 7, 256)
+    expect(['scope0', 'scope1', 'scope256'].map((scope) => overflow.trace(scope, 7))).toEqual([undefined, 1, 256])
+    expect(overflow.trace('scope0', 8)).toBeUndefined()
+  })
+
+  it('are 1,024 of a limit, and start with nothing', () => {
+    const overflow = new Overflow()
+    const empty = overflow.read('scope', 7, limit, now, 0)
+    expect(limit.algorithm.view(limit.plan, empty as never, now, 0)).toMatchObject({ remaining: 0, resetAfter: 36_000_000_000 })
+    expect(overflow.read('scope', 7 + 1_024, limit, now + 5, 0)).toBe(empty)
+    expect(overflow.trace('scope', 6)).toBeUndefined()
+    expect(overflow.trace('scope', 7 + 1_023)).toBeUndefined()
+  })
+})
+
+describe('a full store', () => {
+  const limit = tokenBucket({ rate: '1/h', burst: 10 })
+
+  it('moves a block that is there, finds no room for another, and is empty once it was closed', async () => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1, clock })
+    const limiter = createLimiter({ limit, store, clock })
+    await limiter.block('a', 1_000)
+    await limiter.block('a', 60_000)
+    await expect(limiter.block('b', 1_000)).rejects.toMatchObject({ kind: 'memory' })
+    expect(await limiter.check('a')).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 60_000 })
+    await store.close()
+    expect(store.size).toBe(0)
+    expect(await limiter.check('a')).toMatchObject({ outcome: 'allowed' })
   })
 })
