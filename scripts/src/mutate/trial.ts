@@ -12,7 +12,7 @@ export interface Trial {
 
 /** A mutant that is slow is no mutant that hangs: what a test took, several times, and some seconds for a busy machine. */
 const SLOWER = 5
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 5_000
 const UNCHANGED_MS = 120_000
 
 /** A test file as it runs without any change. */

@@ -31,8 +31,8 @@ const EXCLUDE = [
   '**/node_modules/**',
   '**/*.fault.test.ts',
   '**/faults/**',
-  '**/conformance/{redis,postgres,pglite}.test.ts',
-  '**/stores/{redis,postgres}/**',
+  '**/conformance/{redis,postgres,pglite,wrapped,by-slot}*.test.ts',
+  '**/stores/{redis,postgres,wrap}/**',
 ]
 
 let changed: Texts = {}
