@@ -116,4 +116,43 @@ describe('the table of the memory store', () => {
     expect(table.size).toBe(0)
     expect(released.toSorted((one, other) => one - other)).toEqual(Array.from({ length: 5_000 }, (_, index) => index))
   })
+
+  it('finds every row where some segments are cut much deeper than others', () => {
+    const { table } = both()
+    let word = 7
+    const next = (): number => (word = (Math.imul(word, 1_664_525) + 1_013_904_223) | 0)
+    const mixed = (): number => next() ^ (next() >>> 15)
+    // Four fifths begin with the same five bits, once low and once high; then the rest of the range is filled.
+    const digests = Array.from({ length: 40_000 }, (_, index) => {
+      const hi = mixed()
+      const skewed = index < 16_000 ? hi >>> 5 : index < 32_000 ? hi | 0xf8000000 : hi
+      return [mixed(), skewed | 0] as const
+    })
+    digests.forEach(([lo, hi], index) => {
+      if (table.find(lo, hi) !== -1) throw new Error('two digests are the same')
+      const row = table.add(lo, hi, 1, 0, 1_000 + index)
+      table.segment.cells[row] = 1_000 + index
+    })
+    expect(table.size).toBe(40_000)
+    const found = digests.map(([lo, hi]) => {
+      const row = table.find(lo, hi)
+      return table.segment.cells[row]
+    })
+    expect(found).toEqual(digests.map((_, index) => 1_000 + index))
+    for (let piece = 0; piece < table.pieces; piece += 1) table.sweepNext(100_000)
+    expect(table.size).toBe(0)
+  })
+
+  it('lets a row go that is taken out', () => {
+    const { table, released } = both()
+    for (let index = 0; index < 10; index += 1) {
+      const row = table.add(Math.imul(index, 0x9e3779b1), index, 1, 0, 100 + index)
+      table.segment.cells[row] = 100 + index
+    }
+    for (const index of [3, 7]) {
+      const row = table.find(Math.imul(index, 0x9e3779b1), index)
+      table.remove(row)
+    }
+    expect([table.size, released]).toEqual([8, [103, 107]])
+  })
 })
