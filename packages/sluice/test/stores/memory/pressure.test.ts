@@ -114,9 +114,27 @@ describe('a full store', () => {
     await limiter.block('a', 1_000)
     await limiter.block('a', 60_000)
     await expect(limiter.block('b', 1_000)).rejects.toMatchObject({ kind: 'memory' })
-    expect(await limiter.check('a')).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 60_000 })
+    const blocked = await limiter.check('a')
+    expect(blocked).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 60_000 })
+    expect(blocked).not.toHaveProperty('degraded')
+    const [verdict] = await store.consume([
+      { calls: [{ id: { scope: { text: 'default:default:tb:' }, key: 'a' }, limit, cost: 1e6, phase: 0 }] },
+    ])
+    expect(verdict).not.toHaveProperty('reason')
     await store.close()
     expect(store.size).toBe(0)
     expect(await limiter.check('a')).toMatchObject({ outcome: 'allowed' })
+  })
+
+  it.each([
+    ['allow', true],
+    ['deny', false],
+    [undefined, false],
+  ] as const)('with onPressure %s lets a group pass: %s', async (onPressure, allowed) => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1, clock, ...(onPressure === undefined ? {} : { onPressure }) })
+    const call = (key: string) => ({ id: { scope: { text: 'f:tb:' }, key }, limit, cost: 1e6, phase: 0 })
+    const [verdict] = await store.consume([{ calls: [call('a'), call('b')] }])
+    expect(verdict).toMatchObject({ outcome: 'undecided', allowed })
   })
 })

@@ -155,4 +155,15 @@ describe('the table of the memory store', () => {
     }
     expect([table.size, released]).toEqual([8, [103, 107]])
   })
+
+  it('lets rows of several numbers go by where they begin', () => {
+    const released: number[] = []
+    const table = new Table(3, { expiresAt: () => 1, release: (_unit, cells, at) => void released.push(cells[at] as number) })
+    for (let index = 0; index < 50; index += 1) {
+      const row = table.add(Math.imul(index, 0x9e3779b1), index, 1, 0, 1)
+      table.segment.cells.set([100 + index, -1, -1], row * 3)
+    }
+    for (const index of [0, 20, 49]) table.remove(table.find(Math.imul(index, 0x9e3779b1), index))
+    expect(released).toEqual([100, 120, 149])
+  })
 })
