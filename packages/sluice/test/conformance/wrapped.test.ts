@@ -48,7 +48,7 @@ for (const [name, wrap] of wrappers) {
       readState: async (id) => {
         return inner.stateOf(id)
       },
-      differentialCalls: 4_000,
+      differentialCalls: 10_000,
     })
   }
 }
@@ -65,7 +65,7 @@ describe.skipIf(url === undefined)('around Redis', () => {
       close: async () => {
         await client.quit()
       },
-      differentialCalls: 4_000,
+      differentialCalls: 10_000,
     })
   }
 })
