@@ -193,7 +193,7 @@ function freshEnd({ align, window }: FixedWindowPlan, now: Micros, phase: number
 }
 
 /** floor(phase * window / 2^32), exact though the product passes 2^53: by halves of 16 bits. */
-function shiftOf(window: Micros, phase: number): Micros {
+export function shiftOf(window: Micros, phase: number): Micros {
   const whole = Math.floor(window / 4_294_967_296)
   const part = window - whole * 4_294_967_296
   const high = Math.floor(part / 65_536)

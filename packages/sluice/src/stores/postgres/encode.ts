@@ -1,8 +1,8 @@
 import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
 import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
 import { stateName } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
+import { noProgram } from '../no-program.ts'
 import type { Call, CallGroup, StateId } from '../store.ts'
 
 /** The lowest bits of a state's unit. */
@@ -82,11 +82,8 @@ const texts = new WeakMap<object, string>()
 export function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
   if (known !== undefined) return known
-  const { name, tag, codec } = limit.algorithm
-  if (!Object.hasOwn(KINDS, tag)) {
-    const tags = Object.keys(KINDS).join(', ')
-    throw new LimiterError('INVALID_OPTIONS', `postgresStore: cannot decide a limit of ${name} (${tag}), only of ${tags}`)
-  }
+  const { tag, codec } = limit.algorithm
+  if (!Object.hasOwn(KINDS, tag)) throw noProgram('postgresStore', limit, KINDS)
   const numbers = codec.encodePlan(limit.plan)
   const kind = KINDS[tag]
   const filled = [kind, unitOf(kind, numbers), ...numbers]

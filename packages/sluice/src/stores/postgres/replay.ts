@@ -1,12 +1,10 @@
-import type { AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
-import { slidingWindowLogKernel } from '../../algorithms/sliding-window-log.ts'
 import type { CallGroup, GroupVerdict } from '../store.ts'
+import { OUTCOMES, TOLD, toldLimit } from '../told-limit.ts'
 import type { Question } from './encode.ts'
 
-const OUTCOMES: readonly CallOutcome[] = ['allowed', 'denied', 'impossible']
 const PER_STATE = 6
-const PER_LOG_CALL = 5
 
 /**
  * Verdicts from what the function found: it said which groups pass, and the reference driver, on the same states at the same
@@ -20,7 +18,7 @@ export function replay(groups: readonly CallGroup[], question: Question, reply: 
   const firstState = 1 + groups.length
   const told = firstState + PER_STATE * slots
   const logCalls = groups.reduce((sum, { calls }) => sum + calls.filter(({ limit }) => isLog(limit)).length, 0)
-  const foreign = told + PER_LOG_CALL * logCalls
+  const foreign = told + TOLD * logCalls
   if (reply.length < foreign || (reply.length - foreign) % 3 !== 0) return undefined
   const foreignPlans = reply.slice(foreign)
   const blocks: number[] = []
@@ -34,13 +32,12 @@ export function replay(groups: readonly CallGroup[], question: Question, reply: 
   let place = 0
   const verdicts: GroupVerdict[] = []
   for (const [index, { calls }] of groups.entries()) {
-    const asked = calls.map(({ limit, cost, phase }): GroupCall => {
-      const slot = question.slots[place] as number
-      place += 1
-      if (!isLog(limit)) return { slot, limit, cost, phase }
-      log += PER_LOG_CALL
-      return { slot, limit: toldLimit(reply.slice(log - PER_LOG_CALL, log)), cost, phase }
-    })
+    const asked: GroupCall[] = []
+    for (const { limit, cost, phase } of calls) {
+      const driven = isLog(limit) ? toldLimit(limit, reply.slice(log, (log += TOLD))) : limit
+      if (driven === undefined) return undefined
+      asked.push({ slot: question.slots[place++] as number, limit: driven, cost, phase })
+    }
     const result = applyGroup(states, asked, now, blocks)
     if (result.outcome !== OUTCOMES[reply[1 + index] as number]) return undefined
     for (const { slot, state } of result.writes) states[slot] = state
@@ -69,18 +66,4 @@ function stateOf(
   }
   const numbers = unit > 0 ? algorithm.codec.encodePlan(plan) : foreign.slice(-3 * (unit + 1), -3 * unit)
   return algorithm.codec.decodeState([a, b, c, hold, ...numbers])
-}
-
-/** A limit that says what it was told. */
-function toldLimit([outcome = 0, retryAfter = 0, remaining = 0, replenishAfter = 0, resetAfter = 0]: readonly number[]): AnyLimit {
-  const view = { remaining, replenishAfter, resetAfter }
-  const decide = (): Step<unknown> => ({
-    outcome: OUTCOMES[outcome] ?? 'impossible',
-    retryAfter,
-    ...view,
-    state: undefined,
-    next: undefined,
-  })
-  const algorithm = { ...slidingWindowLogKernel, decide, view: () => view }
-  return { algorithm, plan: undefined, capacity: 0, windowMs: 0, phased: false }
 }

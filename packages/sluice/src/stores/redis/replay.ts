@@ -1,11 +1,11 @@
-import type { AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
+import type { AnyLimit, Step } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
 import { leasedBucketKernel, leasing } from '../../algorithms/leased-bucket.ts'
-import { slidingWindowLogKernel } from '../../algorithms/sliding-window-log.ts'
 import type { BucketState } from '../../algorithms/token-bucket.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Call, CallGroup, GroupVerdict } from '../store.ts'
+import { TOLD, toldLimit } from '../told-limit.ts'
 import { FULL } from './new-keys.ts'
 import type { AskedState, Question } from './question.ts'
 import { readValue } from './value.ts'
@@ -30,22 +30,15 @@ interface Reading {
   at: number
 }
 
-/** A verdict that the program told, as a step of its kernel. */
-type Told = Omit<Step<undefined>, 'next'>
-
 /** What makes no sense. */
 class Nonsense extends Error {}
 
-const OUTCOMES: readonly CallOutcome[] = ['allowed', 'denied', 'impossible']
 const LARGEST_ROOM = 2 ** 52
 /** Numbers of a bucket without leases. */
 const BUCKET = 7
 
 /** A group that would make a state that may not be made. */
 const REFUSED: GroupVerdict = { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: FULL }
-
-/** In the place of a kernel whose verdicts are told: its plan is the verdict. */
-const TOLD = { ...slidingWindowLogKernel, adopt: () => undefined, decide: (told: Told) => told, view: (told: Told) => told }
 
 /**
  * The verdicts of a program's answer: kernels decide once more, on the states as they were and at its time. Undefined where the
@@ -94,7 +87,7 @@ function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly A
   const driven = calls.map(({ limit, cost, phase }, index): GroupCall => {
     const state = asked[index] as AskedState
     const slot = slots.indexOf(state)
-    if (state.told) return { slot, limit: toldLimit(reading, limit), cost, phase }
+    if (state.told) return { slot, limit: toldNext(reading, limit), cost, phase }
     return { slot, limit: held[slot]?.leased === true ? leasing(limit) : limit, cost, phase }
   })
   const result = applyGroup(
@@ -112,13 +105,16 @@ function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly A
   return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: reading.now, calls: result.calls, source: 'store' }
 }
 
-function toldLimit(reading: Reading, limit: AnyLimit): AnyLimit {
-  const next = (): number => whole(reading.reply[reading.at++])
-  const outcome = OUTCOMES[next()]
-  if (outcome === undefined) throw new Nonsense()
-  const [retryAfter, remaining, replenishAfter, resetAfter] = [next(), next(), next(), next()]
-  const plan: Told = { outcome, retryAfter, remaining, replenishAfter, resetAfter, state: undefined }
-  return { ...limit, algorithm: TOLD as never, plan }
+/** The verdict that comes next in the answer. */
+function toldNext(reading: Reading, limit: AnyLimit): AnyLimit {
+  const from = reading.at
+  reading.at += TOLD
+  const told = toldLimit(
+    limit,
+    Array.from({ length: TOLD }, (_, index) => whole(reading.reply[from + index])),
+  )
+  if (told === undefined) throw new Nonsense()
+  return told
 }
 
 /** A state, at first as the program found it. Of one that is told it says until when it is blocked. */

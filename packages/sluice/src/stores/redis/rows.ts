@@ -1,24 +1,19 @@
 import type { AlgorithmTag, AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
-import type { FixedWindowPlan } from '../../algorithms/fixed-window.ts'
-import type { CounterPlan } from '../../algorithms/sliding-window-counter.ts'
+import { fixedWindowKernel, type FixedWindowPlan, shiftOf } from '../../algorithms/fixed-window.ts'
+import { type CounterPlan, slidingWindowCounterKernel } from '../../algorithms/sliding-window-counter.ts'
 import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
+import { noProgram } from '../no-program.ts'
 
 /**
  * One limit, cost and phase as a program's numbers (lua/*.lua say which), its kernel's place first.
  * @throws LimiterError INVALID_OPTIONS for an algorithm without a program
  */
-export function rowOf({ algorithm, plan }: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
-  const { name, tag } = algorithm
-  if (Object.hasOwn(ROWS, tag)) return ROWS[tag](plan as never, cost, phase)
-  throw new LimiterError(
-    'INVALID_OPTIONS',
-    `redisStore: cannot decide a limit of ${name} (${tag}), only of ${Object.keys(ROWS).join(', ')}`,
-  )
+export function rowOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
+  const { tag } = limit.algorithm
+  if (Object.hasOwn(ROWS, tag)) return ROWS[tag](limit.plan as never, cost, phase)
+  throw noProgram('redisStore', limit, ROWS)
 }
-
-const ALIGNS = { clock: 0, first: 1, key: 2 }
 
 const ROWS: Readonly<Record<AlgorithmTag, (plan: never, cost: MicroTokens, phase: number) => readonly number[]>> = {
   tb(plan: BucketPlan, cost: MicroTokens) {
@@ -28,16 +23,12 @@ const ROWS: Readonly<Record<AlgorithmTag, (plan: never, cost: MicroTokens, phase
     const span = spanOf(plan, most)
     return [4, n, m, burst, emptyBefore.micros, emptyBefore.rest, span.micros, span.rest]
   },
-  fw: ({ limit, window, align, ramp, n, m }: FixedWindowPlan, cost: MicroTokens, phase: number) => {
-    return [1, cost, limit, window, ALIGNS[align], ramp, n, m, align === 'key' ? shiftOf(window, phase) : 0]
+  fw(plan: FixedWindowPlan, cost: MicroTokens, phase: number) {
+    const shift = plan.align === 'key' ? shiftOf(plan.window, phase) : 0
+    return [1, cost, ...fixedWindowKernel.codec.encodePlan(plan), shift]
   },
-  sc: ({ limit, window, quantum }: CounterPlan, cost: MicroTokens) => [2, cost, limit, window, quantum],
+  sc: (plan: CounterPlan, cost: MicroTokens) => [2, cost, ...slidingWindowCounterKernel.codec.encodePlan(plan)],
   sl: ({ limit, window, most }: LogPlan, cost: MicroTokens) => [3, cost, limit, window, most],
-}
-
-/** Where a key's windows begin: floor(phase * window / 2^32), as the kernel has it. */
-function shiftOf(window: number, phase: number): number {
-  return Number((BigInt(phase) * BigInt(window)) >> 32n)
 }
 
 /** Whether a program can multiply by itself what a plan consists of. */
