@@ -3,6 +3,7 @@ import { refuseUnknown, validDeadline } from '../../errors/options.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { type CallOptions, type Store, StoreFailure, type StoreFailureKind } from '../store.ts'
+import { eachCall } from './each-call.ts'
 
 export interface BreakerOptions {
   /** Failures after which it opens, where they are at least half of the answers within `windowMs`. Default 3. */
@@ -137,28 +138,15 @@ export function withBreaker(store: Store, options: BreakerOptions = {}): Breaker
       },
     )
   }
-  const adjust = store.adjust?.bind(store)
-  const block = store.block?.bind(store)
-  const lease = store.lease?.bind(store)
+  const guardedStore = eachCall(store, (operation, callOptions, send) =>
+    // Whether it is ready is how it is looked at.
+    operation === 'ready' ? send(callOptions) : guarded(callOptions, () => send(callOptions)),
+  )
   return {
-    ...(store.name === undefined ? {} : { name: store.name }),
-    capabilities: store.capabilities,
+    ...guardedStore,
     get breakerState() {
       return state
     },
-    ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
-    consume: (groups, callOptions) => guarded(callOptions, () => store.consume(groups, callOptions)),
-    ...(store.consumeSync === undefined ? {} : { consumeSync: store.consumeSync.bind(store) }),
-    peek: (groups, callOptions) => guarded(callOptions, () => store.peek(groups, callOptions)),
-    ...(adjust === undefined
-      ? {}
-      : { adjust: (calls, amounts, callOptions) => guarded(callOptions, () => adjust(calls, amounts, callOptions)) }),
-    ...(block === undefined
-      ? {}
-      : { block: (ids, duration, callOptions) => guarded(callOptions, () => block(ids, duration, callOptions)) }),
-    ...(lease === undefined ? {} : { lease: (requests, callOptions) => guarded(callOptions, () => lease(requests, callOptions)) }),
-    reset: (ids, callOptions) => guarded(callOptions, () => store.reset(ids, callOptions)),
-    ready: (callOptions) => store.ready(callOptions),
     close: () => {
       closed = true
       next?.()

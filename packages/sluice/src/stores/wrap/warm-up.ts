@@ -1,7 +1,8 @@
 import { refuseUnknown, validDeadline } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
-import type { AdjustOptions, CallOptions, Store } from '../store.ts'
+import type { CallOptions, Store } from '../store.ts'
+import { eachCall } from './each-call.ts'
 
 export interface WarmUpOptions {
   /** Milliseconds from the first call on that calls may take until one has been answered or has failed; default 1,000. */
@@ -29,29 +30,13 @@ export function withWarmUp(store: Store, options: WarmUpOptions = {}): Store {
     until ??= now + graceMs
     return { ...given, deadline: Math.max(given.deadline, until) }
   }
-  const watched = <T>(answer: Promise<T>): Promise<T> => {
-    if (!warm) {
-      const done = (): void => {
-        warm = true
-      }
-      answer.then(done, done)
-    }
+  const done = (): void => {
+    warm = true
+  }
+  return eachCall(store, (operation, given, send) => {
+    const answer = send(patient(given))
+    // A store may be ready before it was ever asked.
+    if (!warm && operation !== 'ready') answer.then(done, done)
     return answer
-  }
-  const adjust = store.adjust?.bind(store)
-  const block = store.block?.bind(store)
-  const lease = store.lease?.bind(store)
-  return {
-    ...(store.name === undefined ? {} : { name: store.name }),
-    capabilities: store.capabilities,
-    ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
-    consume: (groups, given) => watched(store.consume(groups, patient(given))),
-    peek: (groups, given) => watched(store.peek(groups, patient(given))),
-    ...(adjust === undefined ? {} : { adjust: (calls, amounts, given?: AdjustOptions) => watched(adjust(calls, amounts, patient(given))) }),
-    ...(block === undefined ? {} : { block: (ids, duration, given) => watched(block(ids, duration, patient(given))) }),
-    ...(lease === undefined ? {} : { lease: (requests, given) => watched(lease(requests, patient(given))) }),
-    reset: (ids, given) => watched(store.reset(ids, patient(given))),
-    ready: (given) => store.ready(patient(given)),
-    close: () => store.close(),
-  }
+  })
 }
