@@ -1,5 +1,4 @@
 import type { Request } from '../identity/request.ts'
-import { askStore } from '../limiter/ask.ts'
 import type { CallGroup, CallOptions, GroupVerdict, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 import { type Charge, enforcing, groupOf } from './charges.ts'
@@ -31,7 +30,7 @@ export async function askRules(
     for (const charge of shadows) groups.push(groupOf([charge]))
     return { enforced, shadows, first }
   })
-  const verdicts = groups.length === 0 ? NO_VERDICTS : await askStore(store, verb, groups, options)
+  const verdicts = await verdictsOf(store, verb, groups, options)
   return questions.map((question, index) => {
     const { enforced, shadows, first } = parts[index] as Part
     const own = enforced.length === 0 ? 0 : 1
@@ -39,6 +38,18 @@ export async function askRules(
     const shadowVerdicts = shadows.length === 0 ? NO_VERDICTS : verdicts.slice(first + own, first + own + shadows.length)
     return engineDecision({ charging: question, enforcing: enforced, shadows, verdict, shadowVerdicts }, question.request, clock)
   })
+}
+
+function verdictsOf(
+  store: Store,
+  verb: 'consume' | 'peek',
+  groups: readonly CallGroup[],
+  options: CallOptions,
+): readonly GroupVerdict[] | Promise<readonly GroupVerdict[]> {
+  if (groups.length === 0) return NO_VERDICTS
+  if (groups.length > 1 || verb === 'peek' || options.signal?.aborted === true) return store[verb](groups, options)
+  const here = store.consumeHere?.(groups[0] as CallGroup)
+  return here === undefined ? store.consume(groups, options) : [here]
 }
 
 /** What one question asks the store: the enforcing rules as one group, from `first` on, then each shadow. */

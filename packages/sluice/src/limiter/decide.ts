@@ -3,7 +3,7 @@ import type { Decision, Degraded, LimitView } from '../decision/decision.ts'
 import { MICROS_PER_MS, toMillis } from '../time/micros.ts'
 import type { Time } from '../time/time.ts'
 import type { RuleResult } from '../observe/events.ts'
-import { type GroupVerdict, StoreFailure, type Verdict } from '../stores/store.ts'
+import type { GroupVerdict, StoreFailure, Verdict } from '../stores/store.ts'
 
 export interface NamedLimit {
   readonly name: string
@@ -58,12 +58,6 @@ function refusal(
 /** The same by limit, for observers. */
 export function resultsOf(verdict: GroupVerdict, named: readonly NamedLimit[]): RuleResult[] {
   return named.map(({ name }, index) => ({ rule: name, result: verdict.calls[index]?.outcome ?? verdict.outcome }))
-}
-
-/** What a store's failure looks like where nothing stands in for it: undecided and refused. */
-export function refusedBy(error: unknown): GroupVerdict {
-  if (!(error instanceof StoreFailure)) throw error
-  return { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }
 }
 
 /** One call's verdict as people are told it. */

@@ -9,7 +9,7 @@ import { scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { CallGroup, CallOptions, GroupVerdict, Scope, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
-import { askStore, type Patience, timingOf } from './ask.ts'
+import { type Patience, timingOf } from './ask.ts'
 import { requireDecidable } from './decidable.ts'
 import { decisionOf, type NamedLimit, resultsOf } from './decide.ts'
 import { phaseOf } from './phase.ts'
@@ -36,6 +36,7 @@ export interface LimiterParts {
   readonly name: string
   /** Every check asks all of them, all or nothing. */
   readonly limits: Readonly<Record<string, AnyLimit>>
+  /** Whose failures are verdicts (`withFallback`). */
   readonly store: Store
   readonly clock: Time
   readonly deadlineMs: number
@@ -112,7 +113,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     fill(calls, key, cost)
     return { calls }
   }
-  // A synchronous store keeps nothing of a question: one is enough for all.
+  // What answers at once keeps nothing of a question: one is enough for all.
   const question = { calls: openCalls() }
   const timing = (options?: Patience): CallOptions => timingOf(where, store, clock, parts.deadlineMs, options)
   const observed = observers.length > 0
@@ -132,6 +133,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     return finish(consumeSync(question), started)
   }
   const { consumeSync } = store
+  const consumeHere = store.consumeHere?.bind(store)
   /** @throws LimiterError NOT_SUPPORTED where the store lacks the verb */
   const able = <V extends 'adjust' | 'block'>(verb: V): NonNullable<Store[V]> => {
     const method = store[verb]
@@ -160,9 +162,14 @@ export function buildLimiter(parts: LimiterParts): Limiter {
         if (options !== undefined) timing(options)
         return decideNow(consumeSync, key, options?.cost)
       }
-      const group = groupOf(key, options?.cost)
       const started = start()
-      const [verdict] = await askStore(store, 'consume', [group], timing(options))
+      if (consumeHere !== undefined && options?.signal?.aborted !== true) {
+        if (options !== undefined) timing(options)
+        fill(question.calls, key, options?.cost)
+        const verdict = consumeHere(question)
+        if (verdict !== undefined) return finish(verdict, started)
+      }
+      const [verdict] = await store.consume([groupOf(key, options?.cost)], timing(options))
       return finish(verdict as GroupVerdict, started)
     },
     checkSync(key, options) {
@@ -173,11 +180,11 @@ export function buildLimiter(parts: LimiterParts): Limiter {
       const groups = requests.map(({ key, cost }) => groupOf(key, cost))
       if (groups.length === 0) return []
       const started = start()
-      const verdicts = await askStore(store, 'consume', groups, timing(options))
+      const verdicts = await store.consume(groups, timing(options))
       return verdicts.map((verdict) => finish(verdict, started))
     },
     async peek(key, options) {
-      const [verdict] = await askStore(store, 'peek', [groupOf(key, options?.cost)], timing(options))
+      const [verdict] = await store.peek([groupOf(key, options?.cost)], timing(options))
       return decisionOf(verdict as GroupVerdict, limits, clock)
     },
     refund: (key, options = {}) => adjust(key, 1, options),

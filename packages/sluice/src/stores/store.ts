@@ -120,6 +120,11 @@ export interface Store {
   consume(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
   /** Present exactly when `capabilities.sync`. The verdict is the store's own and good until its next call. */
   consumeSync?(group: CallGroup, options?: CallOptions): GroupVerdict
+  /**
+   * Present where a part keeps something of the store in this process: the verdict that `consume` would give at once without asking the store, or
+   * undefined, and then nothing was charged or noted. It keeps nothing of the group.
+   */
+  consumeHere?(group: CallGroup): GroupVerdict | undefined
   /** What `consume` would answer to the same groups, charging nothing and writing nothing. */
   peek(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
   /**

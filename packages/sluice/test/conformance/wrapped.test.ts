@@ -19,6 +19,7 @@ import {
 } from '../../src/stores/wrap/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { farStore } from '../stores/wrap/far-store.ts'
+import { hereFirst } from '../stores/wrap/here-first.ts'
 
 /** Wrappers answer as the store they wrap. */
 const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
@@ -32,6 +33,7 @@ const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
   ['withBreaker', (store) => withBreaker(store)],
   ['resilient', (store) => resilient(store, { deadlineMs: 1_000, leases: { afterCalls: 1, share: 1 } })],
   ['withLeases', (store) => withLeases(store, { afterCalls: 1, share: 1 })],
+  ['resilient, as limiters ask', (store) => hereFirst(resilient(store, { deadlineMs: 1_000, leases: { afterCalls: 1, share: 1 } }))],
 ]
 
 /** Beside a caller, and at the far end of a wire. */
@@ -57,7 +59,7 @@ const { redis: url } = inject('engines')
 
 describe.skipIf(url === undefined)('around Redis', () => {
   for (const [name, wrap] of wrappers) {
-    const prefix = `${name}-${process.pid}:`
+    const prefix = `${name.replaceAll(' ', '')}-${process.pid}:`
     const client = new Redis(url ?? '', { lazyConnect: true })
     storeSuite(`${name}(redis)`, {
       open: async () => wrap(redisStore({ client: ioredis(client), prefix })),

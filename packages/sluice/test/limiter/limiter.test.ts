@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createLimiter, LimiterError, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
+import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { manualClock } from '../../src/time/manual.ts'
 
 const limit = tokenBucket({ rate: '10/s', burst: 20 })
@@ -35,6 +36,40 @@ describe('createLimiter', () => {
       limits: [{ remaining: 15 }],
     })
     expect(await limiter.check('user:42', { cost: 21 })).toMatchObject({ outcome: 'impossible', reason: 'capacity', limitName: 'perUser' })
+  })
+
+  it('asks a store at first for what it knows in this process, and only then the store itself', async () => {
+    const memory = memoryStore({ clock: manualClock() })
+    const asked: string[] = []
+    let known = true
+    const { consumeSync, ...rest } = memory
+    const store: Store = {
+      ...rest,
+      capabilities: { ...memory.capabilities, clock: 'server', sync: false },
+      consumeHere: (group) => (asked.push('here'), known ? { ...consumeSync(group), source: 'lease' } : undefined),
+      consume: (groups, options) => (asked.push('store'), memory.consume(groups, options)),
+    }
+    const limiter = createLimiter({ limit, store })
+    expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed', source: 'lease', limits: [{ remaining: 19 }] })
+    known = false
+    expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed', source: 'store', limits: [{ remaining: 18 }] })
+    expect(asked).toEqual(['here', 'here', 'store'])
+    // One who has left is not charged by anybody.
+    await limiter.check('k', { signal: AbortSignal.abort() })
+    expect(asked.slice(3)).toEqual(['store'])
+    await expect(limiter.check('k', { deadlineMs: 0 })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
+    await expect(limiter.check('')).rejects.toMatchObject({ code: 'INVALID_KEY' })
+    expect(asked).toHaveLength(4)
+    const engine = createEngine({
+      policy: parsePolicy('version: 1\nrules: [{ name: all, key: [], rate: 10/s, burst: 20 }]\n'),
+      store,
+    })
+    asked.length = 0
+    known = true
+    expect(await engine.decideKey({ key: 'x' })).toMatchObject({ outcome: 'allowed', source: 'lease' })
+    known = false
+    expect(await engine.decideKey({ key: 'x' })).toMatchObject({ outcome: 'allowed', source: 'store' })
+    expect(asked).toEqual(['here', 'here', 'store'])
   })
 
   it('charges several limits together or not at all, and names the one with the latest retry', async () => {

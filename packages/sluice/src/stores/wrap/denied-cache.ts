@@ -42,6 +42,7 @@ export function withDeniedCache(store: Store, options: DeniedCacheOptions = {}):
   const adjust = store.adjust?.bind(store)
   const block = store.block?.bind(store)
   const lease = store.lease?.bind(store)
+  const here = store.consumeHere?.bind(store)
   /** Rises with every change from here: an answer to what was asked before it is not remembered. */
   let changes = 0
   let nextLook: MonotonicInstant = 0
@@ -92,6 +93,11 @@ export function withDeniedCache(store: Store, options: DeniedCacheOptions = {}):
     ...(store.name === undefined ? {} : { name: store.name }),
     capabilities: store.capabilities,
     ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
+    consumeHere(group) {
+      const now = clock.monotonic()
+      const denial = find(group, now)
+      return denial === undefined ? here?.(group) : aged(denial, now)
+    },
     consume(groups, callOptions) {
       if (callOptions?.now !== undefined) return store.consume(groups, callOptions)
       const now = clock.monotonic()

@@ -19,6 +19,7 @@ export function eachCall(store: Store, run: RunCall): Store {
     ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
     consume: (groups, options) => run('consume', options, (chosen) => store.consume(groups, chosen)),
     ...(store.consumeSync === undefined ? {} : { consumeSync: store.consumeSync.bind(store) }),
+    ...(store.consumeHere === undefined ? {} : { consumeHere: store.consumeHere.bind(store) }),
     peek: (groups, options) => run('peek', options, (chosen) => store.peek(groups, chosen)),
     ...(adjust === undefined
       ? {}

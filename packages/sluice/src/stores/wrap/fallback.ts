@@ -62,6 +62,7 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
     ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
     consume: answering('consume'),
     ...sync,
+    ...(store.consumeHere === undefined ? {} : { consumeHere: store.consumeHere.bind(store) }),
     peek: answering('peek'),
     reset: (ids, callOptions) => store.reset(ids, callOptions),
     ...(store.adjust === undefined ? {} : { adjust: store.adjust.bind(store) }),

@@ -117,6 +117,11 @@ export class Hand {
     }
   }
 
+  /** A call admitted from what is in hand. */
+  verdict(now: MonotonicInstant): GroupVerdict {
+    return { outcome: 'allowed', allowed: true, at: this.at(now), calls: [this.view(now)], source: 'lease' }
+  }
+
   failAll(failure: unknown): void {
     for (const waiter of this.waiters.splice(0)) waiter.fail(failure)
   }

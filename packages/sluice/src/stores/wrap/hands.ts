@@ -90,6 +90,15 @@ export class Hands {
     return true
   }
 
+  /** Admits a call from what is in hand; undefined, and nothing noted, where the store must be asked or others wait for tokens. */
+  decide({ id, limit, cost }: Call, now: MonotonicInstant): GroupVerdict | undefined {
+    const hand = this.#byScope.get(id.scope)?.get(id.key)
+    if (hand === undefined || !hand.leased || hand.limit !== limit || hand.waiters.length > 0) return undefined
+    if (!this.spend(hand, cost, now)) return undefined
+    hand.used = true
+    return hand.verdict(now)
+  }
+
   /** The hand that a call was taken out of; undefined where the store must be asked for it. */
   take(call: Call, now: MonotonicInstant): Hand | undefined {
     const hand = this.find(call, now)
@@ -221,7 +230,7 @@ export class Hands {
       const waiter = hand.waiters[0] as Waiter
       if (hand.afterwards === undefined && this.spend(hand, waiter.cost, now)) {
         hand.waiters.shift()
-        waiter.give(this.verdict(hand, now))
+        waiter.give(hand.verdict(now))
       } else if (refused && !unleased && waiter.cost === asked) {
         hand.waiters.shift()
         waiter.give({ outcome: answer.verdict.outcome, allowed: false, at: answer.at, calls: [answer.verdict], source: 'lease' })
@@ -234,11 +243,6 @@ export class Hands {
       }
     }
     hand.afterwards?.()
-  }
-
-  /** A call admitted from what is in hand. */
-  verdict(hand: Hand, now: MonotonicInstant): GroupVerdict {
-    return { outcome: 'allowed', allowed: true, at: hand.at(now), calls: [hand.view(now)], source: 'lease' }
   }
 
   async #giveBack(hand: Hand, options: CallOptions | undefined): Promise<void> {

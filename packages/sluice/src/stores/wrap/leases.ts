@@ -101,7 +101,7 @@ export function withLeases(store: Store, options: LeasesOptions = {}): LeasedSto
     const now = clock.monotonic()
     const hand = known.find(call, now)
     if (hand === undefined || !hand.leased || call.cost > call.limit.plan.burst) return store.consume([group], callOptions)
-    if (hand.waiters.length === 0 && known.spend(hand, call.cost, now)) return Promise.resolve([known.verdict(hand, now)])
+    if (hand.waiters.length === 0 && known.spend(hand, call.cost, now)) return Promise.resolve([hand.verdict(now)])
     if (call.cost <= hand.most) return waitFor(known, hand, group, call.cost, callOptions)
     // What is in hand here must not stand in the way of a call that needs nearly all there is.
     return known.settle([call.id], callOptions).then(() => store.consume([group], callOptions))
@@ -159,6 +159,14 @@ export function withLeases(store: Store, options: LeasesOptions = {}): LeasedSto
       return hands === undefined ? 0 : hands.inHand / 1_000_000
     },
     ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
+    ...(hands === undefined
+      ? {}
+      : {
+          consumeHere({ calls }) {
+            const [call] = calls
+            return call === undefined || calls.length > 1 ? undefined : hands.decide(call, clock.monotonic())
+          },
+        }),
     consume(groups, callOptions) {
       const [first] = groups
       if (hands === undefined || callOptions?.now !== undefined || first === undefined) return store.consume(groups, callOptions)

@@ -44,6 +44,22 @@ function bench(options: DeniedCacheOptions = {}, change: (store: Store) => Store
 }
 
 describe('withDeniedCache', () => {
+  it('says at once what it remembers, and otherwise nothing', async () => {
+    const { store, ask, asked, clock } = bench()
+    await ask(call('k', 10))
+    expect(store.consumeHere?.({ calls: [call('k')] })).toBeUndefined()
+    const denied = await ask(call('k'))
+    asked()
+    clock.advance(40)
+    expect(store.consumeHere?.({ calls: [call('k')] })).toEqual(await ask(call('k')))
+    expect(store.consumeHere?.({ calls: [call('k')] })).toMatchObject({ source: 'denied-cache', at: denied.at + 40_000 })
+    expect(store.consumeHere?.({ calls: [call('k', 2)] })).toBeUndefined()
+    expect(store.consumeHere?.({ calls: [] })).toBeUndefined()
+    clock.advance(60)
+    expect(store.consumeHere?.({ calls: [call('k')] })).toBeUndefined()
+    expect(asked()).toBe(0)
+  })
+
   it('answers until waiting is enough and not a microsecond longer, with waits that grow shorter', async () => {
     const { ask, asked, clock } = bench()
     await ask(call('k', 10))

@@ -25,6 +25,27 @@ describe('withLeases', () => {
     expect(await ask(call('k'))).toMatchObject({ at: clock.now() })
   })
 
+  it('admits at once from what is in hand, and notes nothing where it cannot', async () => {
+    const { store, inner, ask, known, clock } = leaseBench({ afterCalls: 3 })
+    const here = (cost = 1, limit = hundred): GroupVerdict | undefined => store.consumeHere?.({ calls: [known(call('k', limit, cost))] })
+    expect(here()).toBeUndefined()
+    await ask(call('k'))
+    await ask(call('k'))
+    // Looks are no calls of the key: it is not leased for them.
+    expect([here(), here(), inner.asked.lease]).toEqual([undefined, undefined, 0])
+    await ask(call('k'))
+    expect(here()).toMatchObject({ outcome: 'allowed', source: 'lease', at: clock.now(), calls: [{ remaining: 6 }] })
+    expect((await ask(call('k'))).calls[0]?.remaining).toBe(5)
+    // More than there is in hand, several limits, another limit: the store must be asked.
+    expect([here(6), here(1, tokenBucket({ rate: '50/s', burst: 100 }))]).toEqual([undefined, undefined])
+    expect(store.consumeHere?.({ calls: [known(call('k')), known(call('other'))] })).toBeUndefined()
+    expect(store.consumeHere?.({ calls: [] })).toBeUndefined()
+    expect(here(5)).toMatchObject({ calls: [{ remaining: 0 }] })
+    expect(here()).toBeUndefined()
+    clock.advance(1_000)
+    expect(here()).toBeUndefined()
+  })
+
   it('asks for more before the hand is empty, and for more at a time the busier a key is', async () => {
     const { inner, ask, clock } = leaseBench({ share: 1 })
     const big = tokenBucket({ rate: '100000/s', burst: 100_000 })
