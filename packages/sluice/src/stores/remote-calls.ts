@@ -51,7 +51,7 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
       return new Promise((resolve, reject) => {
         const begin = (): void => {
           sent += 1
-          start(send).then(
+          started(send).then(
             (value) => {
               done()
               release()
@@ -88,6 +88,10 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
 }
 
 /** A client that throws instead of rejecting is treated alike. */
-async function start<T>(send: () => Promise<T>): Promise<T> {
-  return send()
+function started<T>(send: () => Promise<T>): Promise<T> {
+  try {
+    return send()
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }

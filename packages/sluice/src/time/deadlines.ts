@@ -11,9 +11,13 @@ interface Entry {
   fn: (() => void) | undefined
 }
 
+/** Milliseconds for which a timer that nobody needs any more is left to end by itself, though the process waits for it. */
+const SOON_MS = 100
+
 /**
  * One queue of deadlines, nearest first. Deadlines mostly arrive in order, so an insertion is a push; answered ones are
- * dropped from the front as they pass.
+ * dropped from the front as they pass. A caller that asks one call after another finds the timer of an earlier one there:
+ * setting and clearing one for each costs more than all the rest of a deadline.
  */
 export function createDeadlines(time: Time): Deadlines {
   let queue: Entry[] = []
@@ -35,12 +39,13 @@ export function createDeadlines(time: Time): Deadlines {
     armedFor = next.deadline
     stop = time.after(Math.max(0, Math.ceil(next.deadline - time.monotonic())), fire)
   }
-  const disarm = (): void => {
+  const rest = (): void => {
+    queue.length = 0
+    head = 0
+    if (armedFor - time.monotonic() <= SOON_MS) return
     stop?.()
     stop = undefined
     armedFor = Number.POSITIVE_INFINITY
-    queue = []
-    head = 0
   }
   const fire = (): void => {
     stop = undefined
@@ -69,7 +74,7 @@ export function createDeadlines(time: Time): Deadlines {
         if (entry.fn === undefined) return
         entry.fn = undefined
         live -= 1
-        if (live === 0) disarm()
+        if (live === 0) rest()
       }
     },
   }

@@ -57,7 +57,7 @@ describe('deadlines', () => {
 
   it('share one timer, which stops when nothing is left to wait for', () => {
     const { deadlines, advance, armed, started } = counted()
-    const cancels = Array.from({ length: 1_000 }, (_, index) => deadlines.add(50 + index, () => {}))
+    const cancels = Array.from({ length: 1_000 }, (_, index) => deadlines.add(150 + index, () => {}))
     expect([armed(), started()]).toEqual([1, 1])
     cancels.forEach((cancel) => cancel())
     expect(armed()).toBe(0)
@@ -65,6 +65,24 @@ describe('deadlines', () => {
     expect(armed()).toBe(1)
     advance(70)
     expect(armed()).toBe(0)
+  })
+
+  it('one after another share a timer too: one that is soon over is left to end, for the next', () => {
+    const { deadlines, advance, armed, started } = counted()
+    let late = 0
+    for (let call = 0; call < 100; call += 1) {
+      const cancel = deadlines.add(call + 50, () => (late += 1))
+      advance(1)
+      cancel()
+    }
+    // One timer for each 50 ms, and not one for each call.
+    expect(started()).toBeLessThan(5)
+    expect(armed()).toBe(1)
+    advance(50)
+    expect([armed(), late]).toEqual([0, 0])
+    deadlines.add(200, () => (late += 1))
+    advance(50)
+    expect(late).toBe(1)
   })
 
   it('cancelled ones do not run, and cancelling twice or too late takes nothing from others', () => {
@@ -140,6 +158,7 @@ describe('deadlines', () => {
       expect(ran.splice(0).sort((a, b) => a - b)).toEqual(due)
     }
     pending.forEach(({ cancel }) => cancel())
-    expect(armed()).toBe(0)
+    advance(100)
+    expect([ran, armed()]).toEqual([[], 0])
   })
 })

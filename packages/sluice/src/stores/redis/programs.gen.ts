@@ -1725,14 +1725,13 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: 'c6838d5158ec2f0e11ce9ab807ee83f7a2b9d2c3',
-  source: `local call, KEYS, ARGV, tonumber = redis.call, KEYS, ARGV, tonumber
-local pack, parse = struct.pack, struct.unpack
+  sha1: 'f0d5d0f85c2f5f2d79a288916bb2e6960fcaeb2a',
+  source: `local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local pack, parse, format = struct.pack, struct.unpack, string.format
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local made
-local function rare()
-  if made then return made end
+local function rare(now, pack, parse)
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -1911,10 +1910,9 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   end
   return zero, rest, time, longest, leases
 end
-  made = { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
-  return made
+  return { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
 end
-local n, m, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local n, m, burst = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0
 local parts = ARGV[4] * m
 local cost_rest = parts % n
 local cost = (parts - cost_rest) / n
@@ -1928,11 +1926,10 @@ if states == 1 then
 elseif states > 1 then
   values = call('MGET', unpack(KEYS))
 end
-local digits, room, size, times = 0, 1, states + 1, 1
-values[size] = now
+local heads, short, times = {}, states <= 1000, 1
 for state = 1, states do
   local value = values[state]
-  if counted then times = tonumber(ARGV[4 + state]) end
+  if counted then times = ARGV[4 + state] + 0 end
 local time, ends, passed = now, 0, 0
 local zero, rest, seen, hold, leases, converted, written, expires
 if value then
@@ -1949,16 +1946,18 @@ if value then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
+    made = made or rare(now, pack, parse)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = made.read(value, 0)
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      made = made or rare(now, pack, parse)
+      zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
     if leases then
-      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
+      zero, rest, leases = made.settle(zero, rest, n, m, burst, leases, time)
     end
   end
 end
@@ -1982,9 +1981,10 @@ if passed > 0 or converted then
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
   if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
+    made = made or rare(now, pack, parse)
+    written = made.value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
-      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
+      expires = made.expires(zero, rest, time, hold, n, m, burst, leases)
     elseif hold > 0 and time + hold > expires then
       expires = time + hold
     end
@@ -1995,21 +1995,26 @@ if passed > 0 or converted then
     written = pack('>I3I4I3I5I3I5I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
   end
 end
-  if written then call('SET', KEYS[state], written, 'PXAT', (expires - expires % 1000) / 1000) end
-  if room * (times + 1) > 4503599627370496 then
-    size = size + 1
-    values[size] = digits
-    digits, room = 0, 1
-  end
-  digits, room = digits * (times + 1) + passed, room * (times + 1)
+  if written then call('SET', KEYS[state], written, 'PXAT', format('%d', expires / 1000)) end
+  local length = 0
+  if value then length = #value end
+  if length > 255 or passed > 255 then short = false end
+  heads[2 * state - 1], heads[2 * state] = length, passed
+  if not value then values[state] = '' end
 end
-values[size + 1] = digits
-return values
+local head
+if short then
+  head = string.char(1, unpack(heads))
+else
+  for state = 1, states do heads[state] = pack('>I4I4', heads[2 * state - 1], heads[2 * state]) end
+  head = string.char(4) .. table.concat(heads, '', 1, states)
+end
+return head .. table.concat(values) .. pack('>I7', now)
 `,
 }
 
 export const consumeProgram: Program = {
-  sha1: '0d7ed9979aeea3e4bfd94666bf3e7c235de17208',
+  sha1: 'eaf95a30a976c1e2c342ece3d5440b9f26bd751c',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2181,9 +2186,8 @@ local function counter(value, row, times)
 end
     kernels[2] = counter
   else
-local made
-local function rare()
-  if made then return made end
+    local made
+local function rare(now, pack, parse)
 local function split(value)
   local size = #value
   if size < 7 then return 0, value end
@@ -2362,8 +2366,7 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   end
   return zero, rest, time, longest, leases
 end
-  made = { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
-  return made
+  return { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
 end
     local function bucket(value, row, times)
 local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
@@ -2392,16 +2395,18 @@ if value then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
+    made = made or rare(now, pack, parse)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = made.read(value, 0)
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      made = made or rare(now, pack, parse)
+      zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
     if leases then
-      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
+      zero, rest, leases = made.settle(zero, rest, n, m, burst, leases, time)
     end
   end
 end
@@ -2425,9 +2430,10 @@ if passed > 0 or converted then
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
   if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
+    made = made or rare(now, pack, parse)
+    written = made.value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
-      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
+      expires = made.expires(zero, rest, time, hold, n, m, burst, leases)
     elseif hold > 0 and time + hold > expires then
       expires = time + hold
     end

@@ -8,6 +8,7 @@ import type { Call, CallGroup, GroupVerdict } from '../store.ts'
 import { TOLD, toldLimit } from '../told-limit.ts'
 import { FULL } from './new-keys.ts'
 import type { AskedState, Question } from './question.ts'
+import { Nonsense, type Reply, replyOf } from './replies.ts'
 import { readValue } from './value.ts'
 
 /** A state as it is at this point of the replay. */
@@ -21,19 +22,14 @@ interface Held {
   readonly step: Step<unknown>
 }
 
-/** An answer that is being read: the values, then numbers, of which `at` is the next. */
+/** An answer that is being read. */
 interface Reading {
-  readonly reply: readonly unknown[]
+  readonly reply: Reply
   readonly now: Micros
   /** By the states' places. */
   readonly held: Held[]
-  at: number
 }
 
-/** What makes no sense. */
-class Nonsense extends Error {}
-
-const LARGEST_ROOM = 2 ** 52
 /** Numbers of a bucket without leases. */
 const BUCKET = 7
 
@@ -46,8 +42,8 @@ const REFUSED: GroupVerdict = { outcome: 'undecided', allowed: false, at: Number
  */
 export function replay(groups: readonly CallGroup[], { states, parts, order }: Question, reply: unknown): GroupVerdict[] | undefined {
   try {
-    if (!Array.isArray(reply)) return undefined
-    const reading: Reading = { reply, now: whole(reply[states.length]), held: [], at: states.length + 1 }
+    const read = replyOf(reply, states.length)
+    const reading: Reading = { reply: read, now: read.now, held: [] }
     const verdicts = groups.map(({ calls }, index): GroupVerdict => {
       const part = parts[index]
       if (part === undefined) return { outcome: 'allowed', allowed: true, at: reading.now, calls: [], source: 'store' }
@@ -55,7 +51,7 @@ export function replay(groups: readonly CallGroup[], { states, parts, order }: Q
       if (verdict.allowed) part.passed += 1
       return verdict
     })
-    return samePassed(reading, order) ? verdicts : undefined
+    return read.isPassed(order) ? verdicts : undefined
   } catch (error) {
     if (error instanceof Nonsense) return undefined
     throw error
@@ -107,11 +103,9 @@ function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly A
 
 /** The verdict that comes next in the answer. */
 function toldNext(reading: Reading, limit: AnyLimit): AnyLimit {
-  const from = reading.at
-  reading.at += TOLD
   const told = toldLimit(
     limit,
-    Array.from({ length: TOLD }, (_, index) => whole(reading.reply[from + index])),
+    Array.from({ length: TOLD }, () => reading.reply.next()),
   )
   if (told === undefined) throw new Nonsense()
   return told
@@ -122,16 +116,17 @@ function heldOf({ held, reply }: Reading, { place, told }: AskedState, limit: An
   const { algorithm } = limit
   const known = held[place]
   if (known !== undefined) return known
-  const found = reply[place - 1]
-  const step = algorithm.step()
-  const made: Held = { state: undefined, ends: 0, leased: false, missing: found === null, step }
+  const made: Held = { state: undefined, ends: 0, leased: false, missing: false, step: algorithm.step() }
   held[place] = made
-  if (found === null) return made
   if (told) {
-    made.ends = whole(found)
+    const ends = reply.ends(place)
+    made.missing = ends === null
+    made.ends = ends ?? 0
     return made
   }
-  if (!(found instanceof Uint8Array)) throw new Nonsense()
+  const found = reply.found(place)
+  made.missing = found === null
+  if (found === null) return made
   const { tag, numbers, ends } = readValue(found)
   // A state of another algorithm is no value here, block and all.
   if (numbers === undefined || tag === algorithm.tag) made.ends = ends
@@ -149,27 +144,4 @@ function samePlan({ algorithm, plan }: AnyLimit, numbers: readonly number[]): Bu
   const [zero = 0, rest = 0, seen = 0, hold = 0, n, m, burst] = numbers
   const known = plan as BucketPlan
   return known.n === n && known.m === m && known.burst === burst ? { zero, rest, seen, hold, plan: known } : undefined
-}
-
-/** Whether what passed of each part is what the program says, written as it writes it. */
-function samePassed({ reply, at }: Reading, order: Question['order']): boolean {
-  let [digits, room, next] = [0, 1, at]
-  for (const part of order) {
-    const base = 'states' in part ? 2 : part.times + 1
-    if (room * base > LARGEST_ROOM) {
-      if (whole(reply[next++]) !== digits) return false
-      digits = 0
-      room = 1
-    }
-    digits = digits * base + part.passed
-    room *= base
-  }
-  return whole(reply[next]) === digits && reply.length === next + 1
-}
-
-/** Clients pass whole numbers as numbers or, told to, as text. */
-function whole(value: unknown): number {
-  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
-  if (Number.isSafeInteger(number) && (number as number) >= 0) return number as number
-  throw new Nonsense()
 }

@@ -15,9 +15,7 @@ const NOTHING: Stored = { ends: 0 }
 /** Bytes of a block, of the head of a log, and of each of its entries. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
-/** Widths of a state's numbers, by its length; the first has a kind in its top three bits. */
-const SHORT = [7, 3, 1, 1]
-const MIDDLE = [7, 3, 5, 3, 5, 5]
+/** Widths of a long bucket's numbers; the first has a kind in its top three bits, as every state's. */
 const LONG = [7, 7, 7, 7, 7, 7, 7]
 const [BUCKET, WINDOW, COUNTER, BLOCKED] = [4, 5, 6, 7]
 
@@ -41,17 +39,15 @@ function readState(bytes: Uint8Array): Stored | undefined {
   const { length } = bytes
   if (kind === BUCKET) {
     if (length === 12) {
-      const [zero = 0, age = 0, n = 0, burst = 0] = fields(bytes, SHORT)
-      return bucket(zero, 0, zero + age, 0, n, 1, burst * MICRO)
+      const zero = unsigned(bytes, 0, 7)
+      return bucket([zero, 0, zero + unsigned(bytes, 7, 3), 0, bytes[10] as number, 1, (bytes[11] as number) * MICRO])
     }
     if (length === 28) {
-      const [zero = 0, rest = 0, age = 0, n = 0, m = 0, burst = 0] = fields(bytes, MIDDLE)
-      return bucket(zero, rest, zero + age, 0, n, m, burst)
+      const [zero, rest, age] = [unsigned(bytes, 0, 7), unsigned(bytes, 7, 3), unsigned(bytes, 10, 5)]
+      return bucket([zero, rest, zero + age, 0, unsigned(bytes, 15, 3), unsigned(bytes, 18, 5), unsigned(bytes, 23, 5)])
     }
     const more = (length - 49) / 28
-    return more >= 0 && Number.isInteger(more)
-      ? bucket(...fields(bytes, [...LONG, ...Array.from({ length: 4 * more }, () => 7)]))
-      : undefined
+    return more >= 0 && Number.isInteger(more) ? bucket(fields(bytes, [...LONG, ...Array.from({ length: 4 * more }, () => 7)])) : undefined
   }
   if (kind === WINDOW && length === 21) return windows('fw', fields(bytes, [7, 7, 7]))
   if (kind === COUNTER && length === 28) return windows('sc', fields(bytes, [7, 7, 7, 7]))
@@ -64,7 +60,7 @@ function isPlan(n: number, m: number, burst: number): boolean {
   return n * (burst / MICRO + 2) <= 2 ** 53 && (burst / n) * m <= 3_200_000_000_000_000
 }
 
-function bucket(...numbers: readonly number[]): Stored {
+function bucket(numbers: readonly number[]): Stored {
   const [, rest = 0, , , n = 0, m = 0, burst = 0] = numbers
   return rest < n && isPlan(n, m, burst) ? { ends: 0, tag: 'tb', numbers } : NOTHING
 }
@@ -84,7 +80,7 @@ function fields(bytes: Uint8Array, widths: readonly number[]): number[] {
 }
 
 /** A whole number below 2^53, most significant byte first; a kind in its top three bits is not read. */
-function unsigned(bytes: Uint8Array, from: number, width: number): number {
+export function unsigned(bytes: Uint8Array, from: number, width: number): number {
   let number = width === 7 ? (bytes[from] as number) & 0x1f : (bytes[from] as number)
   for (let at = from + 1; at < from + width; at += 1) number = number * 256 + (bytes[at] as number)
   return number
@@ -113,7 +109,7 @@ function oldBucket(bytes: Uint8Array): Stored | undefined {
   const numbers = integers(bytes)
   if (numbers === undefined || numbers.length !== 8) return undefined
   const [, zero = 0, rest = 0, age = 0, ...others] = numbers
-  return bucket(zero, rest, zero + age, ...others)
+  return bucket([zero, rest, zero + age, ...others])
 }
 
 /** Bytes that follow the type byte of an unsigned (cc to cf) or a signed (d0 to d3) integer. */

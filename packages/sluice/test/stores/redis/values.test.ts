@@ -57,6 +57,20 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     expect(readValue(value)).toEqual({ ends: 0, tag: 'tb', numbers: [...reference.states.values()][0]?.numbers })
   })
 
+  it.each([
+    ['1,200 keys', 1_200, 1],
+    ['300 calls of a key', 1, 300],
+    ['2 calls of each of 700 keys', 700, 2],
+  ])('answers %s at once, whatever the numbers of the reply take', async (_, keys, times) => {
+    const calls = Array.from({ length: keys }, () => call(tokenBucket({ rate: '1/h', burst: times }), 1))
+    const limit = (calls[0] as Call).limit
+    const groups = Array.from({ length: times }, () => calls.map((one) => ({ calls: [{ ...one, limit }] }))).flat()
+    const allowed = await store.consume(groups)
+    expect(allowed.map(({ calls: [one] }) => one?.remaining)).toEqual(groups.map((_one, index) => times - 1 - Math.floor(index / keys)))
+    const denied = await store.consume(groups.slice(0, keys))
+    expect(denied.every(({ outcome }) => outcome === 'denied')).toBe(true)
+  })
+
   it('reads what an earlier version wrote (a rolling deploy)', async () => {
     for (const limit of LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb')) {
       for (const other of [limit, tokenBucket({ rate: '10/s', burst: 100 })]) {

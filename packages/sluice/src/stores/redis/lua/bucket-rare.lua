@@ -1,13 +1,9 @@
--- What few buckets need, made when the first of them is met.
+-- What few buckets need, made when the first of them is met. A function that reaches for nothing outside costs the least to be there.
 
-local made
-
-local function rare()
-  if made then return made end
+local function rare(now, pack, parse)
   -- include: bucket-value.lua
   -- include: bucket-flow.lua
   -- include: bucket-leases.lua
   -- include: bucket-adopt.lua
-  made = { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
-  return made
+  return { read = read_bucket, value = bucket_value, adopt = adopt_bucket, settle = settle, expires = leased_until }
 end

@@ -21,16 +21,18 @@ if value then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = rare().read(value, 0)
+    made = made or rare(now, pack, parse)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = made.read(value, 0)
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      zero, rest, seen, hold, leases = rare().adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      made = made or rare(now, pack, parse)
+      zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
     if leases then
-      zero, rest, leases = rare().settle(zero, rest, n, m, burst, leases, time)
+      zero, rest, leases = made.settle(zero, rest, n, m, burst, leases, time)
     end
   end
 end
@@ -55,9 +57,10 @@ if passed > 0 or converted then
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
   if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-    written = rare().value(zero, rest, time, hold, n, m, burst, ends, leases)
+    made = made or rare(now, pack, parse)
+    written = made.value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
-      expires = rare().expires(zero, rest, time, hold, n, m, burst, leases)
+      expires = made.expires(zero, rest, time, hold, n, m, burst, leases)
     elseif hold > 0 and time + hold > expires then
       expires = time + hold
     end

@@ -3,15 +3,17 @@
 --
 -- KEYS        the states, each once; none to have the program there
 -- ARGV        n, m, burst, cost (burst * m and twice as much stay below 2^53); then, where it is not 1 for each, for each state how many calls
--- returns     the values of the states as they were, nil for none; time; how many passed of each, as digits (see consume.lua)
+-- returns     a text, which is told sooner than a table: a byte, how many bytes are a number; for each state two numbers, how long its value was
+--             (0 for none) and how many passed; the values; the time (7 bytes)
 
-local call, KEYS, ARGV, tonumber = redis.call, KEYS, ARGV, tonumber
-local pack, parse = struct.pack, struct.unpack
+local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local pack, parse, format = struct.pack, struct.unpack, string.format
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
+local made
 -- include: bucket-rare.lua
 
-local n, m, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local n, m, burst = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0
 local parts = ARGV[4] * m
 local cost_rest = parts % n
 local cost = (parts - cost_rest) / n
@@ -26,19 +28,24 @@ if states == 1 then
 elseif states > 1 then
   values = call('MGET', unpack(KEYS))
 end
-local digits, room, size, times = 0, 1, states + 1, 1
-values[size] = now
+local heads, short, times = {}, states <= 1000, 1
 for state = 1, states do
   local value = values[state]
-  if counted then times = tonumber(ARGV[4 + state]) end
+  if counted then times = ARGV[4 + state] + 0 end
   -- include: bucket-step.lua
-  if written then call('SET', KEYS[state], written, 'PXAT', (expires - expires % 1000) / 1000) end
-  if room * (times + 1) > 4503599627370496 then
-    size = size + 1
-    values[size] = digits
-    digits, room = 0, 1
-  end
-  digits, room = digits * (times + 1) + passed, room * (times + 1)
+  -- A number would be written with all digits that it could have.
+  if written then call('SET', KEYS[state], written, 'PXAT', format('%d', expires / 1000)) end
+  local length = 0
+  if value then length = #value end
+  if length > 255 or passed > 255 then short = false end
+  heads[2 * state - 1], heads[2 * state] = length, passed
+  if not value then values[state] = '' end
 end
-values[size + 1] = digits
-return values
+local head
+if short then
+  head = string.char(1, unpack(heads))
+else
+  for state = 1, states do heads[state] = pack('>I4I4', heads[2 * state - 1], heads[2 * state]) end
+  head = string.char(4) .. table.concat(heads, '', 1, states)
+end
+return head .. table.concat(values) .. pack('>I7', now)

@@ -29,6 +29,7 @@ local function kernel(tag)
     -- include: counter.lua
     kernels[2] = counter
   else
+    local made
     -- include: bucket-rare.lua
     local function bucket(value, row, times)
       -- include: bucket-row.lua
