@@ -44,6 +44,8 @@ export interface CallOptions {
   /** The store settles by this instant of its time port's monotonic clock, with a StoreFailure if it must. */
   readonly deadline?: MonotonicInstant
   readonly signal?: AbortSignal
+  /** A store over a wire may call it when the answer has come and before it is read: what waits for its turn may be sent meanwhile. */
+  readonly heard?: () => void
   /** Decide as if it were this time: the test kit's clock, also for remote programs. States then outlive their time to live. */
   readonly now?: Micros
 }

@@ -35,8 +35,12 @@ export function packedLayout(prefix: string, placeOf: (name: string) => Place): 
   }
 }
 
+export function isTold({ algorithm }: Call['limit']): boolean {
+  return algorithm.cells === 'log'
+}
+
 export function calledOf({ id, limit }: Call): Named {
-  return { name: stateName(id), told: limit.algorithm.cells === 'log' }
+  return { name: stateName(id), told: isTold(limit) }
 }
 
 /** Of a state that is named without its limit: scopes end with the algorithm's tag. */

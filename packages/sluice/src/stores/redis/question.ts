@@ -1,8 +1,8 @@
 import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { stateName } from '../../keys/encode.ts'
-import type { AdjustOptions, Call, CallGroup, CallOptions } from '../store.ts'
-import { calledOf, type Named } from './layout.ts'
+import type { AdjustOptions, Call, CallGroup, CallOptions, Scope, StateId } from '../store.ts'
+import { isTold, type Named } from './layout.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
 import { isSmall, mostOf, rowOf } from './rows.ts'
 
@@ -63,8 +63,20 @@ export function questionOf(
 ): Question {
   const first = groups[0]?.calls[0]
   const alike = first !== undefined && charge && !packed && options?.now === undefined && areAlike(groups, first)
-  if (alike && !groups.some(({ calls }) => isClosed(calls[0]?.id.scope.text ?? ''))) return alikeQuestion(groups, first)
+  if (alike && !isAnyClosed(groups, isClosed)) return alikeQuestion(groups, first)
   return mixedQuestion(groups, options?.now ?? 0, charge, isClosed)
+}
+
+/** Whether a state of one of them may not be made; they are mostly of one scope. */
+function isAnyClosed(groups: readonly CallGroup[], isClosed: (scope: string) => boolean): boolean {
+  let last: Scope | undefined
+  for (let index = 0; index < groups.length; index += 1) {
+    const scope = groups[index]?.calls[0]?.id.scope
+    if (scope === last || scope === undefined) continue
+    if (isClosed(scope.text)) return true
+    last = scope
+  }
+  return false
 }
 
 /** Calls of one cost, each a group of its own, on buckets of one limit. */
@@ -80,16 +92,21 @@ const MOST_ALIKE = 4_000
 function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call): Question {
   const plan = limit.plan as BucketPlan
   const runs = new Map<string, Run>()
+  let last: { readonly id: StateId; readonly run: Run } | undefined
   const parts = groups.map(({ calls }): Run => {
     const call = calls[0] as Call
-    const name = stateName(call.id)
-    const known = runs.get(name)
-    if (known !== undefined) {
-      known.times += 1
-      return known
+    const { id } = call
+    // On a busy key most calls are the neighbour's again, and making its name is most of a question.
+    if (last !== undefined && last.id.key === id.key && last.id.scope === id.scope) {
+      last.run.times += 1
+      return last.run
     }
-    const run: Run = { state: newState(call, runs.size + 1, false), row: undefined, times: 1, passed: 0 }
-    runs.set(name, run)
+    const name = stateName(id)
+    let run = runs.get(name)
+    if (run === undefined)
+      runs.set(name, (run = { state: newState(call, name, runs.size + 1, false), row: undefined, times: 1, passed: 0 }))
+    else run.times += 1
+    last = { id, run }
     return run
   })
   const order = [...runs.values()]
@@ -98,9 +115,8 @@ function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call): Que
   return { program: bucketsProgram, args: [plan.n, plan.m, plan.burst, mostOf(plan, cost), ...times], states: asked, parts, order }
 }
 
-function newState(call: Call, place: number, closed: boolean): AskedState {
-  const { name, told } = calledOf(call)
-  return { name, told, scope: call.id.scope.text, closed, made: false, run: undefined, place }
+function newState({ id, limit }: Call, name: string, place: number, closed: boolean): AskedState {
+  return { name, told: isTold(limit), scope: id.scope.text, closed, made: false, run: undefined, place }
 }
 
 /** As consume.lua documents. */
@@ -115,6 +131,7 @@ function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolea
       const { text } = call.id.scope
       return newState(
         call,
+        name,
         0,
         entry(scopes, text, () => isClosed(text)),
       )

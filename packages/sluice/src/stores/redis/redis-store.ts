@@ -84,6 +84,7 @@ export function redisStore(options: RedisStoreOptions): Store {
   ): Promise<readonly GroupVerdict[]> => {
     const question = questionOf(groups, callOptions, charge, layout.packed, newKeys.closed)
     const reply = await ask(question.program, question.states, question.args, callOptions)
+    callOptions?.heard?.()
     const verdicts = replay(groups, question, reply)
     if (verdicts === undefined) throw nonsense(reply)
     if (charge) newKeys.made(question.states)

@@ -3,6 +3,7 @@ import { refuseUnknown } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import {
+  type Call,
   type CallGroup,
   type CallOptions,
   type GroupVerdict,
@@ -60,11 +61,13 @@ export function withCoalescing(store: Store, options: CoalescingOptions = {}): S
     send: (groups, callOptions) => store.consume(groups, callOptions),
     weigh: ({ calls }) => calls.length,
     namesOf: ({ calls }) => calls.map(({ id }) => nameOf(id)),
+    keyAt: ({ calls }, index) => (calls[index] as Call).id.key,
   }
   const leased: Joint<LeaseRequest, LeaseAnswer> = {
     send: (requests, callOptions) => (lease as NonNullable<typeof lease>)(requests, callOptions),
     weigh: () => 1,
     namesOf: ({ call }) => [nameOf(call.id)],
+    keyAt: ({ call }) => call.id.key,
   }
   const lanes = new Map<number, Lane>()
   const openLane = (): Lane => ({ groups: new JointCalls(joined, bounds), leases: new JointCalls(leased, bounds) })

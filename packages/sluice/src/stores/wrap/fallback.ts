@@ -35,7 +35,7 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
     async (groups, callOptions) => {
       try {
         const verdicts = await store[verb](groups, callOptions)
-        if (verdicts.every((verdict) => verdict.outcome !== 'undecided')) return verdicts
+        if (areDecided(verdicts)) return verdicts
         return await Promise.all(
           verdicts.map(async (verdict, index) =>
             verdict.outcome === 'undecided' ? stand(verb, groups[index] as CallGroup, callOptions, reason(verdict)) : verdict,
@@ -71,6 +71,11 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
     ready: (callOptions) => store.ready(callOptions),
     close: () => store.close(),
   }
+}
+
+function areDecided(verdicts: readonly GroupVerdict[]): boolean {
+  for (let index = 0; index < verdicts.length; index += 1) if (verdicts[index]?.outcome === 'undecided') return false
+  return true
 }
 
 /** Nothing is known of the store's time, so none is invented. */

@@ -1,6 +1,9 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
-import type { Cancel, MonotonicInstant, Time } from '../../time/time.ts'
+import type { Time } from '../../time/time.ts'
 import { type CallOptions, StoreFailure, type StoreFailureKind } from '../store.ts'
+import { Alarm } from './alarm.ts'
+import { beside } from './beside.ts'
+import { handOut, handOutInTurns } from './hand-out.ts'
 import { turnsOf } from './turns.ts'
 import { type Alone, type Joint, Waiting } from './waiting.ts'
 
@@ -23,33 +26,42 @@ interface Flight<Item> {
 
 const never = Number.POSITIVE_INFINITY
 
+/** So many callers that are answered together while nobody waits go in step. */
+const IN_STEP = 32
+/** So many callers that share no state with a call under way need not wait for it: two calls keep a server busy. */
+const BESIDE = 16
+const MOST_ABREAST = 2
+
 /**
  * A queue in front of a store: what is asked while nothing is under way is sent in the same tick, what is asked meanwhile travels in the
- * next call, in order of arrival. One timer stands for all deadlines.
+ * next call, in order of arrival, and beside the one under way where there is enough of it and no state in common. One timer stands for all deadlines.
  */
 export class JointCalls<Item, Answer> {
   readonly #joint: Joint<Item, Answer>
   readonly #bounds: JointBounds
   #queue: Waiting<Item>[] = []
-  #flight: Flight<Item> | undefined
+  /** Those that calls of the same states wait for. */
+  #open: Flight<Item>[] = []
   /** Lost ones too, as long as callers with later deadlines wait for them. */
-  readonly #flights = new Set<Flight<Item>>()
+  #flights: Flight<Item>[] = []
   /** Operations that run alone, and how many of them there are with those that wait. */
   readonly #running = new Set<Waiting<Item>>()
   #alone = 0
   #scheduled = false
-  #armedFor: MonotonicInstant = never
-  #disarm: Cancel | undefined
+  /** Not before so many callers wait is looked for what may travel beside the call under way. */
+  #besideAt = BESIDE
+  readonly #alarm: Alarm
   #onIdle: (() => void)[] = []
 
   constructor(joint: Joint<Item, Answer>, bounds: JointBounds) {
     this.#joint = joint
     this.#bounds = bounds
+    this.#alarm = new Alarm(bounds.clock, () => this.#expire())
   }
 
   /** Whether nothing waits and nothing is under way. */
   get idle(): boolean {
-    return this.#queue.length === 0 && this.#flights.size === 0 && this.#running.size === 0
+    return this.#queue.length === 0 && this.#flights.length === 0 && this.#running.size === 0
   }
 
   async whenIdle(): Promise<void> {
@@ -84,8 +96,8 @@ export class JointCalls<Item, Answer> {
     this.#queue.push(caller)
     if (alone !== undefined) this.#alone += 1
     if (options?.signal !== undefined) caller.listen(options.signal, () => this.#aborted(caller))
-    if (this.#flight !== undefined || this.#alone > 0) this.#watch(caller)
-    if (this.#scheduled || (this.#flight !== undefined && this.#alone === 0)) return
+    if (this.#open.length > 0 || this.#alone > 0) this.#watch(caller)
+    if (this.#scheduled || (this.#alone === 0 && !this.#mayDepart())) return
     this.#scheduled = true
     void Promise.resolve().then(() => {
       this.#scheduled = false
@@ -112,19 +124,40 @@ export class JointCalls<Item, Answer> {
     if (alone !== undefined) this.#alone -= 1
   }
 
+  /** Whether a call may go out, with what waits. */
+  #mayDepart(): boolean {
+    return this.#open.length === 0 || (this.#open.length < MOST_ABREAST && this.#queue.length >= this.#besideAt)
+  }
+
   #pump(): void {
     if (this.#alone > 0) this.#pumpInTurn()
-    else if (this.#flight === undefined && this.#queue.length > 0) this.#send(this.#take())
+    else if (this.#queue.length > 0 && this.#mayDepart()) this.#depart()
     if (!this.idle) return
-    this.#disarm?.()
-    this.#disarm = undefined
-    this.#armedFor = never
+    this.#alarm.stop()
     for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
+  #depart(): void {
+    const [flight] = this.#open
+    if (flight === undefined) {
+      this.#send(this.#take())
+      if (this.#queue.length > 0) this.#pump()
+      return
+    }
+    const { taken, left } = beside(this.#queue, flight.callers, this.#bounds.maxCalls)
+    if (taken.length < BESIDE) {
+      // Looking costs as much as there is to look at: not again before that was worth it.
+      this.#besideAt = 2 * this.#queue.length
+      return
+    }
+    this.#queue = left
+    for (const caller of left) this.#watch(caller)
+    this.#send(taken)
+  }
+
   #pumpInTurn(): void {
-    const underWay = [...this.#running, ...(this.#flight?.callers ?? [])]
-    const { together, alone, left } = turnsOf(this.#queue, underWay, this.#flight === undefined ? this.#bounds.maxCalls : 0)
+    const underWay = [...this.#running, ...this.#open.flatMap(({ callers }) => callers)]
+    const { together, alone, left } = turnsOf(this.#queue, underWay, this.#open.length === 0 ? this.#bounds.maxCalls : 0)
     this.#queue = left
     for (const caller of alone) this.#start(caller)
     if (together.length > 0) this.#send(together)
@@ -172,22 +205,22 @@ export class JointCalls<Item, Answer> {
     const [first] = callers
     if (first === undefined) return this.#pump()
     const flight: Flight<Item> = { callers, lost: false }
-    this.#flight = flight
-    this.#flights.add(flight)
+    this.#open.push(flight)
+    this.#besideAt = BESIDE
+    this.#flights.push(flight)
     const { items, options } = callers.length === 1 ? first : this.#joined(callers)
-    this.#joint.send(items, options).then(
+    this.#joint.send(items, { ...options, heard: () => this.#land(flight) }).then(
       (answers) => {
         this.#land(flight)
         if (callers.length === 1) first.give(answers)
-        else handOut(callers, answers)
+        else if (callers.length < IN_STEP || !this.idle) handOut(callers, answers)
+        else handOutInTurns(callers, answers)
       },
       (error: unknown) => {
         this.#land(flight)
         // One caller's misuse is refused before anything is charged, and is not the others'.
         const misuse = error instanceof LimiterError && callers.length > 1
-        for (const caller of callers)
-          if (misuse) this.#sendAgain(caller)
-          else caller.fail(error)
+        callers.forEach((caller) => (misuse ? this.#sendAgain(caller) : caller.fail(error)))
       },
     )
   }
@@ -227,27 +260,25 @@ export class JointCalls<Item, Answer> {
     )
   }
 
-  /** The next call goes out before the answers of this one are handed out: the server need not wait for that. */
+  /** The next call goes out before the answer to this one is read and handed out: the server need not wait for that. */
   #land(flight: Flight<Item>): void {
-    this.#flights.delete(flight)
-    if (this.#flight === flight) this.#flight = undefined
+    const at = this.#flights.indexOf(flight)
+    if (at === -1) return
+    this.#flights.splice(at, 1)
+    this.#close((one) => one === flight)
     this.#pump()
   }
 
-  #watch({ options }: Waiting<Item>): void {
-    if (options?.deadline !== undefined && options.deadline < this.#armedFor) this.#arm(options.deadline)
+  #close(over: (flight: Flight<Item>) => boolean): void {
+    this.#open = this.#open.filter((flight) => !over(flight))
+    this.#besideAt = BESIDE
   }
 
-  #arm(deadline: MonotonicInstant): void {
-    this.#disarm?.()
-    this.#armedFor = deadline
-    const { clock } = this.#bounds
-    this.#disarm = clock.after(Math.max(0, Math.ceil(deadline - clock.monotonic())), () => this.#expire())
+  #watch({ options }: Waiting<Item>): void {
+    this.#alarm.tell(options?.deadline)
   }
 
   #expire(): void {
-    this.#armedFor = never
-    this.#disarm = undefined
     const now = this.#bounds.clock.monotonic()
     const due = (caller: Waiting<Item>): boolean => !caller.settled && (caller.options?.deadline ?? never) <= now
     for (const caller of this.#queue.filter(due)) {
@@ -261,20 +292,9 @@ export class JointCalls<Item, Answer> {
       if (late.length > 0) flight.lost = true
       for (const caller of late) this.#fail(caller, 'timeout', 'unknown', 'no answer by the deadline')
     }
-    if (this.#flight?.lost === true) this.#flight = undefined
+    this.#close(({ lost }) => lost)
     for (const caller of this.#queue) this.#watch(caller)
     for (const { callers } of this.#flights) for (const caller of callers) if (!caller.settled && callers.length > 1) this.#watch(caller)
     this.#pump()
-  }
-}
-
-/** To each caller as many answers as it had items. */
-function handOut<Item>(callers: readonly Waiting<Item>[], answers: readonly unknown[]): void {
-  let at = 0
-  for (let index = 0; index < callers.length; index += 1) {
-    const caller = callers[index] as Waiting<Item>
-    const count = caller.items.length
-    caller.give(count === 1 ? [answers[at]] : answers.slice(at, at + count))
-    at += count
   }
 }

@@ -8,6 +8,8 @@ export interface Joint<Item, Answer> {
   weigh(item: Item): number
   /** The states that an item asks, as texts. */
   namesOf(item: Item): readonly string[]
+  /** The key of one of an item's calls: alike wherever states are, and at hand. */
+  keyAt(item: Item, index: number): string
 }
 
 /** An operation that travels alone, and the states that it touches. */
@@ -24,7 +26,7 @@ export class Waiting<Item> implements Asking {
   readonly weight: number
   readonly options: CallOptions | undefined
   readonly alone: Alone | undefined
-  readonly #joint: Pick<Joint<Item, never>, 'namesOf'>
+  readonly #joint: Pick<Joint<Item, never>, 'namesOf' | 'weigh' | 'keyAt'>
   readonly #resolve: Settle<never>
   readonly #reject: Settle<unknown>
   #abort: (() => void) | undefined
@@ -51,6 +53,17 @@ export class Waiting<Item> implements Asking {
 
   names(): readonly string[] {
     return this.alone?.names ?? this.items.flatMap((item) => this.#joint.namesOf(item))
+  }
+
+  mark(into: Set<string>): void {
+    const joint = this.#joint
+    for (const item of this.items) for (let at = joint.weigh(item) - 1; at >= 0; at -= 1) into.add(joint.keyAt(item, at))
+  }
+
+  meets(marked: ReadonlySet<string>): boolean {
+    const joint = this.#joint
+    for (const item of this.items) for (let at = joint.weigh(item) - 1; at >= 0; at -= 1) if (marked.has(joint.keyAt(item, at))) return true
+    return false
   }
 
   listen(signal: AbortSignal, abort: () => void): void {

@@ -52,7 +52,7 @@ describe('a caller who leaves a joint call', () => {
     const said = heard([ask('a', { deadline: 10 }), ask('b', { deadline: 30 }), ask('c')])
     await settle()
     const waiting = heard([ask('d', { deadline: 20 }), ask('e', { deadline: 40 })])
-    expect(calls[0]?.options).toBeUndefined()
+    expect(calls[0]?.options?.deadline).toBeUndefined()
     clock.advance(9.9)
     await settle()
     expect(said[0]).toBe('waits')
@@ -79,7 +79,7 @@ describe('a caller who leaves a joint call', () => {
     clock.advance(20)
     await settle()
     // A call that travels alone is the store's to settle, by the deadline that it was given.
-    expect(calls[0]?.options).toEqual({ deadline: 50 })
+    expect(calls[0]?.options?.deadline).toBe(50)
     expect([...said, ...waiting]).toEqual(['waits', 'timeout no', 'waits'])
     await calls[0]?.answer()
     expect(calls[1]?.keys).toEqual(['c'])

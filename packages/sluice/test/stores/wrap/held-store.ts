@@ -31,6 +31,7 @@ export function heldStore(clock: Time, inner: Store = memoryStore({ clock })): H
         keys,
         options,
         answer: async () => {
+          options?.heard?.()
           await run().then(resolve, reject)
           await settle()
         },
