@@ -66,7 +66,7 @@ describe('npm run bench', () => {
     const json = join(folder(), 'results.json')
     const { code, out } = await bench(['embedded', '--only', 'hot,http,size', '--seconds', '0.1', '--json', json])
     expect(code).toBe(0)
-    expect(out).toMatch(/^checkSync \[all allowed, burst 10\^7\] .* x +<= 2 .* Map \d+ ns +0\.00 %$/m)
+    expect(out).toMatch(/^checkSync \[all allowed, burst 10\^7\] .* x +<= 2 .* Map [\d.,]+ [nu]s +0\.00 %$/m)
     expect(out).toMatch(/^default headers \[all allowed, burst 10\^7\] .* us +<= 3 .* bare [\d.]+ us$/m)
     const results = JSON.parse(readFileSync(json, 'utf8')) as { parts: Record<string, { readings: { mark: string }[] }> }
     expect(results).toMatchObject({ suite: 'embedded', seconds: 0.1, machine: { node: process.versions.node } })

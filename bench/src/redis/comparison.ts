@@ -12,7 +12,7 @@ import type { Way } from './ways.ts'
 
 /** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
 const BATCH_MS = 30
-/** So much longer is the batch of a lane that holds something for every caller: it takes it up again one after the other. */
+/** So much longer is the batch of a lane that holds something, a lease or something for every caller: it takes it up again after each pause. */
 const LONGER = 4
 /** How long each lane runs before, in milliseconds for each second of the comparison. */
 const WARM_UP_MS = 900
@@ -32,6 +32,10 @@ export interface Comparison<Name extends string> {
   readonly table: string
 }
 
+function holds(input: LaneInput): boolean {
+  return 'keys' in input && (input.keys === 'own' || input.way === 'leases' || input.way === 'leases-store')
+}
+
 /** Measures lanes side by side, each in a process of its own. */
 export async function compare<Name extends string>(
   options: RedisOptions,
@@ -46,7 +50,7 @@ export async function compare<Name extends string>(
     const place = {
       url: server.url,
       pid: server.pid,
-      batchMs: Math.min(BATCH_MS, seconds * 20) * ('keys' in input && input.keys === 'own' ? LONGER : 1),
+      batchMs: Math.min(BATCH_MS, seconds * 20) * (holds(input) ? LONGER : 1),
       warmUpMs: seconds * WARM_UP_MS,
       quota: { tokens, per, burst },
       space: `lane${index}`,

@@ -133,7 +133,26 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     return finish(consumeSync(question), started)
   }
   const { consumeSync } = store
-  const consumeHere = store.consumeHere?.bind(store)
+  const answerHere = consumeSync ?? store.consumeHere?.bind(store)
+  /** What can be said without asking a store over a wire. */
+  const decideHere =
+    answerHere === undefined
+      ? undefined
+      : (key: string, options: CheckOptions | undefined): Decision | undefined => {
+          if (options !== undefined) timing(options)
+          fill(question.calls, key, options?.cost)
+          // One who has left is not charged by anybody.
+          if (consumeSync === undefined && options?.signal?.aborted === true) return undefined
+          const started = start()
+          const verdict = answerHere(question)
+          return verdict === undefined ? undefined : finish(verdict, started)
+        }
+  // By itself, so that what is answered here is compiled without it.
+  const ask = async (key: string, options: CheckOptions | undefined): Promise<Decision> => {
+    const started = start()
+    const [verdict] = await store.consume([groupOf(key, options?.cost)], timing(options))
+    return finish(verdict as GroupVerdict, started)
+  }
   /** @throws LimiterError NOT_SUPPORTED where the store lacks the verb */
   const able = <V extends 'adjust' | 'block'>(verb: V): NonNullable<Store[V]> => {
     const method = store[verb]
@@ -157,20 +176,14 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   }
   return {
     name,
-    async check(key, options) {
-      if (consumeSync !== undefined) {
-        if (options !== undefined) timing(options)
-        return decideNow(consumeSync, key, options?.cost)
+    check(key, options) {
+      try {
+        const decision = decideHere?.(key, options)
+        if (decision !== undefined) return Promise.resolve(decision)
+      } catch (error) {
+        return Promise.reject(error)
       }
-      const started = start()
-      if (consumeHere !== undefined && options?.signal?.aborted !== true) {
-        if (options !== undefined) timing(options)
-        fill(question.calls, key, options?.cost)
-        const verdict = consumeHere(question)
-        if (verdict !== undefined) return finish(verdict, started)
-      }
-      const [verdict] = await store.consume([groupOf(key, options?.cost)], timing(options))
-      return finish(verdict as GroupVerdict, started)
+      return ask(key, options)
     },
     checkSync(key, options) {
       if (consumeSync === undefined) throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
