@@ -64,8 +64,17 @@ export function digestOf(id: StateId): string {
   return digestOfName(stateName(id))
 }
 
+/** Of the names that were asked last: a key that is asked again has its digest made once. */
+let digests = new Map<string, string>()
+const MOST_DIGESTS = 1_000
+
 function digestOfName(name: string): string {
-  return sha256(name).slice(0, 32)
+  const known = digests.get(name)
+  if (known !== undefined) return known
+  const digest = sha256(name).slice(0, 32)
+  if (digests.size >= MOST_DIGESTS) digests = new Map()
+  digests.set(name, digest)
+  return digest
 }
 
 /** Each once, in the order in which rows are locked. */
@@ -99,20 +108,32 @@ function unitOf(kind: number, numbers: readonly number[]): bigint {
   return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) * 4n
 }
 
-/**
- * One call to one bucket, for the function that decides nothing else: digest, unit, n, m, burst, cost, and spans of the cost and of a full bucket. Undefined where
- * the question is another.
- */
-export function bucketCall(groups: readonly CallGroup[]): readonly string[] | undefined {
-  const [group] = groups
-  const [call] = group?.calls ?? []
-  if (call === undefined || groups.length > 1 || (group as CallGroup).calls.length > 1 || call.limit.algorithm.tag !== 'tb')
-    return undefined
+/** Calls of one cost to one bucket, each a group of its own: the question, and what the function for them reads. */
+export interface BucketQuestion {
+  readonly question: Question
+  /** How many calls, digest, unit, n, m, burst, cost, and spans of the cost and of a full bucket. */
+  readonly values: readonly string[]
+}
+
+/** Undefined where the question is another. */
+export function bucketQuestion(groups: readonly CallGroup[]): BucketQuestion | undefined {
+  const call = groups[0]?.calls[0]
+  if (call === undefined || call.limit.algorithm.tag !== 'tb' || !groups.every((group) => asks(group, call))) return undefined
+  const digest = digestOf(call.id)
+  const text = planText(call.limit)
   const plan = call.limit.plan as BucketPlan
   const spent = spanOf(plan, Math.min(call.cost, plan.burst))
   const { micros, rest } = plan.emptyBefore
-  const [, unit] = planText(call.limit).split(',', 2)
-  return [digestOf(call.id), unit as string, ...[plan.n, plan.m, plan.burst, call.cost, spent.micros, spent.rest, micros, rest].map(String)]
+  const numbers = [plan.n, plan.m, plan.burst, call.cost, spent.micros, spent.rest, micros, rest]
+  return {
+    question: { ids: [digest], firsts: [call], firstPlans: [1], plans: [text], slots: groups.map(() => 0), calls: [] },
+    values: [String(groups.length), digest, text.split(',', 2)[1] as string, ...numbers.map(String)],
+  }
+}
+
+function asks({ calls }: CallGroup, { id, limit, cost }: Call): boolean {
+  const [call] = calls
+  return calls.length === 1 && call?.limit === limit && call.cost === cost && call.id.key === id.key && call.id.scope === id.scope
 }
 
 /** An array as PostgreSQL reads it. */

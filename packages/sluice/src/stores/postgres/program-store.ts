@@ -1,6 +1,6 @@
 import { type CallGroup, type CallOptions, type GroupVerdict, StoreFailure } from '../store.ts'
 import { createAsking } from './asking.ts'
-import { arrayText, bucketCall, digestOf, digestsOf, planText, questionOf } from './encode.ts'
+import { arrayText, bucketQuestion, digestOf, digestsOf, planText, questionOf } from './encode.ts'
 import { classify } from './failures.ts'
 import { migrate } from './migrate.ts'
 import type { Chosen, PostgresStore } from './options.ts'
@@ -24,19 +24,18 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
     callOptions: CallOptions | undefined,
     charging: boolean,
   ): Promise<readonly GroupVerdict[]> => {
-    const question = questionOf(groups)
-    const sizes = groups.map(({ calls }) => calls.length)
-    const values = (waiting: string): string[] => [
-      String(callOptions?.now ?? 0),
-      String(charging),
-      waiting,
-      ...[question.ids, question.firstPlans, sizes, question.plans, question.calls].map(arrayText),
-    ]
-    const one = charging && onContention === 'wait' ? bucketCall(groups) : undefined
+    const now = String(callOptions?.now ?? 0)
+    const alike = charging && onContention === 'wait' ? bucketQuestion(groups) : undefined
+    const question = alike?.question ?? questionOf(groups)
+    const values = (waiting: string): string[] => {
+      const sizes = groups.map(({ calls }) => calls.length)
+      return [now, String(charging), waiting, ...[question.ids, question.firstPlans, sizes, question.plans, question.calls].map(arrayText)]
+    }
     const [row] =
-      one === undefined
+      alike === undefined
         ? await ask(statements.consume, (tries) => values(onContention === 'fail' ? '0' : waitingAt(tries)), callOptions)
-        : await ask(statements.bucket, (tries) => [String(callOptions?.now ?? 0), waitingAt(tries), ...one], callOptions)
+        : await ask(statements.bucket, (tries) => [now, waitingAt(tries), ...alike.values], callOptions)
+    callOptions?.heard?.()
     const reply = row?.['reply']
     const verdicts = typeof reply === 'string' ? replay(groups, question, numbersOf(reply)) : undefined
     if (verdicts !== undefined) return verdicts

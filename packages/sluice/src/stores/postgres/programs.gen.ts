@@ -202,7 +202,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: 'cb53935695ade2b4bddc871594687038d4a520fbe42f6a05d533cb95dc96c18e', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: 'e829f22cec89cdf40b2a515037d58da18dd3ef954e4c9f7b1f78851b4be51954', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -782,7 +782,7 @@ begin
   return reply || told || foreign_plans;
 end $$;
 create function sluice_bucket_v2(
-  given bigint, waiting int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
+  given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
   empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
 declare
@@ -791,11 +791,15 @@ declare
   at bigint;
   zero bigint;
   rest bigint;
+  next_zero bigint;
+  next_rest bigint;
+  passed int := 0;
 begin
   select t.unit, t.a, coalesce(t.b, 0) as b, t.c, t.hold, t.until into s from sluice_state t where t.id = which for update;
   if s.unit is distinct from own_unit or s.until is not null or s.hold is not null or cost > burst then
     return sluice_consume_v2(
-      given, true, waiting, array[which], array[1], array[1], array[0, own_unit, n, m, burst, 0, 0, 0], array[1, cost, 1, 0]
+      given, true, waiting, array[which], array[1], array_fill(1, array[times]), array[0, own_unit, n, m, burst, 0, 0, 0],
+      ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;
   now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
@@ -806,14 +810,19 @@ begin
     zero := s.a;
     rest := s.b;
   end if;
-  rest := rest + spent_parts;
-  zero := zero + spent_us + rest / n;
-  rest := rest % n;
-  if zero < at or (zero = at and rest = 0) then
+  while passed < times loop
+    next_rest := rest + spent_parts;
+    next_zero := zero + spent_us + next_rest / n;
+    next_rest := next_rest % n;
+    exit when next_zero > at or (next_zero = at and next_rest > 0);
+    zero := next_zero;
+    rest := next_rest;
+    passed := passed + 1;
+  end loop;
+  if passed > 0 then
     update sluice_state t set a = zero, b = nullif(rest, 0), c = at where t.id = which;
-    return format('{%s,0,0,1,%s,%s,%s,0}', now_us, s.a, s.b, s.c);
   end if;
-  return format('{%s,1,0,1,%s,%s,%s,0}', now_us, s.a, s.b, s.c);
+  return format('{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.a, s.b, s.c);
 end $$;
 create function sluice_adjust_v2(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$

@@ -31,3 +31,10 @@ export function beside<One extends Waits>(
   }
   return { taken, left }
 }
+
+/** Whether the first and the last ask the same: on a busy key there is nothing that could travel beside another. */
+export function areOfOneKey(all: readonly Waits[]): boolean {
+  const first = new Set<string>()
+  all[0]?.mark(first)
+  return all.at(-1)?.meets(first) ?? true
+}

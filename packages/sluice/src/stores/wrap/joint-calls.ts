@@ -2,7 +2,7 @@ import { LimiterError } from '../../errors/limiter-error.ts'
 import type { Time } from '../../time/time.ts'
 import { type CallOptions, StoreFailure, type StoreFailureKind } from '../store.ts'
 import { Alarm } from './alarm.ts'
-import { beside } from './beside.ts'
+import { areOfOneKey, beside } from './beside.ts'
 import { handOut, handOutInTurns } from './hand-out.ts'
 import { turnsOf } from './turns.ts'
 import { type Alone, type Joint, Waiting } from './waiting.ts'
@@ -213,7 +213,7 @@ export class JointCalls<Item, Answer> {
       (answers) => {
         this.#land(flight)
         if (callers.length === 1) first.give(answers)
-        else if (callers.length < IN_STEP || !this.idle) handOut(callers, answers)
+        else if (callers.length < IN_STEP || !this.idle || areOfOneKey(callers)) handOut(callers, answers)
         else handOutInTurns(callers, answers)
       },
       (error: unknown) => {
