@@ -13,6 +13,8 @@ export interface PostgresOptions extends PartOptions {
 /** Nobody is refused, and the article's function can carry it in its own type. */
 const ALLOWED: Profile = { name: 'all allowed, burst 10^7', burst: 10_000_000, tokens: 1_000_000, per: '1s', answer: 'allowed' }
 const BATCH_MS = 60
+/** How long each lane runs before, in milliseconds of processor time for each second of the comparison: states are there then, and code is compiled. */
+const WARM_UP_MS = 1_000
 const WAYS: readonly WayName[] = ['article', 'plain', 'coalescing', 'resilient', 'flexible']
 
 interface Row {
@@ -92,7 +94,7 @@ async function compared(options: PostgresOptions, callers: number, keys: 'one' |
     url,
     seconds: seconds * 2,
     batchMs: Math.min(BATCH_MS, seconds * 20),
-    warmUpMs: 8 * Math.min(BATCH_MS, seconds * 20),
+    warmUpMs: seconds * WARM_UP_MS,
     quota: { tokens, per, burst },
     callers,
     keys,

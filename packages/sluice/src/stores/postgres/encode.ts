@@ -108,10 +108,12 @@ function unitOf(kind: number, numbers: readonly number[]): bigint {
   return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) * 4n
 }
 
-/** Calls of one cost to one bucket, each a group of its own: the question, and what the function for them reads. */
+/** Calls of one cost to buckets of one plan, each a group of its own: the question, and what the functions for them read. */
 export interface BucketQuestion {
   readonly question: Question
-  /** How many calls, digest, unit, n, m, burst, cost, and spans of the cost and of a full bucket. */
+  /** Whether all ask one bucket; else each asks one of its own, and outcomes are told in the order of the digests. */
+  readonly one: boolean
+  /** How many calls of the one bucket and its digest, or the digests of all; unit, n, m, burst, cost, and spans of the cost and of a full bucket. */
   readonly values: readonly string[]
 }
 
@@ -119,21 +121,26 @@ export interface BucketQuestion {
 export function bucketQuestion(groups: readonly CallGroup[]): BucketQuestion | undefined {
   const call = groups[0]?.calls[0]
   if (call === undefined || call.limit.algorithm.tag !== 'tb' || !groups.every((group) => asks(group, call))) return undefined
-  const digest = digestOf(call.id)
+  const first = call.id
+  const one = groups.every(({ calls: [next] }) => next?.id.key === first.key && next.id.scope === first.scope)
+  const digests = one ? [digestOf(first)] : groups.map(({ calls: [next] }) => digestOf((next as Call).id))
+  const ids = one ? digests : [...new Set(digests)].sort()
+  if (!one && ids.length < groups.length) return undefined
   const text = planText(call.limit)
   const plan = call.limit.plan as BucketPlan
   const spent = spanOf(plan, Math.min(call.cost, plan.burst))
   const { micros, rest } = plan.emptyBefore
   const numbers = [plan.n, plan.m, plan.burst, call.cost, spent.micros, spent.rest, micros, rest]
-  return {
-    question: { ids: [digest], firsts: [call], firstPlans: [1], plans: [text], slots: groups.map(() => 0), calls: [] },
-    values: [String(groups.length), digest, text.split(',', 2)[1] as string, ...numbers.map(String)],
-  }
+  const order = new Map(ids.map((id, slot) => [id, slot]))
+  const slots = one ? groups.map(() => 0) : digests.map((digest) => order.get(digest) as number)
+  const question = { ids, firsts: ids.map(() => call), firstPlans: ids.map(() => 1), plans: [text], slots, calls: [] }
+  const who = one ? [String(groups.length), ids[0] as string] : [arrayText(ids)]
+  return { question, one, values: [...who, text.split(',', 2)[1] as string, ...numbers.map(String)] }
 }
 
-function asks({ calls }: CallGroup, { id, limit, cost }: Call): boolean {
+function asks({ calls }: CallGroup, { limit, cost }: Call): boolean {
   const [call] = calls
-  return calls.length === 1 && call?.limit === limit && call.cost === cost && call.id.key === id.key && call.id.scope === id.scope
+  return calls.length === 1 && call?.limit === limit && call.cost === cost
 }
 
 /** An array as PostgreSQL reads it. */

@@ -34,10 +34,12 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
     const [row] =
       alike === undefined
         ? await ask(statements.consume, (tries) => values(onContention === 'fail' ? '0' : waitingAt(tries)), callOptions)
-        : await ask(statements.bucket, (tries) => [now, waitingAt(tries), ...alike.values], callOptions)
+        : await ask(alike.one ? statements.bucket : statements.buckets, (tries) => [now, waitingAt(tries), ...alike.values], callOptions)
     callOptions?.heard?.()
     const reply = row?.['reply']
-    const verdicts = typeof reply === 'string' ? replay(groups, question, numbersOf(reply)) : undefined
+    const numbers = typeof reply === 'string' ? numbersOf(reply) : undefined
+    const inOrder = numbers === undefined || alike?.one !== false ? numbers : byGroups(numbers, question.slots)
+    const verdicts = inOrder === undefined ? undefined : replay(groups, question, inOrder)
     if (verdicts !== undefined) return verdicts
     throw new StoreFailure('protocol', 'unknown', `postgres: the function answered ${JSON.stringify(reply)?.slice(0, 200)}`)
   }
@@ -83,6 +85,11 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
 /** How the function waits: for rows, and once it was answered null again, also for the places of rows that are to be made. */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'
+}
+
+/** The reply with outcomes in the order of the groups. */
+function byGroups([now = Number.NaN, ...others]: readonly number[], slots: readonly number[]): number[] {
+  return [now, ...slots.map((slot) => others[slot] ?? Number.NaN), ...others.slice(slots.length)]
 }
 
 /** `{1,2,3}` as numbers; what is none becomes NaN. */

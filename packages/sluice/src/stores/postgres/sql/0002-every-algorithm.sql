@@ -42,6 +42,8 @@ create table sluice_log (
 
 -- include: bucket-v2.sql
 
+-- include: buckets-v2.sql
+
 -- include: adjust-v2.sql
 
 -- include: keep-v2.sql

@@ -1,0 +1,58 @@
+-- One call to each of many buckets of one plan, all of one cost, each a group of its own: what callers of different keys ask together. Rows are locked
+-- by one statement, in the order of the ids, and written by another. As sluice_consume_v2, with the outcomes in the order of the ids.
+-- Rows are found by where they lie: settings of the function keep a plan that was made while the table was small from reading all of it.
+create function sluice_buckets_v2(
+  given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
+  empty_us bigint, empty_parts bigint
+) returns text language plpgsql volatile set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  many int := cardinality(ids);
+  plain int;
+  lies_at tid[];
+  a_of bigint[];
+  b_of bigint[];
+  c_of bigint[];
+  now_us bigint;
+  passed int;
+  written int;
+  reply text;
+begin
+  select count(*) filter (where k.unit = own_unit and k.until is null and k.hold is null),
+      array_agg(k.lies_at), array_agg(k.a), array_agg(coalesce(k.b, 0)), array_agg(k.c)
+    into plain, lies_at, a_of, b_of, c_of
+    from unnest(ids) as x (id) cross join lateral (
+      select t.ctid as lies_at, t.unit, t.a, t.b, t.c, t.hold, t.until from sluice_state t where t.id = x.id for update
+    ) k;
+  if plain < many or cost > burst then
+    return sluice_consume_v2(
+      given, true, waiting, ids, array_fill(1, array[many]), array_fill(1, array[many]), array[0, own_unit, n, m, burst, 0, 0, 0],
+      (select array_agg(v order by i, p) from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
+    )::text;
+  end if;
+  now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+  with found as (
+    select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
+      from unnest(ids, lies_at, a_of, b_of, c_of) with ordinality as x (id, lies_at, a, b, c, nth)
+  ), level as (
+    select f.*, f.a > f.floor or (f.a = f.floor and f.b > empty_parts) as partly from found f
+  ), charged as (
+    select l.*, (case when l.partly then l.b else empty_parts end) + spent_parts as parts,
+        (case when l.partly then l.a else l.floor end) + spent_us as whole
+      from level l
+  ), decided as materialized (
+    select c.*, c.whole + c.parts / n as zero, c.parts % n as rest,
+        c.whole + c.parts / n < c.at or (c.whole + c.parts / n = c.at and c.parts % n = 0) as passes
+      from charged c
+  ), wrote as (
+    update sluice_state t set a = d.zero, b = nullif(d.rest, 0), c = d.at from decided d
+      where t.ctid = d.lies_at and t.id = d.id and d.passes returning 1
+  )
+  select count(*) filter (where d.passes), (select count(*) from wrote),
+      '{' || now_us || ',' || string_agg(case when d.passes then '0' else '1' end, ',' order by d.nth)
+        || string_agg(',0,1,' || d.a || ',' || d.b || ',' || d.c || ',0', '' order by d.nth) || '}'
+    into passed, written, reply from decided d;
+  if written <> passed then
+    raise exception 'sluice: % rows of % were not where they had been locked', passed - written, passed using errcode = '40001';
+  end if;
+  return reply;
+end $$;

@@ -1,0 +1,91 @@
+import { PGlite } from '@electric-sql/pglite'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { pglite, postgresStore } from '../../../src/stores/postgres/index.ts'
+import type { Call, CallGroup } from '../../../src/stores/store.ts'
+import { seeded } from '../../../src/testing/random.ts'
+import { Reference } from '../../../src/testing/reference.ts'
+import { ownStore, readRow } from '../../conformance/postgres-rows.ts'
+
+const LIMITS = [
+  tokenBucket({ rate: '10/s', burst: 20 }),
+  tokenBucket({ rate: '7/s', burst: 5 }),
+  tokenBucket({ rate: '100/min', burst: 3 }),
+  tokenBucket({ rate: '3/day', burst: 40 }),
+]
+const scope = { text: 'alike:tb:' }
+const call = (key: number, limit: AnyLimit, cost = 1): Call => ({ id: { scope, key: `k${key}` }, limit, cost: cost * 1_000_000, phase: 0 })
+const START = 1_763_692_800_123_456
+
+describe('calls of one cost to buckets of one plan', () => {
+  let database: PGlite
+  beforeAll(async () => {
+    database = await PGlite.create()
+  })
+  afterAll(() => database.close())
+
+  it('to one bucket or to many, the functions for them say and leave what the kernel does, beside that for all', async () => {
+    const store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
+    await store.migrate()
+    const reference = new Reference()
+    const random = seeded(20_261_121)
+    const pick = (below: number): number => Math.floor(random() * below)
+    const seen = { one: 0, many: 0, denied: 0, changed: 0 }
+    let now = START
+    for (let round = 0; round < 1_500; round += 1) {
+      now += random() < 0.1 ? -pick(200_000) : pick(400_000)
+      // Mostly the same plan, so that the short way is gone; at times another, which all of the rows then have to follow.
+      const limit = LIMITS[random() < 0.9 ? Math.floor(round / 300) % LIMITS.length : pick(LIMITS.length)] as AnyLimit
+      const cost = [0.5, 1, 1, 2, 30][pick(5)] as number
+      const first = pick(16)
+      const keys =
+        random() < 0.4
+          ? Array.from({ length: 1 + pick(12) }, () => first)
+          : Array.from({ length: 2 + pick(12) }, (_, index) => (first + index * 5) % 16)
+      const groups = keys.map((key): CallGroup => ({ calls: [call(key, limit, cost)] }))
+      const verdicts = await store.consume(groups, { now })
+      expect(verdicts).toMatchObject(groups.map((group) => reference.decide(group, now)))
+      if (new Set(keys).size === 1) seen.one += 1
+      else seen.many += 1
+      seen.denied += verdicts.filter(({ outcome }) => outcome === 'denied').length
+      if (random() > 0.03) continue
+      const { id } = call(first, limit)
+      const duration = random() < 0.5 ? null : 1 + pick(1_000_000)
+      await store.block([id], duration, { now })
+      reference.block(id, duration === null ? 0 : now + duration)
+      seen.changed += 1
+    }
+    expect(Math.min(seen.one, seen.many, seen.denied, 10 * seen.changed)).toBeGreaterThan(200)
+    for (const { id, numbers } of reference.states.values()) expect(await readRow(pglite(database), id)).toEqual(numbers)
+  }, 60_000)
+})
+
+const { postgres: url } = inject('engines')
+
+describe.skipIf(url === undefined)('the same from many connections', () => {
+  const { store, open, close } = ownStore(url, 8)
+  beforeAll(open)
+  afterAll(close)
+
+  it('admits exactly the burst of every bucket, whoever else has moved its row meanwhile', async () => {
+    const limit = tokenBucket({ rate: '1/day', burst: 30 })
+    const passed = new Map<string, number>()
+    const random = seeded(7)
+    const batch = async (): Promise<void> => {
+      const keys = [...new Set(Array.from({ length: 10 }, () => Math.floor(random() * 20)))]
+      const verdicts = await store.consume(keys.map((key) => ({ calls: [call(key, limit)] })))
+      verdicts.forEach(({ allowed, outcome }, index) => {
+        expect(outcome).not.toBe('undecided')
+        if (allowed) passed.set(`k${keys[index]}`, (passed.get(`k${keys[index]}`) ?? 0) + 1)
+      })
+    }
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let round = 0; round < 40; round += 1) await batch()
+      }),
+    )
+    expect(passed.size).toBe(20)
+    expect([...passed.values()]).toEqual(Array.from({ length: 20 }, () => 30))
+  }, 60_000)
+})
