@@ -123,8 +123,8 @@ export function bucketQuestion(groups: readonly CallGroup[]): BucketQuestion | u
   if (call === undefined || call.limit.algorithm.tag !== 'tb' || !groups.every((group) => asks(group, call))) return undefined
   const first = call.id
   const one = groups.every(({ calls: [next] }) => next?.id.key === first.key && next.id.scope === first.scope)
-  const digests = one ? [digestOf(first)] : groups.map(({ calls: [next] }) => digestOf((next as Call).id))
-  const ids = one ? digests : [...new Set(digests)].sort()
+  const asked = one ? [digestOf(first)] : groups.map(({ calls: [next] }) => digestOf((next as Call).id))
+  const ids = one ? asked : [...new Set(asked)].sort()
   if (!one && ids.length < groups.length) return undefined
   const text = planText(call.limit)
   const plan = call.limit.plan as BucketPlan
@@ -132,7 +132,7 @@ export function bucketQuestion(groups: readonly CallGroup[]): BucketQuestion | u
   const { micros, rest } = plan.emptyBefore
   const numbers = [plan.n, plan.m, plan.burst, call.cost, spent.micros, spent.rest, micros, rest]
   const order = new Map(ids.map((id, slot) => [id, slot]))
-  const slots = one ? groups.map(() => 0) : digests.map((digest) => order.get(digest) as number)
+  const slots = one ? groups.map(() => 0) : asked.map((digest) => order.get(digest) as number)
   const question = { ids, firsts: ids.map(() => call), firstPlans: ids.map(() => 1), plans: [text], slots, calls: [] }
   const who = one ? [String(groups.length), ids[0] as string] : [arrayText(ids)]
   return { question, one, values: [...who, text.split(',', 2)[1] as string, ...numbers.map(String)] }
