@@ -17,7 +17,8 @@ export interface ResilientOptions {
   /** Time that the first calls have beyond it. */
   readonly warmUp?: Omit<WarmUpOptions, 'clock'> | false
   readonly coalescing?: Omit<CoalescingOptions, 'clock'> | false
-  readonly breaker?: Omit<BreakerOptions, 'clock' | 'deadlineMs'> | false
+  /** A look at the store may take as long as a call, unless `deadlineMs` says how long here. */
+  readonly breaker?: Omit<BreakerOptions, 'clock'> | false
   readonly deniedCache?: Omit<DeniedCacheOptions, 'clock'> | false
   /** Default false: what is out on lease is missing elsewhere, and blocks made elsewhere are felt later. */
   readonly leases?: Omit<LeasesOptions, 'clock'> | false
@@ -56,7 +57,7 @@ export function resilient(store: Store, options: ResilientOptions = {}): Resilie
   const joined = far && coalescing !== false ? withCoalescing(store, { ...coalescing, clock }) : store
   const warmed = warmUp === false ? joined : withWarmUp(joined, { ...warmUp, clock })
   const timely = far ? withDeadline(warmed, deadlineMs, clock) : warmed
-  const broken = far && breaker !== false ? withBreaker(timely, { ...breaker, deadlineMs, clock }) : undefined
+  const broken = far && breaker !== false ? withBreaker(timely, { deadlineMs, ...breaker, clock }) : undefined
   const asked = broken ?? timely
   const leased = far && leases !== false ? withLeases(asked, { ...leases, clock }) : undefined
   const decided = leased ?? asked
