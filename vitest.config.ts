@@ -10,6 +10,7 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/*.fault.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Many tests wait for real time or for another process: a third keeps two cores busy.
+    maxWorkers: 3,
   },
 })
