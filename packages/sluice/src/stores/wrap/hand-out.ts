@@ -1,3 +1,18 @@
+import { areOfOneKey, type Waits } from './beside.ts'
+
+/** So many callers who are answered together while nobody waits go in step. */
+const IN_STEP = 32
+/** Milliseconds that a caller needs, about, to hear an answer and ask again. */
+const THINKING_MS = 0.002
+
+/**
+ * Whether callers who were answered together, while nobody waits, should be told in two halves. Where all ask one key their calls wait for each other: it pays
+ * only if a call takes no longer than its callers need to ask again.
+ */
+export function areInStep(callers: readonly Waits[], tookMs: number): boolean {
+  return callers.length >= IN_STEP && (!areOfOneKey(callers) || tookMs < callers.length * THINKING_MS)
+}
+
 /** A caller of a joint call. */
 interface Asked {
   readonly items: readonly unknown[]

@@ -1,9 +1,9 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
-import type { Time } from '../../time/time.ts'
+import type { MonotonicInstant, Time } from '../../time/time.ts'
 import { type CallOptions, StoreFailure, type StoreFailureKind } from '../store.ts'
 import { Alarm } from './alarm.ts'
-import { areOfOneKey, beside } from './beside.ts'
-import { handOut, handOutInTurns } from './hand-out.ts'
+import { beside } from './beside.ts'
+import { areInStep, handOut, handOutInTurns } from './hand-out.ts'
 import { turnsOf } from './turns.ts'
 import { type Alone, type Joint, Waiting } from './waiting.ts'
 
@@ -21,13 +21,12 @@ export interface JointBounds {
 /** One call under way. `lost`: somebody's deadline has passed, and the queue no longer waits for it. */
 interface Flight<Item> {
   readonly callers: readonly Waiting<Item>[]
+  readonly sentAt: MonotonicInstant
   lost: boolean
 }
 
 const never = Number.POSITIVE_INFINITY
 
-/** So many callers that are answered together while nobody waits go in step. */
-const IN_STEP = 32
 /** So many callers that share no state with a call under way need not wait for it: two calls keep a server busy. */
 const BESIDE = 16
 const MOST_ABREAST = 2
@@ -204,7 +203,7 @@ export class JointCalls<Item, Answer> {
     const callers = this.#inTime(taken)
     const [first] = callers
     if (first === undefined) return this.#pump()
-    const flight: Flight<Item> = { callers, lost: false }
+    const flight: Flight<Item> = { callers, sentAt: this.#bounds.clock.monotonic(), lost: false }
     this.#open.push(flight)
     this.#besideAt = BESIDE
     this.#flights.push(flight)
@@ -213,8 +212,8 @@ export class JointCalls<Item, Answer> {
       (answers) => {
         this.#land(flight)
         if (callers.length === 1) first.give(answers)
-        else if (callers.length < IN_STEP || !this.idle || areOfOneKey(callers)) handOut(callers, answers)
-        else handOutInTurns(callers, answers)
+        else if (this.idle && areInStep(callers, this.#bounds.clock.monotonic() - flight.sentAt)) handOutInTurns(callers, answers)
+        else handOut(callers, answers)
       },
       (error: unknown) => {
         this.#land(flight)

@@ -17,7 +17,7 @@ function bench() {
   const held = heldStore(clock)
   const store = withCoalescing(held.store, { clock })
   const ask = (...of: string[]): Promise<unknown>[] => of.map((key) => store.consume([{ calls: [call(key)] }]))
-  return { ...held, store, ask, sent: () => held.calls.map((one) => one.keys) }
+  return { ...held, clock, store, ask, sent: () => held.calls.map((one) => one.keys) }
 }
 
 describe('calls beside one under way', () => {
@@ -104,6 +104,22 @@ describe('calls beside one under way', () => {
 })
 
 describe('callers that were answered together', () => {
+  it.each([
+    ['a call takes no longer than they need to ask again', 0.05, [32]],
+    ['a call takes longer', 1, [64]],
+  ])('of one key travel in two calls only where %s', async (_, tookMs, lengths) => {
+    const { store, calls, sent, clock } = bench()
+    for (let caller = 0; caller < 64; caller += 1) {
+      const again = (): unknown => store.consume([{ calls: [call('a')] }])
+      void store.consume([{ calls: [call('a')] }]).then(again)
+    }
+    await settle()
+    clock.advance(tookMs)
+    await calls.shift()?.answer()
+    for (let turn = 0; turn < 3; turn += 1) await settle()
+    expect(sent().map(({ length }) => length)).toEqual(lengths)
+  })
+
   it('and ask again at once travel in two calls from then on, half of them each', async () => {
     const { store, calls, sent } = bench()
     const state = { running: true }
