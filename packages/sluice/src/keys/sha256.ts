@@ -1,13 +1,19 @@
 /**
- * SHA-256 of ASCII text as 64 hexadecimal digits (FIPS 180-4). Here because over-long keys are hashed wherever the library
+ * SHA-256 of a text in UTF-8 as hexadecimal digits (FIPS 180-4), 64 or the first eighths of them. Here because over-long keys are hashed wherever the library
  * runs, also where neither node:crypto nor a synchronous Web Crypto is at hand.
  */
-export function sha256(text: string): string {
-  const { length } = text
+export function sha256(text: string, eighths: number = 8): string {
+  // A unit of UTF-16 takes three bytes at most. The text is copied in one go: reading a joined one unit by unit costs more than hashing it.
+  const bytes = 3 * text.length + 72 <= BYTES.length ? BYTES : new Uint8Array(3 * text.length + 72)
+  const length = encoder.encodeInto(text, bytes).written
   const blocks = (length + 9 + 63) >> 6
+  bytes[length] = 0x80
+  bytes.fill(0, length + 1, blocks * 64)
   STATE.set(INITIAL)
   for (let block = 0; block < blocks; block += 1) {
-    for (let word = 0; word < 16; word += 1) WORDS[word] = wordAt(text, block * 64 + word * 4)
+    for (let word = 0, at = block * 64; word < 16; word += 1, at += 4)
+      WORDS[word] =
+        ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)
     if (block === blocks - 1) {
       WORDS[14] = Math.floor(length / 2 ** 29)
       WORDS[15] = length << 3
@@ -15,29 +21,13 @@ export function sha256(text: string): string {
     compress()
   }
   let digest = ''
-  for (let index = 0; index < 8; index += 1) digest += (0x1_0000_0000 + ((STATE[index] as number) >>> 0)).toString(16).slice(1)
+  for (let index = 0; index < eighths; index += 1) digest += (0x1_0000_0000 + ((STATE[index] as number) >>> 0)).toString(16).slice(1)
   return digest
 }
 
-/** Four bytes of the text, or of what follows it: a set bit, then zeros. */
-function wordAt(text: string, at: number): number {
-  const { length } = text
-  if (at + 3 < length) {
-    return (
-      ((text.charCodeAt(at) & 0xff) << 24) |
-      ((text.charCodeAt(at + 1) & 0xff) << 16) |
-      ((text.charCodeAt(at + 2) & 0xff) << 8) |
-      (text.charCodeAt(at + 3) & 0xff)
-    )
-  }
-  let word = 0
-  for (let byte = 0; byte < 4; byte += 1) {
-    const place = at + byte
-    const value = place < length ? text.charCodeAt(place) & 0xff : place === length ? 0x80 : 0
-    word |= value << (24 - 8 * byte)
-  }
-  return word
-}
+const encoder = new TextEncoder()
+/** Reused for texts that fit. */
+const BYTES = new Uint8Array(1_024)
 
 /** Takes the block in the first sixteen of WORDS into STATE. */
 function compress(): void {
@@ -45,11 +35,9 @@ function compress(): void {
   for (let t = 16; t < 64; t += 1) {
     const a = w[t - 15] as number
     const b = w[t - 2] as number
-    w[t] =
-      (w[t - 16] as number) +
-      (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3)) +
-      (w[t - 7] as number) +
-      (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10))
+    const early = ((w[t - 16] as number) + (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3))) | 0
+    const late = ((w[t - 7] as number) + (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10))) | 0
+    w[t] = (early + late) | 0
   }
   let a = STATE[0] as number
   let b = STATE[1] as number
@@ -61,7 +49,10 @@ function compress(): void {
   let h = STATE[7] as number
   for (let t = 0; t < 64; t += 1) {
     const turned = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))
-    const one = (h + turned + ((e & f) ^ (~e & g)) + (CONSTANTS[t] as number) + (w[t] as number)) | 0
+    // Sums of two, cut to 32 bits at once, are added as whole numbers; longer ones would be as doubles.
+    const given = ((CONSTANTS[t] as number) + (w[t] as number)) | 0
+    const chosen = (turned + ((e & f) ^ (~e & g))) | 0
+    const one = (((h + given) | 0) + chosen) | 0
     const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0
     h = g
     g = f
@@ -83,7 +74,7 @@ function compress(): void {
 }
 
 const PRIMES = firstPrimes(64)
-const INITIAL = Uint32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)))
+const INITIAL = Int32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)) | 0)
 const CONSTANTS = Int32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)) | 0)
 /** Reused: a digest is made in one go. */
 const STATE = new Int32Array(8)

@@ -71,7 +71,7 @@ const MOST_DIGESTS = 1_000
 function digestOfName(name: string): string {
   const known = digests.get(name)
   if (known !== undefined) return known
-  const digest = sha256(name).slice(0, 32)
+  const digest = sha256(name, 4)
   if (digests.size >= MOST_DIGESTS) digests = new Map()
   digests.set(name, digest)
   return digest
