@@ -44,7 +44,10 @@ export interface CallOptions {
   /** The store settles by this instant of its time port's monotonic clock, with a StoreFailure if it must. */
   readonly deadline?: MonotonicInstant
   readonly signal?: AbortSignal
-  /** A store over a wire may call it when the answer has come and before it is read: what waits for its turn may be sent meanwhile. */
+  /**
+   * A store over a wire may call it when the answer has come and before it is read, if it will ask nothing more: what waits for its turn may be
+   * sent meanwhile. Whoever asks a store more than once for one call does not hand it on.
+   */
   readonly heard?: () => void
   /** Decide as if it were this time: the test kit's clock, also for remote programs. States then outlive their time to live. */
   readonly now?: Micros

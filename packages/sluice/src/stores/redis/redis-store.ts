@@ -84,7 +84,8 @@ export function redisStore(options: RedisStoreOptions): Store {
   ): Promise<readonly GroupVerdict[]> => {
     const question = questionOf(groups, callOptions, charge, layout.packed, newKeys.closed)
     const reply = await ask(question.program, question.states, question.args, callOptions)
-    callOptions?.heard?.()
+    // Where keys are counted the next question needs what this answer says.
+    if (options.maxNewKeys === undefined) callOptions?.heard?.()
     const verdicts = replay(groups, question, reply)
     if (verdicts === undefined) throw nonsense(reply)
     if (charge) newKeys.made(question.states)

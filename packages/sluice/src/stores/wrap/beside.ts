@@ -7,6 +7,9 @@ export interface Waits {
   meets(marked: ReadonlySet<string>): boolean
 }
 
+/** At most so many are looked at: a deep queue of one key would cost its length at every answer. */
+const LOOKS = 512
+
 /**
  * What may travel beside a call under way and keep the order of each state: whatever shares none with it, nor with what must wait.
  * @param most weight of those taken; one that is heavier alone is taken alone
@@ -20,7 +23,9 @@ export function beside<One extends Waits>(
   for (const one of underWay) one.mark(held)
   const [taken, left]: [One[], One[]] = [[], []]
   let weight = 0
-  for (const one of queue) {
+  for (let at = 0; at < queue.length; at += 1) {
+    if (at >= LOOKS || weight >= most) return { taken, left: left.concat(queue.slice(at)) }
+    const one = queue[at] as One
     if ((taken.length === 0 || weight + one.weight <= most) && !one.meets(held)) {
       taken.push(one)
       weight += one.weight

@@ -58,13 +58,14 @@ export function withCoalescing(store: Store, options: CoalescingOptions = {}): S
   const block = store.block?.bind(store)
   const slotOf = store.slotOf?.bind(store)
   const joined: Joint<CallGroup, GroupVerdict> = {
-    send: (groups, callOptions) => store.consume(groups, callOptions),
+    send: async (groups, callOptions) => complete(bounds.name, groups, await store.consume(groups, callOptions)),
     weigh: ({ calls }) => calls.length,
     namesOf: ({ calls }) => calls.map(({ id }) => nameOf(id)),
     keyAt: ({ calls }, index) => (calls[index] as Call).id.key,
   }
   const leased: Joint<LeaseRequest, LeaseAnswer> = {
-    send: (requests, callOptions) => (lease as NonNullable<typeof lease>)(requests, callOptions),
+    send: async (requests, callOptions) =>
+      complete(bounds.name, requests, await (lease as NonNullable<typeof lease>)(requests, callOptions)),
     weigh: () => 1,
     namesOf: ({ call }) => [nameOf(call.id)],
     keyAt: ({ call }) => call.id.key,
@@ -158,6 +159,12 @@ export function withCoalescing(store: Store, options: CoalescingOptions = {}): S
       await store.close()
     },
   }
+}
+
+/** @throws StoreFailure where somebody would not be answered */
+function complete<Answer>(name: string, asked: readonly unknown[], answers: readonly Answer[]): readonly Answer[] {
+  if (answers.length === asked.length) return answers
+  throw new StoreFailure('protocol', 'unknown', `${name}: ${answers.length} answers to ${asked.length} questions`)
 }
 
 /** Resolves when the other does, and at the latest after so long. */

@@ -94,6 +94,7 @@ export function withDeniedCache(store: Store, options: DeniedCacheOptions = {}):
     capabilities: store.capabilities,
     ...(store.slotOf === undefined ? {} : { slotOf: store.slotOf.bind(store) }),
     consumeHere(group) {
+      if (denials.empty) return here?.(group)
       const now = clock.monotonic()
       const denial = find(group, now)
       return denial === undefined ? here?.(group) : aged(denial, now)

@@ -4,7 +4,7 @@ import type { Time } from '../../time/time.ts'
 import { type Store, StoreFailure } from '../store.ts'
 import { eachCall } from './each-call.ts'
 
-/** Tells observers how long each call of the store took and how it failed. It changes nothing: bound G is that of the store. */
+/** Tells observers how long each call of the store took and how it failed, but for what a store says without being asked (`consumeHere`). It changes nothing: bound G is that of the store. */
 export function withObservers(store: Store, observers: readonly Observer[], clock: Time = systemTime): Store {
   const listening = observers.filter(({ asked }) => asked !== undefined)
   const name = store.name ?? 'store'

@@ -39,6 +39,16 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
   const one = async (store: Store, ...calls: Call[]): Promise<GroupVerdict> => (await store.consume([{ calls }]))[0] as GroupVerdict
   const count = async (): Promise<number> => (await redis.keys(`${prefix}*`)).length
 
+  it('are counted before the next question may go out: an answer is told only when nothing more is asked for it', async () => {
+    const heardBy = async (store: Store): Promise<number> => {
+      let times = 0
+      await store.consume([{ calls: [call('k')] }], { heard: () => (times += 1) })
+      return times
+    }
+    expect(await heardBy(open({ onPressure: 'shared' }).store)).toBe(0)
+    expect(await heardBy(redisStore({ client: ioredis(redis), prefix }))).toBe(1)
+  })
+
   it.each(Object.values(TENS))('are refused beyond so many a second, and nothing is written of them: $algorithm.name', async (limit) => {
     const slow = { ...limit }
     const { store, clock } = open({ onPressure: 'deny' })

@@ -52,6 +52,23 @@ describe('calls beside one under way', () => {
     expect(await first[0]).toMatchObject([{ calls: [{ remaining: 2 }] }])
   })
 
+  it('are looked for among so many only, and not behind a call that is full', () => {
+    const looks: number[] = []
+    const waits = (key: number): Waits => ({
+      weight: 1,
+      mark: (into) => into.add(`k${key}`),
+      meets: (marked) => (looks.push(key), marked.has(`k${key}`)),
+    })
+    const many = Array.from({ length: 2_000 }, (_, key) => waits(key))
+    const full = beside(many, [waits(0)], 100)
+    expect([full.taken, full.left]).toEqual([many.slice(1, 101), [many[0], ...many.slice(101)]])
+    expect(looks).toHaveLength(101)
+    looks.length = 0
+    const same = Array.from({ length: 2_000 }, () => waits(0))
+    expect(beside(same, [waits(0)], 128)).toEqual({ taken: [], left: same })
+    expect(looks).toHaveLength(512)
+  })
+
   it('of one state wait for each other, and looking for others does not take longer the more there are', async () => {
     let looks = 0
     const one: Waits = { weight: 1, mark: (into) => into.add('a'), meets: (marked) => ((looks += 1), marked.has('a')) }

@@ -40,6 +40,27 @@ describe('withCoalescing', () => {
     ).toEqual([[[9]], [[9]], [[8, 9]], [[9]]])
   })
 
+  it('is hurt by no store that throws at once or answers too little: callers are told, and the next are served', async () => {
+    const memory = memoryStore()
+    let broken: 'throws' | 'short' | undefined = 'throws'
+    const { consumeSync: _, ...rest } = memory
+    const store = withCoalescing({
+      ...rest,
+      capabilities: { ...memory.capabilities, sync: false },
+      consume: (groups, options) => {
+        if (broken === 'throws') throw new StoreFailure('connection', 'no', 'thrown')
+        return broken === 'short' ? Promise.resolve([]) : memory.consume(groups, options)
+      },
+    })
+    const ask = (): Promise<unknown>[] => ['a', 'b'].map((key) => outcome(store.consume([group(key)])))
+    expect(await Promise.all(ask())).toEqual(['connection no', 'connection no'])
+    broken = 'short'
+    expect(await Promise.all(ask())).toEqual(['protocol unknown', 'protocol unknown'])
+    broken = undefined
+    expect(await Promise.all(ask())).toEqual(['allowed', 'allowed'])
+    await store.close()
+  })
+
   it('keeps what arrives meanwhile for the next call, which goes out before the answers are handed on', async () => {
     const { ask, sent, calls } = bench()
     const order: string[] = []
