@@ -1,33 +1,11 @@
-import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findRedis } from '@sluice/scripts/engines'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
+import { bench, folder, MAIN } from './run-bench.ts'
 
 const { redis: url } = inject('engines')
-const MAIN = join(import.meta.dirname, '..', 'dist', 'main.js')
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-/** Runs the built command; `npm test` builds before it tests. */
-function bench(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } }, (error, out, err) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
-    })
-  })
-}
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  return made
-}
 
 describe('npm run bench', () => {
   it.each([
@@ -77,29 +55,6 @@ describe('npm run bench', () => {
     expect(marks).not.toContain('wrong')
     expect(marks).not.toContain('absent')
   }, 90_000)
-
-  it.skipIf('missing' in findRedis())(
-    'redis: measures the parts that were asked for on a server of its own, names what is missing, and leaves nothing behind',
-    async () => {
-      const temporary = folder()
-      const json = join(temporary, 'results', 'redis.json')
-      const env = { SLUICE_REDIS_URL: 'redis://127.0.0.1:1', TMPDIR: temporary }
-      const { code, out, err } = await bench(['redis', '--only', 'denied,redis-time,cluster', '--seconds', '0.1', '--json', json], env)
-      // What went wrong is in the message then.
-      expect([code, err]).toEqual([0, expect.stringMatching(/^(?:(?:redis-time|denied|cluster|over-grant).*\n)+$/)])
-      expect(out).toMatch(/^plain \[denied flood\] .* x .* Lua EVALSHA [\d.]+ us +0\.00 %$/m)
-      expect(out).toMatch(/^16 different keys in a call \[against one EVALSHA each\] .* x +<= 0\.78 /m)
-      expect(out).toMatch(/^plain, 1 caller +\d\.\d{3} calls /m)
-      const results = JSON.parse(readFileSync(json, 'utf8')) as { parts: Record<string, { readings: { mark: string }[] }> }
-      expect(results).toMatchObject({ suite: 'redis', seconds: 0.1, machine: { node: process.versions.node } })
-      expect(Object.keys(results.parts)).toEqual(['redis-time', 'denied', 'cluster'])
-      const marks = Object.values(results.parts).flatMap(({ readings }) => readings.map(({ mark }) => mark))
-      expect(marks).toHaveLength(5 + 5 + 6)
-      expect(marks).not.toContain('wrong')
-      expect(readdirSync(temporary)).toEqual(['results'])
-    },
-    90_000,
-  )
 
   it.skipIf('missing' in findRedis())('stops its private server when it is interrupted', async () => {
     const temporary = folder()

@@ -33,10 +33,10 @@ describe('calls of one cost to buckets of one plan', () => {
     const pick = (below: number): number => Math.floor(random() * below)
     const seen = { one: 0, many: 0, denied: 0, changed: 0 }
     let now = START
-    for (let round = 0; round < 1_500; round += 1) {
+    for (let round = 0; round < 900; round += 1) {
       now += random() < 0.1 ? -pick(200_000) : pick(400_000)
       // Mostly the same plan, so that the short way is gone; at times another, which all of the rows then have to follow.
-      const limit = LIMITS[random() < 0.9 ? Math.floor(round / 300) % LIMITS.length : pick(LIMITS.length)] as AnyLimit
+      const limit = LIMITS[random() < 0.9 ? Math.floor(round / 200) % LIMITS.length : pick(LIMITS.length)] as AnyLimit
       const cost = [0.5, 1, 1, 2, 30][pick(5)] as number
       const first = pick(16)
       const keys =
