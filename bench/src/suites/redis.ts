@@ -22,7 +22,7 @@ const SECONDS = 2.5
 /** What the Redis store and its wrappers must reach, each beside its baseline, its floor and its over-grant. */
 export const redis: Suite = {
   name: 'redis',
-  summary: 'what the Redis store and its wrappers must reach, as ratios on one private redis-server; about three minutes',
+  summary: 'what the Redis store and its wrappers must reach, as ratios on one private redis-server; about four minutes',
   parts: PARTS.map(({ name }) => name),
   async run({ seconds = SECONDS, parts, say, atEnd }) {
     const server = await openPrivateServer({ atEnd })

@@ -14,7 +14,7 @@ const SECONDS = 3
 /** The PostgreSQL store beside the function of Rate limiting with PostgreSQL / YugabyteDB. */
 export const seed004: Suite = {
   name: 'seed-004',
-  summary: 'the PostgreSQL store beside the function of Rate limiting with PostgreSQL / YugabyteDB; about five minutes',
+  summary: 'the PostgreSQL store beside the function of Rate limiting with PostgreSQL / YugabyteDB; about four minutes',
   parts: PARTS.map(({ name }) => name),
   async run({ seconds = SECONDS, parts, say, atEnd }) {
     const found = findPostgres()

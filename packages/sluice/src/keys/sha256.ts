@@ -35,9 +35,11 @@ function compress(): void {
   for (let t = 16; t < 64; t += 1) {
     const a = w[t - 15] as number
     const b = w[t - 2] as number
-    const early = ((w[t - 16] as number) + (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3))) | 0
-    const late = ((w[t - 7] as number) + (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10))) | 0
-    w[t] = (early + late) | 0
+    w[t] =
+      (w[t - 16] as number) +
+      (((a >>> 7) | (a << 25)) ^ ((a >>> 18) | (a << 14)) ^ (a >>> 3)) +
+      (w[t - 7] as number) +
+      (((b >>> 17) | (b << 15)) ^ ((b >>> 19) | (b << 13)) ^ (b >>> 10))
   }
   let a = STATE[0] as number
   let b = STATE[1] as number
@@ -49,10 +51,7 @@ function compress(): void {
   let h = STATE[7] as number
   for (let t = 0; t < 64; t += 1) {
     const turned = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))
-    // Sums of two, cut to 32 bits at once, are added as whole numbers; longer ones would be as doubles.
-    const given = ((CONSTANTS[t] as number) + (w[t] as number)) | 0
-    const chosen = (turned + ((e & f) ^ (~e & g))) | 0
-    const one = (((h + given) | 0) + chosen) | 0
+    const one = (h + turned + ((e & f) ^ (~e & g)) + (CONSTANTS[t] as number) + (w[t] as number)) | 0
     const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0
     h = g
     g = f

@@ -16,8 +16,8 @@ const SOON_MS = 100
 
 /**
  * One queue of deadlines, nearest first. Deadlines mostly arrive in order, so an insertion is a push; answered ones are
- * dropped from the front as they pass. A caller that asks one call after another finds the timer of an earlier one there:
- * setting and clearing one for each costs more than all the rest of a deadline.
+ * dropped from the front as they pass. A caller that asks one call after another finds the timer of an earlier one there
+ * and does not set and clear one for each.
  */
 export function createDeadlines(time: Time): Deadlines {
   let queue: Entry[] = []
