@@ -21,6 +21,9 @@ export const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '1234567/d', burst: 1_234_567 }),
   tokenBucket({ rate: '0.333333/7s', burst: '2.5' }),
   tokenBucket({ rate: '333.333333/s', burst: 10_000 }),
+  // Last empty before 1970.
+  tokenBucket({ rate: '1/365d', burst: 100 }),
+  tokenBucket({ rate: '1/d', burst: 20_800 }),
   fixedWindow({ limit: 10, window: '1s' }),
   fixedWindow({ limit: 7, window: '7s', align: 'first' }),
   fixedWindow({ limit: 100, window: '1m', align: 'key' }),

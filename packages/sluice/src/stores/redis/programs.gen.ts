@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '2313b0dcf0cf8a20807623ecc67e8b53690b3f6a',
+  sha1: '3a66d2e9b0b931e4acc7348b50ab3ba31894f301',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -33,7 +33,7 @@ local function expanded(value, head)
   local size = #value
   if size ~= 13 and size ~= 14 then return value end
   local high, low, age, place = parse('>I3I4I5B', value)
-  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
   local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
   local rest = 0
   if size == 14 then rest = string.byte(value, 14) end
@@ -42,7 +42,7 @@ end
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
-  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
   local plan, place = string.sub(value, 16), 0
   for at = 1, #plans, 13 do
     if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
@@ -68,7 +68,7 @@ local function expanded(value, head)
   local size = #value
   if size ~= 13 and size ~= 14 then return value end
   local high, low, age, place = parse('>I3I4I5B', value)
-  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
   local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
   local rest = 0
   if size == 14 then rest = string.byte(value, 14) end
@@ -77,7 +77,7 @@ end
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
-  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
   local plan, place = string.sub(value, 16), 0
   for at = 1, #plans, 13 do
     if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
@@ -141,19 +141,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -398,19 +398,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -985,7 +985,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: '632c9e5bbfd5d6141041489783e6140c3cc5c064',
+  sha1: '2c6ecf3d01442d74394ba8834dea7807378a277e',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1012,7 +1012,7 @@ local function expanded(value, head)
   local size = #value
   if size ~= 13 and size ~= 14 then return value end
   local high, low, age, place = parse('>I3I4I5B', value)
-  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
   local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
   local rest = 0
   if size == 14 then rest = string.byte(value, 14) end
@@ -1021,7 +1021,7 @@ end
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
-  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
   local plan, place = string.sub(value, 16), 0
   for at = 1, #plans, 13 do
     if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
@@ -1047,7 +1047,7 @@ local function expanded(value, head)
   local size = #value
   if size ~= 13 and size ~= 14 then return value end
   local high, low, age, place = parse('>I3I4I5B', value)
-  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
   local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
   local rest = 0
   if size == 14 then rest = string.byte(value, 14) end
@@ -1056,7 +1056,7 @@ end
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
-  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
   local plan, place = string.sub(value, 16), 0
   for at = 1, #plans, 13 do
     if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
@@ -1120,19 +1120,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -1356,19 +1356,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -1670,7 +1670,7 @@ local function what_stays(value)
   if seen > now then time = seen end
   zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
   if not leases then return nil, '' end
-  zero, rest = cut(0, 0, n, m, burst - out_on(leases), time)
+  zero, rest = cut(-math.huge, 0, n, m, burst - out_on(leases), time)
   value = bucket_value(zero, rest, time, hold, n, m, burst, 0, leases)
   return leased_until(zero, rest, time, hold, n, m, burst, leases), value
 end
@@ -1725,7 +1725,7 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: 'f0d5d0f85c2f5f2d79a288916bb2e6960fcaeb2a',
+  sha1: 'e211e51d2ec282b2bb35cdaf9cd4f128eff318ff',
   source: `local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
 local clock = call('TIME')
@@ -1760,19 +1760,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -1942,7 +1942,7 @@ if value then
     high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
-  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+  if high and high >= 6291456 and high < 10485760 and rest < old_n then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
@@ -2014,7 +2014,7 @@ return head .. table.concat(values) .. pack('>I7', now)
 }
 
 export const consumeProgram: Program = {
-  sha1: 'eaf95a30a976c1e2c342ece3d5440b9f26bd751c',
+  sha1: '40d56b5ec7b67b6b6e32815c8e6ad846b244868d',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2216,19 +2216,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -2391,7 +2391,7 @@ if value then
     high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
-  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+  if high and high >= 6291456 and high < 10485760 and rest < old_n then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
@@ -2471,7 +2471,7 @@ local function expanded(value, head)
   local size = #value
   if size ~= 13 and size ~= 14 then return value end
   local high, low, age, place = parse('>I3I4I5B', value)
-  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
   local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
   local rest = 0
   if size == 14 then rest = string.byte(value, 14) end
@@ -2480,7 +2480,7 @@ end
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
-  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
   local plan, place = string.sub(value, 16), 0
   for at = 1, #plans, 13 do
     if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
@@ -2506,7 +2506,7 @@ local function expanded(value, head)
   local size = #value
   if size ~= 13 and size ~= 14 then return value end
   local high, low, age, place = parse('>I3I4I5B', value)
-  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
   local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
   local rest = 0
   if size == 14 then rest = string.byte(value, 14) end
@@ -2515,7 +2515,7 @@ end
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
-  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
   local plan, place = string.sub(value, 16), 0
   for at = 1, #plans, 13 do
     if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
@@ -2579,19 +2579,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -3099,7 +3099,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '9446d6d5aee0f7ccec988b7ffe32f57a6bbcda71',
+  sha1: '22fa356cd780ebf3dbf7edfc907c0fc7fccfe449',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3126,7 +3126,7 @@ local function expanded(value, head)
   local size = #value
   if size ~= 13 and size ~= 14 then return value end
   local high, low, age, place = parse('>I3I4I5B', value)
-  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
   local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
   local rest = 0
   if size == 14 then rest = string.byte(value, 14) end
@@ -3135,7 +3135,7 @@ end
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
-  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
   local plan, place = string.sub(value, 16), 0
   for at = 1, #plans, 13 do
     if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
@@ -3161,7 +3161,7 @@ local function expanded(value, head)
   local size = #value
   if size ~= 13 and size ~= 14 then return value end
   local high, low, age, place = parse('>I3I4I5B', value)
-  if high < 8388608 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
+  if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
   local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
   local rest = 0
   if size == 14 then rest = string.byte(value, 14) end
@@ -3170,7 +3170,7 @@ end
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
-  if high < 8388608 or high >= 10485760 or rest > 255 then return value, plans end
+  if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
   local plan, place = string.sub(value, 16), 0
   for at = 1, #plans, 13 do
     if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
@@ -3234,19 +3234,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -3470,19 +3470,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}
@@ -3686,7 +3686,7 @@ local function grant(state, value, at)
     end
     if level >= least then granted = math.min(most, level) end
     if granted > 0 then
-      local low, low_rest = cut(0, 0, n, m, burst, time)
+      local low, low_rest = cut(-math.huge, 0, n, m, burst, time)
       if not zero then
         zero, rest, hold = low, low_rest, 0
       elseif zero < low or (zero == low and rest <= low_rest) then

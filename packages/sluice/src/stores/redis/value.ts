@@ -15,9 +15,12 @@ const NOTHING: Stored = { ends: 0 }
 /** Bytes of a block, of the head of a log, and of each of its entries. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
-/** Widths of a long bucket's numbers; the first has a kind in its top three bits, as every state's. */
-const LONG = [7, 7, 7, 7, 7, 7, 7]
-const [BUCKET, WINDOW, COUNTER, BLOCKED] = [4, 5, 6, 7]
+/** The head of a bucket counts from 2^55, and its lower 53 bits from 2^53 below where the kind is the lower one. */
+const EARLY = 2 ** 53
+/** Widths of a long bucket's numbers behind its first instant. */
+const LONG = [7, 7, 7, 7, 7, 7]
+/** Kinds, in the top three bits of every state: a bucket has the lower one where it was empty before 1970. */
+const [EARLY_BUCKET, BUCKET, WINDOW, COUNTER, BLOCKED] = [3, 4, 5, 6, 7]
 
 /** Reads a value of any kind; what is none is nothing, as the programs take it. */
 export function readValue(bytes: Uint8Array | null): Stored {
@@ -37,17 +40,18 @@ function kindOf(bytes: Uint8Array): number {
 function readState(bytes: Uint8Array): Stored | undefined {
   const kind = kindOf(bytes)
   const { length } = bytes
-  if (kind === BUCKET) {
+  if (kind === BUCKET || kind === EARLY_BUCKET) {
+    const zero = kind === BUCKET ? unsigned(bytes, 0, 7) : unsigned(bytes, 0, 7) - EARLY
     if (length === 12) {
-      const zero = unsigned(bytes, 0, 7)
       return bucket([zero, 0, zero + unsigned(bytes, 7, 3), 0, bytes[10] as number, 1, (bytes[11] as number) * MICRO])
     }
     if (length === 28) {
-      const [zero, rest, age] = [unsigned(bytes, 0, 7), unsigned(bytes, 7, 3), unsigned(bytes, 10, 5)]
+      const [rest, age] = [unsigned(bytes, 7, 3), unsigned(bytes, 10, 5)]
       return bucket([zero, rest, zero + age, 0, unsigned(bytes, 15, 3), unsigned(bytes, 18, 5), unsigned(bytes, 23, 5)])
     }
     const more = (length - 49) / 28
-    return more >= 0 && Number.isInteger(more) ? bucket(fields(bytes, [...LONG, ...Array.from({ length: 4 * more }, () => 7)])) : undefined
+    if (more < 0 || !Number.isInteger(more)) return undefined
+    return bucket([zero, ...fields(bytes, [...LONG, ...Array.from({ length: 4 * more }, () => 7)], 7)])
   }
   if (kind === WINDOW && length === 21) return windows('fw', fields(bytes, [7, 7, 7]))
   if (kind === COUNTER && length === 28) return windows('sc', fields(bytes, [7, 7, 7, 7]))
@@ -69,9 +73,9 @@ function windows(tag: AlgorithmTag, numbers: readonly number[]): Stored {
   return (numbers.at(-1) as number) < 1 ? NOTHING : { ends: 0, tag, numbers }
 }
 
-function fields(bytes: Uint8Array, widths: readonly number[]): number[] {
+function fields(bytes: Uint8Array, widths: readonly number[], from = 0): number[] {
   const numbers: number[] = []
-  let at = 0
+  let at = from
   for (const width of widths) {
     numbers.push(unsigned(bytes, at, width))
     at += width

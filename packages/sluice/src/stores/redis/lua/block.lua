@@ -23,7 +23,7 @@ local function what_stays(value)
   if seen > now then time = seen end
   zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
   if not leases then return nil, '' end
-  zero, rest = cut(0, 0, n, m, burst - out_on(leases), time)
+  zero, rest = cut(-math.huge, 0, n, m, burst - out_on(leases), time)
   value = bucket_value(zero, rest, time, hold, n, m, burst, 0, leases)
   return leased_until(zero, rest, time, hold, n, m, burst, leases), value
 end

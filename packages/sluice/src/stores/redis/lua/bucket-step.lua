@@ -17,7 +17,7 @@ if value then
     high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
-  if high and high >= 8388608 and high < 10485760 and rest < old_n then
+  if high and high >= 6291456 and high < 10485760 and rest < old_n then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else

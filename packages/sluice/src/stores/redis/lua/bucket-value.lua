@@ -1,5 +1,6 @@
 -- The value of a token bucket (algorithms/token-bucket.ts): { zero, rest, seen, hold, n, m, burst }. Three forms told apart by
--- length; the first instant has 4 in the top three bits of its 7 bytes:
+-- length. The first instant is written in 7 bytes as 2^55 + zero, so that the top three bits are 4, or 3 where zero lies before 1970, as it
+-- does in a bucket that takes longer to fill than the time since then:
 --
 -- 12 bytes    zero, seen - zero (3), n (1), burst in tokens (1); rest 0, hold 0, m 1
 -- 28 bytes    zero, rest (3), seen - zero (5), n (3), m (5), burst (5); hold 0
@@ -23,19 +24,19 @@ local function read_bucket(value, ends)
   local size = #value
   if size == 12 then
     local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 8388608 and high < 10485760 then
+    if high >= 6291456 and high < 10485760 then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
     end
   elseif size == 28 then
     local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local zero = (high - 8388608) * 4294967296 + low
       return zero, rest, zero + age, 0, n, m, burst, ends
     end
   elseif size >= 49 and (size - 49) % 28 == 0 then
     local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 8388608 and high < 10485760 and rest < n then
+    if high >= 6291456 and high < 10485760 and rest < n then
       local leases
       for at = 50, size, 28 do
         leases = leases or {}

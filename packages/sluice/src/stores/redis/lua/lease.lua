@@ -78,7 +78,7 @@ local function grant(state, value, at)
     end
     if level >= least then granted = math.min(most, level) end
     if granted > 0 then
-      local low, low_rest = cut(0, 0, n, m, burst, time)
+      local low, low_rest = cut(-math.huge, 0, n, m, burst, time)
       if not zero then
         zero, rest, hold = low, low_rest, 0
       elseif zero < low or (zero == low and rest <= low_rest) then
