@@ -16,6 +16,7 @@ type Decided = Told<
   | 'retryAfterMs'
   | 'limits'
   | 'at'
+  | 'atMicros'
   | 'source'
   | 'degraded'
   | 'rules'

@@ -53,7 +53,7 @@ describe('metrics of several processes', () => {
   it('are those of one where there is one', () => {
     const metrics = prometheusMetrics()
     const limits = [] as const
-    const decision = { outcome: 'allowed', allowed: true, limits, at: 0, source: 'store' } as const
+    const decision = { outcome: 'allowed', allowed: true, limits, at: 0, atMicros: 0, source: 'store' } as const
     metrics.decided({ limiter: 'l', store: 's', route: '/a "b" {c}', decision, results: [{ rule: 'r', result: 'allowed' }], durationMs: 1 })
     expect(sumMetrics([metrics.text()])).toBe(metrics.text())
     expect(sumMetrics([metrics.text(), metrics.text()])).toContain(

@@ -1,3 +1,5 @@
+import type { Micros } from '../time/micros.ts'
+
 /**
  * `allowed`; `denied`: used up or blocked, waiting helps; `impossible`: the cost is above the capacity, waiting does not help;
  * `undecided`: the store could not answer, and the failure policy said whether the request may pass.
@@ -41,6 +43,8 @@ interface Base {
   readonly limits: readonly LimitView[]
   /** Store time of the decision, milliseconds since 1970; this process's own where no store answered. */
   readonly at: number
+  /** The same instant in whole microseconds: what makes the decision a receipt, for windows need not begin on a whole millisecond. */
+  readonly atMicros: Micros
   readonly source: Source
   readonly degraded?: Degraded
 }

@@ -19,15 +19,18 @@ export interface NamedLimit {
  */
 export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
   const { outcome, calls, source, degraded, nodes } = verdict
-  const at = Math.floor((verdict.at >= 0 ? verdict.at : clock.now()) / MICROS_PER_MS)
+  const atMicros = verdict.at >= 0 ? verdict.at : clock.now()
+  const at = Math.floor(atMicros / MICROS_PER_MS)
   const [first] = calls
   // Most limiters have one limit, and an array that is made whole need not grow.
   const limits =
     first !== undefined && calls.length === 1
       ? [viewOf(first, named[0] as NamedLimit)]
       : calls.map((call, index) => viewOf(call, named[index] as NamedLimit))
-  if (outcome === 'undecided') return { outcome, allowed: verdict.allowed, limits, at, source, degraded: degradedBy(degraded, nodes) }
-  const decision: Decision = outcome === 'allowed' ? { outcome, allowed: true, limits, at, source } : refusal(verdict, limits, named, at)
+  if (outcome === 'undecided')
+    return { outcome, allowed: verdict.allowed, limits, at, atMicros, source, degraded: degradedBy(degraded, nodes) }
+  const decision: Decision =
+    outcome === 'allowed' ? { outcome, allowed: true, limits, at, atMicros, source } : refusal(verdict, limits, named, { at, atMicros })
   return degraded === undefined ? decision : { ...decision, degraded: degradedBy(degraded, nodes) }
 }
 
@@ -35,11 +38,11 @@ function refusal(
   { outcome, calls, source, reason }: GroupVerdict,
   limits: LimitView[],
   named: readonly NamedLimit[],
-  at: number,
+  instant: Pick<Decision, 'at' | 'atMicros'>,
 ): Decision {
   const worst = outcome === 'denied' ? latest(calls) : calls.findIndex((call) => call.outcome === 'impossible')
   const limitName = (named[worst] as NamedLimit).name
-  if (outcome !== 'denied') return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits, at, source }
+  if (outcome !== 'denied') return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits, ...instant, source }
   const { retryAfter } = calls[worst] as Verdict
   const blocked = calls.some((call) => call.blocked === true)
   return {
@@ -50,7 +53,7 @@ function refusal(
     retryAfterMs: toMillis(retryAfter),
     // What a blocked key has left is of no use to it.
     limits: blocked ? limits.map((view) => ({ ...view, remaining: 0 })) : limits,
-    at,
+    ...instant,
     source,
   }
 }

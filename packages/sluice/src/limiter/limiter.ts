@@ -4,7 +4,7 @@ import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { parseDuration } from '../time/duration.ts'
-import { MICROS_PER_MS } from '../time/micros.ts'
+import type { Micros } from '../time/micros.ts'
 import { scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { CallGroup, CallOptions, GroupVerdict, Scope, StateId, Store } from '../stores/store.ts'
@@ -28,8 +28,8 @@ export interface CheckRequest {
 export interface RefundOptions extends Patience {
   /** Tokens to give back, at most six decimals; default 1. */
   readonly cost?: number
-  /** The decision that charged them: where its window has ended since, there is nothing to give back. */
-  readonly receipt?: Pick<Decision, 'at'>
+  /** The decision that charged them, also after a way through JSON: where its window has ended since, there is nothing to give back. */
+  readonly receipt?: Pick<Decision, 'atMicros'>
 }
 
 export interface LimiterParts {
@@ -161,7 +161,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   }
   const adjust = async (key: string, sign: 1 | -1, { cost, receipt, ...patience }: RefundOptions): Promise<void> => {
     const { calls } = groupOf(key, cost)
-    const options = { ...timing(patience), ...(receipt === undefined ? {} : { receipt: receipt.at * MICROS_PER_MS }) }
+    const options = { ...timing(patience), ...(receipt === undefined ? {} : { receipt: instantOf(where, receipt) }) }
     await able('adjust')(
       calls,
       calls.map((call) => sign * call.cost),
@@ -217,4 +217,14 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** @throws LimiterError INVALID_OPTIONS for what is no decision */
+function instantOf(where: string, receipt: Pick<Decision, 'atMicros'> | null): Micros {
+  const at = receipt?.atMicros
+  if (Number.isSafeInteger(at) && (at as Micros) >= 0) return at as Micros
+  throw new LimiterError(
+    'INVALID_OPTIONS',
+    `${where}: receipt.atMicros is ${String(at)}, expected whole microseconds since 1970: give the decision that charged the call`,
+  )
 }

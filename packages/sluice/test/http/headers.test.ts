@@ -26,6 +26,7 @@ const allowed = (...views: LimitView[]): Decision => ({
   allowed: true,
   limits: views,
   at: 1_700_000_000_000,
+  atMicros: 1_700_000_000_000_000,
   source: 'store',
 })
 const denied = (retryAfterMs: number, reason: 'quota' | 'blocked' = 'quota'): Decision => ({
@@ -36,6 +37,7 @@ const denied = (retryAfterMs: number, reason: 'quota' | 'blocked' = 'quota'): De
   retryAfterMs,
   limits: [view({ remaining: 0, replenishAfterMs: retryAfterMs }), view({ name: 'b', remaining: 3 })],
   at: 1_700_000_000_000,
+  atMicros: 1_700_000_000_000_000,
   source: 'store',
 })
 
@@ -185,7 +187,7 @@ describe('headers of a denial', () => {
     expect(impossible).not.toHaveProperty('Retry-After')
     expect(impossible).toMatchObject({ 'Cache-Control': 'no-store', RateLimit: '"default";r=1;t=0' })
     const degraded = { kind: 'timeout', executed: 'unknown', message: '' } as const
-    const undecided: Decision = { outcome: 'undecided', allowed: false, limits: [], at: 0, source: 'fallback', degraded }
+    const undecided: Decision = { outcome: 'undecided', allowed: false, limits: [], at: 0, atMicros: 0, source: 'fallback', degraded }
     expect(Object.keys(fields(undecided))).toEqual(['Retry-After', 'Cache-Control'])
     expect(fields({ ...undecided, allowed: true })).toEqual({})
   })

@@ -3,7 +3,7 @@ import type { Denied } from '../../src/decision/decision.ts'
 import { problemOf } from '../../src/http/problem.ts'
 
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
-const base = { allowed: false, limits: [], at: 0, source: 'store' } as const
+const base = { allowed: false, limits: [], at: 0, atMicros: 0, source: 'store' } as const
 const denied = (reason: Denied['reason']): Denied => ({ ...base, outcome: 'denied', limitName: 'per-key', reason, retryAfterMs: 1_000 })
 
 describe('problem bodies', () => {

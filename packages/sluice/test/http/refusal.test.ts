@@ -20,6 +20,7 @@ const denied = {
   retryAfterMs: 5_000,
   limits,
   at: 0,
+  atMicros: 0,
   source: 'store',
 } as const
 const options = { field: 'X-Why', reasons: { quota: 'used_up' }, remaining: 0 } as const
@@ -35,7 +36,7 @@ it('a refusal shows nothing left of the limits that refused, and only of those',
 it('says why where there is a word for it', () => {
   expect(refusalFields(denied, options)).toEqual([['X-Why', 'used_up']])
   expect(refusalFields({ ...denied, reason: 'blocked' }, options)).toEqual([])
-  expect(refusalFields({ outcome: 'allowed', allowed: true, limits, at: 0, source: 'store' }, options)).toEqual([])
+  expect(refusalFields({ outcome: 'allowed', allowed: true, limits, at: 0, atMicros: 0, source: 'store' }, options)).toEqual([])
 })
 
 it('is sent only where the policy asks for it', () => {
@@ -47,6 +48,6 @@ it('is sent only where the policy asks for it', () => {
     '0',
     '"a";r=0;t=5, "b";r=2;t=5, "c";r=7;t=5',
   ])
-  const allowed = { outcome: 'allowed', allowed: true, limits, at: 0, source: 'store' } as const
+  const allowed = { outcome: 'allowed', allowed: true, limits, at: 0, atMicros: 0, source: 'store' } as const
   expect(headersOf(allowed, 'x', { refusal: options })).toEqual(headersOf(allowed, 'x'))
 })

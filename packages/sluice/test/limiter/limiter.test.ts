@@ -24,6 +24,7 @@ describe('createLimiter', () => {
       outcome: 'allowed',
       allowed: true,
       at: 1_700_000_000_000,
+      atMicros: 1_700_000_000_000_000,
       source: 'store',
       limits: [{ name: 'perUser', limit: 20, remaining: 15, replenishAfterMs: 100, resetAfterMs: 500, windowMs: 2_000 }],
     })
