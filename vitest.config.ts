@@ -10,6 +10,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/*.fault.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // What becomes true within a second becomes true later where the machine does other work.
+    expect: { poll: { timeout: 20_000 } },
     // Many tests wait for real time or for another process: a third keeps two cores busy.
     maxWorkers: 3,
   },

@@ -12,6 +12,8 @@ const LARGEST_BODY = 4_096
 const LONGEST_KEY = 4_096
 const MOST_TOP = 1_000
 const TOP = 20
+/** An operator waits longer than a request: the policy's deadline is made for those. */
+const PATIENCE = { deadlineMs: 5_000 }
 
 /** `GET /v1/keys?top=20`: the keys that were asked about most since the start, by pseudonym, in all processes. */
 export function topRoute(counted: () => Promise<readonly Counted[]>, admission: Admission | undefined): Route {
@@ -34,22 +36,22 @@ export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: A
   const key = guarded(admission, {
     GET: async (asked) => {
       const target = targetOf(asked)
-      const states = await orFailed(engine.inspectKey(target))
+      const states = await orFailed(engine.inspectKey(target, PATIENCE))
       sendJson(asked.response, 200, { states, overrides: overridesOf(engine, target) })
     },
     DELETE: async (asked) => {
-      await orFailed(engine.resetKey(targetOf(asked)))
+      await orFailed(engine.resetKey(targetOf(asked), PATIENCE))
       sendJson(asked.response, 200, { reset: true })
     },
   })
   const block = guarded(admission, {
     PUT: async (asked) => {
       const target = targetOf(asked)
-      await orFailed(engine.blockKey(target, await readDuration(asked)))
+      await orFailed(engine.blockKey(target, await readDuration(asked), PATIENCE))
       sendJson(asked.response, 200, { blocked: true })
     },
     DELETE: async (asked) => {
-      await orFailed(engine.blockKey(targetOf(asked), null))
+      await orFailed(engine.blockKey(targetOf(asked), null, PATIENCE))
       sendJson(asked.response, 200, { blocked: false })
     },
   })

@@ -6,13 +6,12 @@ import { openStore } from '../stores/open-store.ts'
 import { readPolicy } from '../read-policy.ts'
 import type { KeyHolder } from './key-holder.ts'
 
-/** Milliseconds that a store may take: a person waits longer than a request. */
-const PATIENCE_MS = 5_000
+/** How long a store may take: a person waits longer than a request. */
+const PATIENCE = { deadlineMs: 5_000 }
 
 /** The states of a store, as a policy names them. */
 export async function storeHolder(url: string, policyFile: string): Promise<KeyHolder> {
-  const { failure, ...rest } = readPolicy(policyFile)
-  const policy = { ...rest, failure: { ...failure, deadlineMs: PATIENCE_MS } }
+  const policy = readPolicy(policyFile)
   const { pseudonym } = createIdentities(policyFile, policy, () => {})
   const { store, name, close } = await openStore(url)
   const engine = createEngine({ policy, store, pseudonym })
@@ -30,9 +29,9 @@ export async function storeHolder(url: string, policyFile: string): Promise<KeyH
   }
   return {
     name,
-    inspect: (target) => told(engine.inspectKey(target)),
-    reset: (target) => told(engine.resetKey(target)),
-    block: (target, duration) => told(engine.blockKey(target, duration)),
+    inspect: (target) => told(engine.inspectKey(target, PATIENCE)),
+    reset: (target) => told(engine.resetKey(target, PATIENCE)),
+    block: (target, duration) => told(engine.blockKey(target, duration, PATIENCE)),
     async close() {
       await engine.close()
       await close()

@@ -1,10 +1,10 @@
 import type { Worker } from 'node:cluster'
-import type { Gathered, Question, ToWorker } from './messages.ts'
+import type { Question, ToWorker } from './messages.ts'
 import { countersOf, sumMetrics } from './sum-metrics.ts'
 
 /** Asks all workers on behalf of one, and remembers what those that ended had counted. */
 export interface Gathering {
-  /** Sends the worker what all of them say, at the latest after a second. */
+  /** Sends the worker what all of them say, at the latest after a second; of one that is late the metrics that it told last. */
   gather(asking: Worker, id: number, question: Question, workers: readonly Worker[], wanted: number): void
   told(worker: Worker, id: number, answer: string): void
   ended(worker: Worker): void
@@ -41,14 +41,17 @@ export function createGathering(restarts: () => number): Gathering {
       started += 1
       const round = started
       const answers: string[] = []
+      const open = new Set(workers.map((worker) => worker.id))
       const finish = (): void => {
         clearTimeout(timer)
         rounds.delete(round)
-        const gathered: Gathered = { answers: question === 'metrics' ? [...answers, departed, own(wanted)] : answers, workers: wanted }
-        send(asking, { kind: 'gathered', id, ...gathered })
+        // A worker that does not answer in time is not one that counted nothing.
+        const before = [...open].map((worker) => countersOf(last.get(worker) ?? ''))
+        const told = question === 'metrics' ? [...answers, ...before, departed, own(wanted)] : answers
+        send(asking, { kind: 'gathered', id, answers: told, workers: wanted })
       }
       const timer = setTimeout(finish, PATIENCE_MS)
-      rounds.set(round, { question, open: new Set(workers.map((worker) => worker.id)), answers, finish })
+      rounds.set(round, { question, open, answers, finish })
       for (const worker of workers) send(worker, { kind: 'ask', id: round, question })
     },
     told(worker, id, answer) {

@@ -152,9 +152,9 @@ export function buildEngine(parts: EngineParts): Engine {
   const keys = keyVerbs(
     store,
     () => ({ policy: loaded.policy, terms: termsOf(loaded, present) }),
-    () => {
+    (patience) => {
       opened()
-      return timing(loaded)
+      return timing(loaded, patience)
     },
   )
   return {

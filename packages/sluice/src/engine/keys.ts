@@ -2,6 +2,7 @@ import { MICRO } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { canonicalValue } from '../identity/canonical.ts'
 import { stateName, validKey } from '../keys/encode.ts'
+import type { Patience } from '../limiter/ask.ts'
 import { viewOf } from '../limiter/decide.ts'
 import type { LimitView } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -34,16 +35,17 @@ export interface KeyState extends LimitView {
   readonly blockedForMs?: number
 }
 
+/** The verbs of an operator. Each waits as long as `options` say, by default as long as a decision of the policy. */
 export interface KeyVerbs {
   /** What is left of a key's limits, rule by rule, charging nothing. Rejects with the StoreFailure where the store cannot say. */
-  inspectKey(target: KeyTarget): Promise<readonly KeyState[]>
+  inspectKey(target: KeyTarget, options?: Patience): Promise<readonly KeyState[]>
   /** Forgets what a key has used, under all these rules; a block stays. Rejects with the StoreFailure where the store cannot. */
-  resetKey(target: KeyTarget): Promise<void>
+  resetKey(target: KeyTarget, options?: Patience): Promise<void>
   /**
    * Denies a key for this long under all these rules, or lifts the block (null).
    * Rejects with a LimiterError NOT_SUPPORTED where the store has no blocks, with the StoreFailure where it cannot now.
    */
-  blockKey(target: KeyTarget, duration: string | number | null): Promise<void>
+  blockKey(target: KeyTarget, duration: string | number | null, options?: Patience): Promise<void>
 }
 
 /** The policy whose keys are meant, and what its charges have in common now. */
@@ -53,11 +55,11 @@ export interface Keyed {
 }
 
 /** The verbs of operators. `timing` gives one call's deadline, and throws where the engine is closed. */
-export function keyVerbs(store: Store, present: () => Keyed, timing: () => CallOptions): KeyVerbs {
+export function keyVerbs(store: Store, present: () => Keyed, timing: (patience?: Patience) => CallOptions): KeyVerbs {
   const statesOf = (target: KeyTarget): KeyCharge[] => chargesOf(present(), target)
   return {
-    async inspectKey(target) {
-      const options = timing()
+    async inspectKey(target, patience) {
+      const options = timing(patience)
       const charges = statesOf(target)
       if (charges.length === 0) return []
       const verdicts = await store.peek(charges.flatMap(looksAt), options)
@@ -65,15 +67,15 @@ export function keyVerbs(store: Store, present: () => Keyed, timing: () => CallO
       if (failed?.degraded !== undefined) throw failed.degraded
       return charges.map((one, index) => stateOf(one, verdicts[2 * index] as GroupVerdict, verdicts[2 * index + 1] as GroupVerdict))
     },
-    async resetKey(target) {
-      const options = timing()
+    async resetKey(target, patience) {
+      const options = timing(patience)
       await store.reset(
         statesOf(target).map(({ call }) => call.id),
         options,
       )
     },
-    async blockKey(target, duration) {
-      const options = timing()
+    async blockKey(target, duration, patience) {
+      const options = timing(patience)
       const length = duration === null ? null : parseDuration(duration)
       const charges = statesOf(target)
       if (store.block === undefined)
