@@ -90,7 +90,7 @@ describe.skipIf(redis === undefined)('serve --workers 3', () => {
 })
 
 describe.skipIf(redis === undefined)('a policy of several workers', () => {
-  it('is put in all of them, also in one that begins later, until the file changes', async () => {
+  it('is put in all of them, also in one that begins later, until the file changes', { timeout: 120_000 }, async () => {
     const policy = (name: string): string => `version: 1\nrules:\n  - { name: ${name}-${process.pid}, key: [], rate: 1/h, burst: 9 }\n`
     const [file, token] = [policyFile(policy('first')), policyFile('a-token-of-administration')]
     const service = await serve([file, '--workers', '3', '--store', redis as string, '--admin-token-file', token])
@@ -129,7 +129,7 @@ describe.skipIf(redis === undefined)('a policy of several workers', () => {
 })
 
 describe.skipIf(redis === undefined)('an override of several workers', () => {
-  it('is put in all of them, also in one that begins later, until it is taken back', async () => {
+  it('is put in all of them, also in one that begins later, until it is taken back', { timeout: 120_000 }, async () => {
     const rule = `override-${process.pid}`
     const file = policyFile(`version: 1\n${UNHURRIED}rules:\n  - { name: ${rule}, key: ["header:x-user"], rate: 1/h, burst: 3 }\n`)
     const token = policyFile('a-token-of-administration')
