@@ -1,4 +1,4 @@
-import type { RequestListener, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -15,6 +15,8 @@ const REFUSALS: ReadonlyMap<string, readonly [status: number, title: string]> = 
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout']],
 ])
 
+/** A refused client has this long to read why and to close; what it still sends is thrown away. */
+const LINGER_MS = 500
 /** What a client has already sent is in the machine's buffers, or on its way through the loop, for this long at most. */
 const SETTLE_MS = 100
 /** New connections that never pause are turned away in the end. */
@@ -34,8 +36,11 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
   let arrived = 0
   /** Requests that are answered when the port is closed; undefined: at once. */
   let held: (() => void)[] | undefined
-  // An answer is under way until its last byte is handed over.
-  const underWay = new Map<ServerResponse, Duplex>()
+  /** By connection, in order. An answer is under way until its last byte is handed over. */
+  const underWay = new Map<Duplex, ServerResponse[]>()
+  /** The request that each connection sent last, whose body may still be arriving. */
+  const newest = new WeakMap<Duplex, IncomingMessage>()
+  const refused = new WeakSet<Duplex>()
   let draining = false
   server.on('connection', (socket) => {
     arrived += 1
@@ -44,29 +49,39 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
   })
   // One function for all: a closure for each answer would be the dearest part of counting them.
   function over(this: ServerResponse): void {
-    underWay.delete(this)
     const { socket } = this.req
+    const answers = underWay.get(socket) ?? []
+    if (answers.length < 2) underWay.delete(socket)
+    else answers.splice(answers.indexOf(this), 1)
     if (sockets.has(socket)) sockets.set(socket, performance.now())
   }
   server.on('request', (request, response) => {
     arrived += 1
-    underWay.set(response, request.socket)
+    const before = underWay.get(request.socket)
+    if (before === undefined) underWay.set(request.socket, [response])
+    else before.push(response)
+    newest.set(request.socket, request)
     response.on('close', over)
     if (draining) response.shouldKeepAlive = false
     if (held === undefined) handle(request, response)
     else held.push(() => handle(request, response))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const last = [...underWay].filter(([, other]) => other === socket).at(-1)?.[0]
-    // What follows a good request must not be answered in its place.
-    if (last !== undefined && !last.headersSent) last.once('close', () => socket.destroy())
-    else if (last !== undefined) socket.destroy()
-    else if (socket.writable) refuse(socket, ...(REFUSALS.get(error.code ?? '') ?? [400, 'Bad Request']))
-    else socket.destroy()
+    // What still arrives after a refusal is read and thrown away: a reset could take the answer with it.
+    if (refused.has(socket)) return
+    const broken = newest.get(socket)
+    const answers = underWay.get(socket) ?? []
+    const own = broken?.complete === false ? answers.findIndex(({ req }) => req === broken) : answers.length
+    // A body that breaks off after its answer has begun, or behind an answer that has.
+    if (!socket.writable || own === -1 || answers.some(({ headersSent }) => headersSent)) return void socket.destroy()
+    refused.add(socket)
+    const [status, title] = REFUSALS.get(error.code ?? '') ?? [400, 'Bad Request']
+    // Requests before the broken one are answered first, so that the refusal is not taken for their answer.
+    allClosed(answers.slice(0, own), () => refuse(socket, status, title))
   })
   const endIdle = (): void => {
-    const [busy, silentSince] = [new Set(underWay.values()), performance.now() - SILENCE_MS]
-    for (const [socket, since] of sockets) if (since < silentSince && !busy.has(socket) && socket.writableLength === 0) socket.end()
+    const silentSince = performance.now() - SILENCE_MS
+    for (const [socket, since] of sockets) if (since < silentSince && !underWay.has(socket) && socket.writableLength === 0) socket.end()
   }
   /**
    * Closes the port when the system has no connection left to hand over: it would reset those. While that is waited for nothing is
@@ -93,7 +108,7 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
     async drain(ms) {
       draining = true
       // A connection that is kept for the next request would keep the server.
-      for (const response of underWay.keys()) response.shouldKeepAlive = false
+      for (const response of [...underWay.values()].flat()) response.shouldKeepAlive = false
       const last = setTimeout(() => server.closeAllConnections(), ms)
       // Whoever had connected and written before the signal is taken in and answered; whoever comes later finds the port closed.
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
@@ -103,7 +118,21 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
   }
 }
 
+/** Calls back when all of them are closed, which is at once where there are none. */
+function allClosed(responses: readonly ServerResponse[], done: () => void): void {
+  let open = responses.length
+  if (open === 0) return done()
+  for (const response of responses) {
+    response.once('close', () => {
+      open -= 1
+      if (open === 0) done()
+    })
+  }
+}
+
+/** Answers with a problem body and closes the connection, also where the client goes on sending and does not close its side. */
 function refuse(socket: Duplex, status: number, title: string): void {
+  if (!socket.writable) return void socket.destroy()
   const body = `${JSON.stringify({ type: 'about:blank', title, status, detail: 'The request is no HTTP that this service can read.' })}\n`
   const head = [
     `HTTP/1.1 ${status} ${title}`,
@@ -112,5 +141,7 @@ function refuse(socket: Duplex, status: number, title: string): void {
     'Cache-Control: no-store',
     `Content-Length: ${Buffer.byteLength(body)}`,
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(cut))
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
