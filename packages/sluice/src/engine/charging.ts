@@ -7,7 +7,8 @@ import type { Random } from '../time/time.ts'
 import { NOBODY } from './by-key.ts'
 import { type Charge, chargeOf, chargeOfKey, type Terms, timesSample } from './charges.ts'
 import type { Loaded } from './loaded.ts'
-import { type OverrideIndex, overrideOf } from './overrides.ts'
+import type { OverrideIndex } from './override-index.ts'
+import { overrideOf } from './overrides.ts'
 
 /** What one decision charges. */
 export interface Charging {

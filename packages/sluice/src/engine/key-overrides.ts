@@ -1,11 +1,13 @@
 import { canonicalValue } from '../identity/canonical.ts'
+import type { Source } from '../identity/source.ts'
 import type { Override } from '../policy/override.ts'
 import type { Rule } from '../policy/rule.ts'
 import type { Micros } from '../time/micros.ts'
 import { pseudonyms } from './charges.ts'
 import { keyedRules, type KeyTarget } from './keys.ts'
 import type { Loaded } from './loaded.ts'
-import type { LiveOverrides } from './overrides.ts'
+import type { OverrideIndex } from './override-index.ts'
+import { isInForce, type LiveOverrides } from './overrides.ts'
 
 /** An override that names a key, for the operator. */
 export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> {
@@ -31,41 +33,56 @@ export interface KeyOverrides {
 export function keyOverrides(loaded: () => Loaded, live: LiveOverrides, now: () => Micros): KeyOverrides {
   return {
     overridesOfKey(target) {
-      const { policy, pseudonym } = loaded()
+      const { policy, rulesByName, pseudonym, overrides } = loaded()
       const at = now()
-      const names = namesKey(policy.rules, target)
+      const find = finder(policy.rules, rulesByName, target, at)
       const shown = (origin: KeyOverride['origin'], { rule, values, limit, until }: Override): KeyOverride => {
-        const known = policy.rules.find(({ name }) => name === rule)
-        const told = pseudonym === undefined ? values : pseudonyms(known?.key.flat() ?? [], values, pseudonym)
+        const told = pseudonym === undefined ? values : pseudonyms(rulesByName.get(rule)?.key.flat() ?? [], values, pseudonym)
         return { rule, key: told.map((value) => value ?? null), limit, ...(until === undefined ? {} : { until }), origin }
       }
-      const written = (policy.overrides ?? []).filter(({ until }) => until === undefined || at < until)
-      return [
-        ...live
-          .list(at)
-          .filter(names)
-          .map((one) => shown('set', one)),
-        ...written.filter(names).map((one) => shown('policy', one)),
-      ]
+      return [...find(live.index).map((one) => shown('set', one)), ...find(overrides).map((one) => shown('policy', one))]
     },
     withdrawKey(target) {
-      const found = live.list(now()).filter(namesKey(loaded().policy.rules, target))
+      const { policy, rulesByName } = loaded()
+      const found = finder(policy.rules, rulesByName, target, now())(live.index)
       for (const { rule, values } of found) live.remove(rule, values)
       return found
     },
   }
 }
 
-/** Whether an override is about a key, however the key is spelt. One whose rule is gone is known by its very values. */
-function namesKey(rules: readonly Rule[], target: KeyTarget): (override: Override) => boolean {
+/**
+ * Finds the overrides that are about a key and in force, however the key is spelt. One whose rule is gone is known by its very values. The
+ * key is looked up in each spelling that a source of the rules gives it: an index has thousands of overrides, and most are about other keys.
+ */
+function finder(
+  rules: readonly Rule[],
+  rulesByName: ReadonlyMap<string, Rule>,
+  target: KeyTarget,
+  at: Micros,
+): (index: OverrideIndex) => Override[] {
   keyedRules(rules, target)
   const { key, limit } = target
-  return ({ rule, values }) => {
-    if (limit !== undefined && rule !== limit) return false
-    const sources = rules.find(({ name }) => name === rule)?.key.flat()
-    return values.some((value, index) => {
+  const spellings = new Map<string, string>()
+  const spelt = (source: Source): string => {
+    const known = spellings.get(source.text)
+    if (known !== undefined) return known
+    const spelling = canonicalValue(source, key) ?? key
+    spellings.set(source.text, spelling)
+    return spelling
+  }
+  const asked = limit === undefined ? rules : [rulesByName.get(limit)].filter((rule) => rule !== undefined)
+  for (const { key: parts } of asked) for (const sources of parts) for (const source of sources) spelt(source)
+  const isAbout = (override: Override): boolean => {
+    if ((limit !== undefined && override.rule !== limit) || !isInForce(override, at)) return false
+    const sources = rulesByName.get(override.rule)?.key.flat()
+    return override.values.some((value, index) => {
       const source = sources?.[index]
-      return value !== undefined && value === (source === undefined ? key : (canonicalValue(source, key) ?? key))
+      return value !== undefined && value === (source === undefined ? key : spelt(source))
     })
+  }
+  return (index) => {
+    const candidates = new Set([key, ...spellings.values()].flatMap((value) => [...index.withValue(value)]))
+    return [...candidates].filter(isAbout)
   }
 }

@@ -6,8 +6,10 @@ import type { StoreKind } from '../policy/bound.ts'
 import { overBudget } from '../policy/bound-budget.ts'
 import { type FindRules, indexRules } from '../policy/match.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { Rule } from '../policy/rule.ts'
 import { type FindByKey, indexByName } from './by-key.ts'
-import { indexOverrides, type OverrideIndex } from './overrides.ts'
+import type { OverrideIndex } from './override-index.ts'
+import { indexOverrides } from './overrides.ts'
 
 /** A keyed hash of a text: the same for the same text, and of no use without the key. */
 export type Pseudonym = (text: string) => string
@@ -15,6 +17,7 @@ export type Pseudonym = (text: string) => string
 /** Everything of one policy that a decision needs, swapped as one. */
 export interface Loaded {
   readonly policy: Policy
+  readonly rulesByName: ReadonlyMap<string, Rule>
   readonly find: FindRules
   readonly findByKey: FindByKey
   readonly trust: TrustedProxies
@@ -50,6 +53,7 @@ export function load(policy: Policy, { trustedProxies, pseudonym, storeKind, sto
   return {
     policy,
     find: indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
+    rulesByName: new Map(policy.rules.map((rule) => [rule.name, rule])),
     findByKey: indexByName(policy),
     trust: trustedProxies ?? policy.trustedProxies ?? trustProxies([]),
     overrides: indexOverrides(policy.overrides ?? []),

@@ -1,28 +1,27 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { composeKey } from '../keys/encode.ts'
 import type { Override } from '../policy/override.ts'
 import type { Rule } from '../policy/rule.ts'
 import type { Micros } from '../time/micros.ts'
+import { type OverrideIndex, overrideTable } from './override-index.ts'
 
-type Values = readonly (string | undefined)[]
-
-/** Overrides by rule and key. */
-export type OverrideIndex = ReadonlyMap<string, ReadonlyMap<string, Override>>
+type Values = Override['values']
 
 export function indexOverrides(overrides: readonly Override[]): OverrideIndex {
-  const index = new Map<string, Map<string, Override>>()
-  for (const override of overrides) {
-    const ofRule = index.get(override.rule) ?? new Map<string, Override>()
-    index.set(override.rule, ofRule.set(composeKey(override.values), override))
-  }
-  return index
+  const table = overrideTable()
+  for (const override of overrides) table.add(override)
+  return table
+}
+
+/** Whether an override still holds at this instant. */
+export function isInForce({ until }: Override, now: Micros): boolean {
+  return until === undefined || now < until
 }
 
 /** The limit that stands instead of the rule's own for this key at this instant. */
 export function overrideOf(index: OverrideIndex, rule: Rule, values: Values, now: Micros): AnyLimit | undefined {
-  const found = index.get(rule.name)?.get(composeKey(values))
-  return found === undefined || (found.until !== undefined && now >= found.until) ? undefined : found.limit
+  const found = index.size === 0 ? undefined : index.of(rule.name, values)
+  return found === undefined || !isInForce(found, now) ? undefined : found.limit
 }
 
 /** Overrides that were set while the engine runs; they outlive a reload of the policy. */
@@ -39,30 +38,20 @@ export interface LiveOverrides {
 const MOST = 10_000
 
 export function liveOverrides(): LiveOverrides {
-  const index = new Map<string, Map<string, Override>>()
-  const list = (now: Micros): Override[] =>
-    [...index.values()].flatMap((ofRule) => [...ofRule.values()].filter(({ until }) => until === undefined || now < until))
-  const remove = (rule: string, values: Values): boolean => {
-    const ofRule = index.get(rule)
-    const removed = ofRule?.delete(composeKey(values)) === true
-    if (ofRule?.size === 0) index.delete(rule)
-    return removed
+  const table = overrideTable()
+  const forgetEnded = (now: Micros): void => {
+    for (const { rule, values } of [...table.all()].filter((override) => !isInForce(override, now))) table.remove(rule, values)
   }
   return {
-    index,
-    list,
+    index: table,
+    list: (now) => [...table.all()].filter((override) => isInForce(override, now)),
     set(override, now) {
-      remove(override.rule, override.values)
-      let count = 0
-      for (const ofRule of index.values()) {
-        for (const { rule, values, until } of ofRule.values()) if (until !== undefined && now >= until) remove(rule, values)
-        count += ofRule.size
-      }
-      if (count >= MOST)
+      const replaces = table.of(override.rule, override.values) !== undefined
+      if (!replaces && table.size >= MOST) forgetEnded(now)
+      if (!replaces && table.size >= MOST)
         throw new LimiterError('INVALID_OPTIONS', `override: there are ${MOST} already: remove some, or write them into the policy`)
-      const ofRule = index.get(override.rule) ?? new Map<string, Override>()
-      index.set(override.rule, ofRule.set(composeKey(override.values), override))
+      table.add(override)
     },
-    remove,
+    remove: (rule, values) => table.remove(rule, values) !== undefined,
   }
 }

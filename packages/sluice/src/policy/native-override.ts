@@ -36,10 +36,13 @@ export function readOverrides(fields: Fields, rules: readonly Rule[], issues: Is
 export function readOverride(node: PolicyNode, path: string, rules: ReadonlyMap<string, Rule>, issues: Issues): Override | undefined {
   const fields = openFields(node, path, OVERRIDE, issues)
   if (fields === undefined) return undefined
-  const names = [...rules.keys()]
   fields.require('rule', 'the name of a rule')
   fields.require('key', 'the value of the key, or a list of its values')
-  const name = fields.text('rule', `one of ${names.slice(0, 20).join(', ')}`, (text) => rules.has(text))
+  const written = fields.node('rule')
+  // The names of all rules are gathered only for a message: there may be thousands of overrides.
+  const isRule = written?.kind === 'scalar' && written.type === 'text' && rules.has(written.text)
+  const known = isRule ? '' : `one of ${[...rules.keys()].slice(0, 20).join(', ')}`
+  const name = fields.text('rule', known, (text) => rules.has(text))
   const rule = name === undefined ? undefined : (rules.get(name) as Rule)
   const values = rule === undefined ? undefined : readValues(fields, rule, issues)
   const algorithm = readAlgorithm(fields, rule?.tiers[0]?.limit.algorithm.name ?? 'token-bucket')
