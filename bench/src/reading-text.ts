@@ -19,7 +19,8 @@ export function amount(value: number, unit: Unit): string {
 
 /** Readings as an aligned table; below it the floors, and why a figure could not be taken. */
 export function readingsTable(readings: readonly Reading[]): string {
-  const heading = ['figure', 'measured', 'goal', '', 'quartiles', 'ours', 'baseline', 'over-grant']
+  const processor = readings.some((reading) => 'processor' in reading)
+  const heading = ['figure', 'measured', 'goal', '', 'quartiles', ...(processor ? ['cpu'] : []), 'ours', 'baseline', 'over-grant']
   const floors = readings.flatMap((reading) => {
     if ('absent' in reading || reading.floor === undefined) return []
     const { floor, unit } = reading
@@ -27,7 +28,14 @@ export function readingsTable(readings: readonly Reading[]): string {
   })
   const missing = readings.flatMap((reading) => ('absent' in reading ? [reading.absent] : []))
   const reasons = [...new Set(missing)].map((absent) => `${missing.filter((other) => other === absent).length} not measured: ${absent}`)
-  return [table(heading, readings.map(rowOf)), ...floors, ...reasons].join('\n')
+  return [
+    table(
+      heading,
+      readings.map((reading) => rowOf(reading, processor)),
+    ),
+    ...floors,
+    ...reasons,
+  ].join('\n')
 }
 
 /** `9 reached, 4 missed, ...`; marks that were not given are left out. */
@@ -44,13 +52,14 @@ export function tallyText(readings: readonly Reading[]): string {
   return parts.length === 0 ? 'no goal was asked for' : parts.join(', ')
 }
 
-function rowOf(reading: Reading): string[] {
+function rowOf(reading: Reading, processor: boolean): string[] {
   const mark = MARKS[markOf(reading)]
   if ('absent' in reading) return [titleOf(reading), '', goalText(reading.goal), mark]
+  const cpu = reading.processor === undefined ? '' : amount(reading.processor.median, reading.unit)
   const { value, unit, goal, spread, ours = '', baseline = '', overGrantPercent } = reading
   const quartiles = spread === undefined ? '' : `${figure(spread.low, DECIMALS[unit])} .. ${figure(spread.high, DECIMALS[unit])}`
   const over = overGrantPercent === undefined ? '' : amount(overGrantPercent, '%')
-  return [titleOf(reading), amount(value, unit), goalText(goal), mark, quartiles, ours, baseline, over]
+  return [titleOf(reading), amount(value, unit), goalText(goal), mark, quartiles, ...(processor ? [cpu] : []), ours, baseline, over]
 }
 
 function titleOf({ name, profile }: Reading): string {

@@ -29,6 +29,8 @@ export interface Measured extends Named {
   readonly ours?: string
   readonly baseline?: string
   readonly floor?: Floor
+  /** The same ratio of processor time, where the figure itself is one of wall time: client and server together, as far as each is known. */
+  readonly processor?: Spread
   /** What was let through beyond what may be, as a share of what may be. */
   readonly overGrantPercent?: number
   /** Answers that the load does not allow for, such as a denial where all may pass: they make a speed worthless. */

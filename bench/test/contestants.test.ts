@@ -34,6 +34,7 @@ describe.skipIf(url === undefined)('ways are limiters', () => {
 
   const LIMITING: readonly Way[] = [
     'lua',
+    'lua-article',
     'lua-pipelined',
     'multi-command',
     'watch',

@@ -63,7 +63,7 @@ describe('batches of lanes', () => {
 
   it('takes turns forth and back, after all have warmed up', async () => {
     const turns: string[] = []
-    const round = { own: 1, wall: 1, client: 1, server: 0 }
+    const round = { wall: 1, client: 1, server: 0 }
     const handle = (name: string): LaneHandle => ({
       name,
       callers: 1,

@@ -28,20 +28,62 @@ export const PROGRAM: string = `${DECIDE}return granted and 1 or 0\n`
 /** The same, and the server's time after it. */
 const NOTING = `${DECIDE}return { granted and 1 or 0, unpack(redis.call('TIME')) }\n`
 
-/** One program per decision, sent by its digest; a hash of two fields; the time is the client's. All callers share a connection. */
-export const lua: Contestant = contestant('Lua EVALSHA')
+/** With the contract of the article's program: two reads, two writes, and the wait of a refused request (ms) beside the answer. */
+const AS_IN_THE_ARTICLE = `
+local now, rate, burst, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local level = tonumber(redis.call('HGET', KEYS[1], 'tokens') or burst)
+local since = tonumber(redis.call('HGET', KEYS[1], 'at') or now)
+if now > since then
+  level = level + (now - since) * rate / 1000
+  since = now
+end
+if level > burst then level = burst end
+local granted, wait = 0, 0
+if level >= cost then
+  level = level - cost
+  granted = 1
+else
+  wait = math.ceil((cost - level) * 1000 / rate)
+end
+redis.call('HSET', KEYS[1], 'tokens', level)
+redis.call('HSET', KEYS[1], 'at', since)
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+`
 
-/** The same over a client that writes the commands of one tick of the event loop together, its own option. */
-export const luaPipelined: Contestant = contestant('Lua EVALSHA, auto-pipelined', { enableAutoPipelining: true })
+interface Sources {
+  readonly plain: string
+  readonly noting: string
+  /** Whether the plain program answers with a list. */
+  readonly list: boolean
+}
 
-function contestant(name: string, options?: WireOptions): Contestant {
+const LEAN: Sources = { plain: PROGRAM, noting: NOTING, list: false }
+const ARTICLE: Sources = {
+  plain: `${AS_IN_THE_ARTICLE}return { granted, wait }\n`,
+  noting: `${AS_IN_THE_ARTICLE}return { granted, unpack(redis.call('TIME')) }\n`,
+  list: true,
+}
+
+/**
+ * One program per decision, sent by its digest; a hash of two fields; the time is the client's. All callers share a connection. The least
+ * that such a program can do: one read, one write, and yes or no without a wait.
+ */
+export const lua: Contestant = contestant('Lua EVALSHA', LEAN)
+
+/** The same under the contract of Benchmarking Token Bucket Rate Limiters. */
+export const luaArticle: Contestant = contestant('Lua EVALSHA, as in the article', ARTICLE)
+
+/** The lean one over a client that writes the commands of one tick of the event loop together, its own option. */
+export const luaPipelined: Contestant = contestant('Lua EVALSHA, auto-pipelined', LEAN, { enableAutoPipelining: true })
+
+function contestant(name: string, { plain, noting, list }: Sources, options?: WireOptions): Contestant {
   return {
     name,
     open: async (url, quota, { note = false }) => {
       const wire = await openWire(url, 1, options)
       const client = wire.clients[0] as Redis
       const [rate, { burst }] = [perSecondOf(quota), quota]
-      const digest = (await client.script('LOAD', note ? NOTING : PROGRAM)) as string
+      const digest = (await client.script('LOAD', note ? noting : plain)) as string
       const admitted: TraceEntry[] = []
       const ask = (key: string): Promise<unknown> => client.evalsha(digest, 1, key, Date.now(), rate, burst, 1, TIME_TO_LIVE)
       return {
@@ -49,7 +91,7 @@ function contestant(name: string, options?: WireOptions): Contestant {
         ...(note ? { admitted } : {}),
         ask,
         passed: (answer) => {
-          if (!note) return answer === 1
+          if (!note) return (list ? (answer as readonly number[])[0] : answer) === 1
           const [granted, ...time] = answer as [number, string, string]
           if (granted === 1) admitted.push({ at: microsOf(time), cost: 1, allowed: true })
           return granted === 1

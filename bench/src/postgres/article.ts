@@ -19,22 +19,27 @@ begin
   return remaining;
 end $$`
 
+/** Prepared once for each connection, as the statements of the store are. */
+const TAKE = { name: 'bench_take_token', text: 'select take_token($1, $2, $3) as left' }
+
 /** Makes the article's table and function in the pool's schema. */
 export async function makeArticle(pool: pg.Pool): Promise<void> {
   await pool.query(FUNCTION)
 }
 
 export async function takeToken(client: pg.Pool | pg.PoolClient, key: string, refill: number, window: number): Promise<number> {
-  const { rows } = await client.query<{ left: number }>('select take_token($1, $2, $3) as left', [key, refill, window])
+  const { rows } = await client.query<{ left: number }>({ ...TAKE, values: [key, refill, window] })
   return rows[0]?.left ?? Number.NaN
 }
 
 /** The function of Rate limiting with PostgreSQL / YugabyteDB, under READ COMMITTED. */
 export const article: Way = {
   name: 'the article’s function',
+  prepare: makeArticle,
   open: async (pool, quota) => {
-    await makeArticle(pool)
     const { refill, window } = secondsOf(quota)
+    // The pool has a connection before the first request.
+    await pool.query('select 1')
     return { ask: async (key) => (await takeToken(pool, key, refill, window)) >= 0, close: async () => {} }
   },
 }

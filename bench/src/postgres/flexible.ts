@@ -1,22 +1,17 @@
+import type pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Quota } from '../contestants/contestant.ts'
 import { secondsOf, type Way } from './way.ts'
 
-/** rate-limiter-flexible as its page on PostgreSQL sets it up, ready once its table is there. It counts in fixed windows. */
+/** rate-limiter-flexible as its page on PostgreSQL sets it up. It prepares its statement by itself, and counts in fixed windows. */
 export const flexible: Way = {
   name: 'rate-limiter-flexible',
+  prepare: (pool, quota) =>
+    new Promise((resolve, reject) => create(pool, quota, (error) => (error === undefined ? resolve() : reject(error)))),
   open: async (pool, quota) => {
-    const limiter = await new Promise<RateLimiterPostgres>((resolve, reject) => {
-      const made: RateLimiterPostgres = new RateLimiterPostgres(
-        {
-          storeClient: pool,
-          tableName: 'flexible',
-          points: quota.burst,
-          duration: secondsOf(quota).window,
-          clearExpiredByTimeout: false,
-        },
-        (error?: Error) => (error === undefined ? setImmediate(() => resolve(made)) : reject(error)),
-      )
-    })
+    const limiter = new RateLimiterPostgres({ ...optionsOf(pool, quota), tableCreated: true })
+    // The pool has a connection before the first request.
+    await pool.query('select 1')
     return {
       ask: async (key) => {
         try {
@@ -30,4 +25,19 @@ export const flexible: Way = {
       close: async () => {},
     }
   },
+}
+
+/** Calls back once its table is there. */
+function create(pool: pg.Pool, quota: Quota, made: (error?: Error) => void): RateLimiterPostgres {
+  return new RateLimiterPostgres(optionsOf(pool, quota), made)
+}
+
+function optionsOf(pool: pg.Pool, quota: Quota) {
+  return {
+    storeClient: pool,
+    tableName: 'flexible',
+    points: quota.burst,
+    duration: secondsOf(quota).window,
+    clearExpiredByTimeout: false,
+  }
 }

@@ -5,11 +5,12 @@ import { type CallersTimed, interleaveLanes } from '../redis/rounds.ts'
 import { article } from './article.ts'
 import { flexible } from './flexible.ts'
 import { coalescing, plain, wrapped } from './sluice.ts'
+import { update } from './update.ts'
 import type { Opened, Way } from './way.ts'
 
-export type WayName = 'article' | 'plain' | 'coalescing' | 'resilient' | 'flexible'
+export type WayName = 'article' | 'update' | 'plain' | 'coalescing' | 'resilient' | 'flexible'
 
-const WAYS: Readonly<Record<WayName, Way>> = { article, plain, coalescing, resilient: wrapped, flexible }
+const WAYS: Readonly<Record<WayName, Way>> = { article, update, plain, coalescing, resilient: wrapped, flexible }
 const MANY = 50_000
 
 export interface LanesInput extends BatchOptions {
@@ -42,6 +43,7 @@ async function open(
   const pool = await poolIn(url, `${schema}_${process.pid}_${callers}_${keys}`, callers)
   let calls = 0
   pool.on('acquire', () => (calls += 1))
+  await way.prepare(pool, quota)
   const running: Opened = await way.open(pool, quota)
   const names = Array.from({ length: keys === 'one' ? 1 : MANY }, (_, index) => `user:${10_000_000 + index}`)
   let next = 0

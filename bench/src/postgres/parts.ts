@@ -15,7 +15,7 @@ const ALLOWED: Profile = { name: 'all allowed, burst 10^7', burst: 10_000_000, t
 const BATCH_MS = 60
 /** How long each lane runs before, in milliseconds of processor time for each second of the comparison: states are there then, and code is compiled. */
 const WARM_UP_MS = 1_000
-const WAYS: readonly WayName[] = ['article', 'plain', 'coalescing', 'resilient', 'flexible']
+const WAYS: readonly WayName[] = ['article', 'update', 'plain', 'coalescing', 'resilient', 'flexible']
 
 interface Row {
   readonly callers: number
@@ -54,6 +54,9 @@ function speedPart(name: string, title: string, rows: readonly Row[]): Part<Post
             as: 'speed',
             goal: { atLeast: 1 },
           }),
+          ...(['plain', 'resilient'] as const).map((ours) =>
+            judge(comparison, { name: `${ours}, ${at}, against one prepared UPDATE`, ours, baseline: 'update', as: 'speed' }),
+          ),
         )
         notes.push(`${at}:`, comparison.table)
       }
@@ -81,6 +84,9 @@ export const single: Part<PostgresOptions> = {
           as: 'speed',
           goal: { atLeast: 1 },
         }),
+        ...(['plain', 'resilient'] as const).map((ours) =>
+          judge(comparison, { name: `${ours}, against one prepared UPDATE`, ours, baseline: 'update', as: 'time' }),
+        ),
       ],
       notes: [comparison.table],
     }

@@ -40,7 +40,7 @@ export const sessions: Part<PostgresOptions> = {
         table(['way', 'isolation', 'calls/s', 'calls', 'failures'], rows),
         'The article says of PostgreSQL that sessions wait "but will not fail": under SERIALIZABLE its function fails with 40001 wherever two of them meet,',
         'and under both its first calls fail with 23505 where several sessions insert the row.',
-        'Sluice tries again, twice at most; what still meets others is undecided (contention), never denied.',
+        'Sluice tries again, twice at most; what still meets others is undecided (contention), never denied. So is what is late (timeout): the deadline is the default.',
       ],
     }
   },

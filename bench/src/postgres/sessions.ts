@@ -58,7 +58,7 @@ async function articleSession(pool: pg.Pool, failed: (what: string) => void): Pr
 async function sluiceSession(pool: pg.Pool, failed: (what: string) => void): Promise<() => Promise<void>> {
   const store = postgresStore({ client: port(pool) })
   await store.migrate()
-  const limiter = createLimiter({ limit: tokenBucket({ rate: `${REFILL}/s`, burst: REFILL * WINDOW }), store, deadlineMs: 10_000 })
+  const limiter = createLimiter({ limit: tokenBucket({ rate: `${REFILL}/s`, burst: REFILL * WINDOW }), store })
   return async () => {
     const { outcome, degraded } = await limiter.check('user1')
     if (outcome === 'undecided') failed(`undecided, ${degraded.kind}`)

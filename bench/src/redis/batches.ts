@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { scheduleOf } from '../processor.ts'
-import { waitedMs } from '../waited.ts'
 import type { Sent } from '../wire.ts'
 import type { Batch, LaneHandle } from './rounds.ts'
 
@@ -52,17 +51,15 @@ export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOp
     async batch() {
       // What a lane let go of while others had their turn it takes up again before time counts.
       await spend(lane, Math.ceil(calls / RUN_IN))
-      const before = { trips: lane.sent().calls, ran: server?.().ran ?? 0, waited: waitedMs(), processor: process.cpuUsage() }
+      const before = { trips: lane.sent().calls, ran: server?.().ran ?? 0, processor: process.cpuUsage() }
       const started = performance.now()
       const spent = await spend(lane, calls)
       const wall = (performance.now() - started) * 1e6
       const { user, system } = process.cpuUsage(before.processor)
       const trips = lane.sent().calls - before.trips
       const [client, served] = [(user + system) * 1e3, (server?.().ran ?? 0) - before.ran]
-      // Where nobody tells what the server ran, the time of the client alone would be too little.
-      const told = served > 0 || trips === 0
-      const own = told ? Math.min(wall, client + served) : wall - (waitedMs() - before.waited) * 1e6
-      const round = { own: own / calls, wall: wall / calls, client: client / calls, server: served / calls }
+      const decided = Math.max(1, calls - spent.errors)
+      const round = { wall: wall / decided, client: client / decided, server: served / decided }
       return { round, total: calls, trips, ...spent }
     },
   }

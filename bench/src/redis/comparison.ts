@@ -7,7 +7,7 @@ import type { Grant } from './grants.ts'
 import type { LaneInput } from './lane-input.ts'
 import type { RedisOptions } from './redis-part.ts'
 import { openLane, type RemoteLane } from './remote-lane.ts'
-import { type CallersTimed, interleaveLanes } from './rounds.ts'
+import { type CallersTimed, interleaveLanes, type Round } from './rounds.ts'
 import type { Way } from './ways.ts'
 
 /** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
@@ -90,8 +90,8 @@ export function judge<Name extends string>({ profile, lanes }: Comparison<Name>,
   const { name, as } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }
   const [ours, baseline] = [lanes[judged.ours], lanes[judged.baseline]]
-  const ratio = (lane: Lane): ReturnType<typeof ratiosOf> => {
-    const [own, held] = [lane, baseline].map(({ rounds }) => rounds.map((round) => round.own)) as [number[], number[]]
+  const ratio = (lane: Lane, of: (round: Round) => number = wallOf): ReturnType<typeof ratiosOf> => {
+    const [own, held] = [lane, baseline].map(({ rounds }) => rounds.map(of)) as [number[], number[]]
     return as === 'speed' ? ratiosOf(held, own) : ratiosOf(own, held)
   }
   const spread = ratio(ours)
@@ -106,8 +106,9 @@ export function judge<Name extends string>({ profile, lanes }: Comparison<Name>,
     value: spread.median,
     spread,
     ...goal,
-    ours: microseconds(ours),
+    ours: `${microseconds(ours)}${errors === 0 ? '' : `, ${percent((errors / total) * 100)} undecided`}`,
     baseline: `${baseline.name} ${microseconds(baseline)}`,
+    processor: ratio(ours, processorOf),
     ...floor,
     // A request without an answer is neither: it is counted as an error in the table of lanes.
     wrongAnswers: wrongAnswersOf(profile, { calls: total - errors, allowed }),
@@ -124,16 +125,24 @@ export function storeCalls<Name extends string>({ lanes, profile }: Comparison<N
   return { name, profile: profile.name, unit: 'calls', value: ours.storeCalls, ...goal, baseline: held }
 }
 
+function wallOf({ wall }: Round): number {
+  return wall
+}
+
+function processorOf({ client, server }: Round): number {
+  return client + server
+}
+
 function microseconds({ rounds }: Lane): string {
-  return amount(median(rounds.map(({ own }) => own)) / 1e3, 'us')
+  return amount(median(rounds.map(wallOf)) / 1e3, 'us')
 }
 
 function laneTable(lanes: readonly Lane[]): string {
-  const heading = ['way', 'callers', 'us/request', 'wall', 'cpu client', 'cpu Redis', 'calls/request', 'errors', 'over-grant']
+  const heading = ['way', 'callers', 'us/request', 'cpu client', 'cpu server', 'calls/request', 'undecided', 'over-grant']
   const rows = lanes.map(({ name, callers, rounds, storeCalls: calls, errors, total, grant }) => [
     name,
     figure(callers),
-    ...(['own', 'wall', 'client', 'server'] as const).map((key) => figure(median(rounds.map((round) => round[key])) / 1e3, 2)),
+    ...(['wall', 'client', 'server'] as const).map((key) => figure(median(rounds.map((round) => round[key])) / 1e3, 2)),
     figure(calls, 3),
     percent((errors / total) * 100),
     grant === undefined ? '' : percent(grant.overGrantPercent),

@@ -8,10 +8,11 @@ export const peers: RedisPart = {
   name: 'peers',
   title: 'one hot key, 64 callers: other ways and other libraries',
   async run(options) {
-    options.say('one key, 64 callers, nine ways')
+    options.say('one key, 64 callers, ten ways')
     const one = { callers: 64, keys: 'one' } as const
     const comparison = await compare(options, ALLOWED, {
       lua: { way: 'lua', ...one },
+      luaArticle: { way: 'lua-article', ...one },
       luaPipelined: { way: 'lua-pipelined', ...one },
       multiCommand: { way: 'multi-command', ...one },
       watch: { way: 'watch', ...one },
@@ -21,7 +22,7 @@ export const peers: RedisPart = {
       plain: { way: 'sluice', ...one },
       coalescing: { way: 'coalescing', ...one },
     })
-    const others = ['lua', 'luaPipelined', 'multiCommand', 'watch', 'flexible', 'expressStore', 'fastifyPlugin'] as const
+    const others = ['lua', 'luaArticle', 'luaPipelined', 'multiCommand', 'watch', 'flexible', 'expressStore', 'fastifyPlugin'] as const
     const readings = (['plain', 'coalescing'] as const).flatMap((ours) =>
       others.map((baseline): Reading =>
         judge(comparison, {

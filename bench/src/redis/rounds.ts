@@ -1,12 +1,8 @@
-/** What one batch took, in nanoseconds per request. */
+/** What one batch took, in nanoseconds per decided request: a request without a decision by its deadline saves no time. */
 export interface Round {
-  /**
-   * Wall time, or the processor time of the asking process and the server together where that is less: on one machine they run one after
-   * the other, and what is beyond it somebody waited for a processor. Where the server's is not known, wall time without what this thread waited.
-   */
-  readonly own: number
+  /** Time that passed. With one caller this is the latency of a request. */
   readonly wall: number
-  /** Processor time of the asking process, all threads, and of the server. */
+  /** Processor time of the client process, all threads, and of the server; the server's is 0 where it is not known. */
   readonly client: number
   readonly server: number
 }

@@ -3,7 +3,7 @@ import { expressStore } from '../contestants/express-store.ts'
 import { fastifyPlugin } from '../contestants/fastify-plugin.ts'
 import { flexible, flexibleBlocking } from '../contestants/flexible.ts'
 import { clockAlone, emptyJoined } from '../contestants/floors.ts'
-import { lua, luaPipelined } from '../contestants/lua.ts'
+import { lua, luaArticle, luaPipelined } from '../contestants/lua.ts'
 import { multiCommand } from '../contestants/multi-command.ts'
 import { sluice, sluiceOver, storeOver } from '../contestants/sluice.ts'
 import { watch } from '../contestants/watch.ts'
@@ -12,6 +12,7 @@ import { type Around, wrapped } from './wrappers.ts'
 /** Ways to keep a limit in Redis, and the floors under them, by short names that a child process is told. */
 export type Way =
   | 'lua'
+  | 'lua-article'
   | 'lua-pipelined'
   | 'multi-command'
   | 'watch'
@@ -33,6 +34,7 @@ export type Way =
 
 const WAYS: Readonly<Record<Way, Contestant>> = {
   lua,
+  'lua-article': luaArticle,
   'lua-pipelined': luaPipelined,
   'multi-command': multiCommand,
   watch,

@@ -36,7 +36,8 @@ export const seed004: Suite = {
       'seed-004: Rate limiting with PostgreSQL / YugabyteDB, measured anew, with Sluice beside it',
       `machine: ${cores} cores (${cpu}), load ${figure(load, 2)} at the end; node ${node}; PostgreSQL ${server?.version}, private, synchronous_commit ${server?.commits}; ${seconds} s`,
       'Figures are medians of ratios within a round: all ways run in batches by turns on one server, each with a pool of as many connections as callers.',
-      'The CPU of the server is not told: it is spread over its processes. YugabyteDB itself was not run.',
+      'Baselines are prepared once for each connection, as the store is; deadlines are the defaults. us/request is wall time; cpu is the client’s alone, since the',
+      'server’s is spread over its processes. YugabyteDB itself was not run.',
     ].join('\n')
     return { text: [head, ...texts].join('\n\n'), results: { suite: 'seed-004', machine, postgres: server, seconds, parts: results } }
   },
