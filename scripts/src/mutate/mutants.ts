@@ -1,5 +1,7 @@
 import { parseSync } from 'oxc-parser'
-import { mutationsOf } from './mutations.ts'
+import { luaMutations } from './lua-mutations.ts'
+import { type Mutation, mutationsOf } from './mutations.ts'
+import { sqlMutations } from './sql-mutations.ts'
 
 /** A source with one change that some test should notice. */
 export interface Mutant {
@@ -16,13 +18,14 @@ export interface Mutant {
   readonly nth: number
 }
 
-/** Every mutant of a source; those that are no program are left out. @throws Error where the source itself is none */
+/**
+ * Every mutant of a source. Those of TypeScript that are no program are left out; of Lua and SQL the server says which are none, when
+ * they are tried.
+ * @throws Error where a source of TypeScript is no program itself
+ */
 export function mutantsOf(file: string, source: string): Mutant[] {
-  const { program, errors } = parseSync(file, source)
-  if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message ?? 'no program'}`)
   const seen = new Map<string, number>()
-  return mutationsOf(program, source).flatMap(({ start, end, to }) => {
-    if (parseSync(file, source.slice(0, start) + to + source.slice(end)).errors.length > 0) return []
+  return mutationsIn(file, source).map(({ start, end, to }) => {
     const begin = source.lastIndexOf('\n', start - 1) + 1
     const code = source.slice(begin, `${source}\n`.indexOf('\n', start)).trim()
     const line = source.slice(0, start).split('\n').length
@@ -30,8 +33,18 @@ export function mutantsOf(file: string, source: string): Mutant[] {
     const key = keyOf({ ...mutant, nth: 0 })
     const nth = (seen.get(key) ?? 0) + 1
     seen.set(key, nth)
-    return [{ ...mutant, nth }]
+    return { ...mutant, nth }
   })
+}
+
+function mutationsIn(file: string, source: string): Mutation[] {
+  if (file.endsWith('.lua')) return luaMutations(source)
+  if (file.endsWith('.sql')) return sqlMutations(source)
+  const { program, errors } = parseSync(file, source)
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message ?? 'no program'}`)
+  return mutationsOf(program, source).filter(
+    ({ start, end, to }) => parseSync(file, source.slice(0, start) + to + source.slice(end)).errors.length === 0,
+  )
 }
 
 /** Its identity in a file of which only other lines change. */

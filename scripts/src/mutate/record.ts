@@ -7,13 +7,16 @@ import type { Status } from './report.ts'
 /** What earlier runs found out. A mutant that was noticed stays so while its file is the same; a survivor only while all code and tests are. */
 export interface Record {
   statusOf(mutant: Mutant): Status | undefined
-  add(mutant: Mutant, status: Status): void
+  /** The test file that noticed it. */
+  noticedBy(mutant: Mutant): string | undefined
+  add(mutant: Mutant, status: Status, by?: string): void
 }
 
 interface Entry {
   readonly status: Status
   readonly source: string
   readonly tests: string
+  readonly by?: string
 }
 
 /**
@@ -31,8 +34,10 @@ export function openRecord(file: string, sources: ReadonlyMap<string, string>, t
       if (entry === undefined || entry.source !== digests.get(mutant.file)) return undefined
       return entry.status === 'survived' && entry.tests !== all ? undefined : entry.status
     },
-    add(mutant, status) {
-      entries.set(keyOf(mutant), { status, source: digests.get(mutant.file) ?? '', tests: all })
+    noticedBy: (mutant) => entries.get(keyOf(mutant))?.by,
+    add(mutant, status, by) {
+      const entry = { status, source: digests.get(mutant.file) ?? '', tests: all }
+      entries.set(keyOf(mutant), by === undefined ? entry : { ...entry, by })
       mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, JSON.stringify([...entries]))
     },

@@ -1,6 +1,8 @@
 import { keyOf, type Mutant } from './mutants.ts'
+import { ELSEWHERE, type Room, roomOf, ROOMS } from './rooms.ts'
 
-export type Status = 'killed' | 'timeout' | 'survived'
+/** `invalid`: it is no program, and counts for nothing. */
+export type Status = 'killed' | 'timeout' | 'survived' | 'invalid'
 
 export interface Tried {
   readonly mutant: Mutant
@@ -27,16 +29,19 @@ export interface Report {
   readonly unexplained: readonly Explanation[]
 }
 
-const LEAST = 0.85
+/** Of all survivors, so many may have no reason. */
+const UNEXPLAINED = 0.05
 
 /**
- * How many mutants the tests noticed, by file, and the survivors. It is well where at least 85 % were, every survivor is
- * explained, and every explanation is of a survivor.
+ * How many mutants the tests noticed, by file and by room, and the survivors. It is well where every room reaches its goal, at most 5 %
+ * of the survivors have no reason, and every explanation is of a survivor. What is no program counts for nothing.
+ * @param all what was tried
  * @param known every mutant of the files that were tried, also those left out of a sample
  */
-export function reportOf(tried: readonly Tried[], known: readonly Mutant[], explanations: readonly Explanation[]): Report {
+export function reportOf(all: readonly Tried[], known: readonly Mutant[], explanations: readonly Explanation[]): Report {
   const reasons = reasonsOf(explanations)
-  const files = new Set(tried.map(({ mutant }) => mutant.file))
+  const tried = all.filter(({ status }) => status !== 'invalid')
+  const files = new Set(all.map(({ mutant }) => mutant.file))
   const rows = [...files].map((file) =>
     row(
       file,
@@ -49,9 +54,9 @@ export function reportOf(tried: readonly Tried[], known: readonly Mutant[], expl
   const explained = survivors.filter((mutant) => reasons.of(mutant) !== undefined)
   const used = new Set(explained.map((mutant) => reasons.of(mutant)))
   const noticed = new Set(tried.filter(({ status }) => status !== 'survived').map(({ mutant }) => keyOf(mutant)))
-  const all = new Set(known.map(keyOf))
+  const keys = new Set(known.map(keyOf))
   const lines = new Set(known.map(({ file, code }) => `${file}\0${code}`))
-  const complete = tried.length === known.length
+  const complete = all.length === known.length
   const stale = explanations.flatMap((explanation) => {
     const { file, code, from, to } = explanation
     if (!files.has(file) || used.has(explanation)) return []
@@ -61,11 +66,14 @@ export function reportOf(tried: readonly Tried[], known: readonly Mutant[], expl
     }
     const key = keyOf({ nth: 1, file, code, from, to, ...(explanation.nth === undefined ? {} : { nth: explanation.nth }) })
     if (noticed.has(key)) return [`${file}: ${change(code, from, to)}: is explained, but a test notices it`]
-    return all.has(key) ? [] : [`${file}: ${change(code, from, to)}: is explained, but there is no such mutant`]
+    return keys.has(key) ? [] : [`${file}: ${change(code, from, to)}: is explained, but there is no such mutant`]
   })
-  const share = tried.length === 0 ? 1 : (tried.length - survivors.length) / tried.length
+  const rooms = [...ROOMS, ELSEWHERE].flatMap((room) => {
+    const here = tried.filter(({ mutant }) => roomOf(mutant.file) === room)
+    return here.length === 0 ? [] : [{ room, here }]
+  })
   const parts = [
-    table([HEAD, ...rows, row('all', tried, reasons)]),
+    table([HEAD, ...rows, ...rooms.map(({ room, here }) => row(room.name, here, reasons)), row('all', tried, reasons)]),
     list(
       'survivors, explained',
       explained.map((mutant) => `${describe(mutant)}\n      ${reasons.of(mutant)?.why ?? ''}`),
@@ -73,11 +81,24 @@ export function reportOf(tried: readonly Tried[], known: readonly Mutant[], expl
     list('survivors, not explained', unexplained.map(describe)),
     list('explanations of nothing', stale),
   ]
+  const goals = rooms.map(({ room, here }) => `${room.name}: ${percent(here)} % noticed of at least ${room.goal * 100} %`)
   return {
-    ok: share >= LEAST && unexplained.length === 0 && stale.length === 0,
-    text: `${parts.filter((part) => part !== '').join('\n\n')}\n\n${(share * 100).toFixed(1)} % noticed, at least ${LEAST * 100} % are asked for`,
+    ok: rooms.every(isReached) && unexplained.length <= UNEXPLAINED * survivors.length && stale.length === 0,
+    text: [...parts.filter((part) => part !== ''), goals.join('\n')].join('\n\n'),
     unexplained: unexplained.map(({ file, code, from, to, nth }) => ({ file, code, from, to, ...(nth === 1 ? {} : { nth }), why: '' })),
   }
+}
+
+function isReached({ room, here }: { readonly room: Room; readonly here: readonly Tried[] }): boolean {
+  return shareOf(here) >= room.goal
+}
+
+function shareOf(tried: readonly Tried[]): number {
+  return tried.filter(({ status }) => status !== 'survived').length / tried.length
+}
+
+function percent(tried: readonly Tried[]): string {
+  return tried.length === 0 ? '-' : (100 * shareOf(tried)).toFixed(1)
 }
 
 interface Reasons {
@@ -101,8 +122,7 @@ const HEAD: readonly string[] = ['file', 'mutants', 'killed', 'timeouts', 'survi
 function row(name: string, tried: readonly Tried[], reasons: Reasons): string[] {
   const count = (status: Status): number => tried.filter((one) => one.status === status).length
   const explained = tried.filter(({ status, mutant }) => status === 'survived' && reasons.of(mutant) !== undefined).length
-  const share = tried.length === 0 ? '-' : ((100 * (tried.length - count('survived'))) / tried.length).toFixed(1)
-  return [name, ...[tried.length, count('killed'), count('timeout'), count('survived'), explained].map(String), share]
+  return [name, ...[tried.length, count('killed'), count('timeout'), count('survived'), explained].map(String), percent(tried)]
 }
 
 function table(rows: readonly (readonly string[])[]): string {

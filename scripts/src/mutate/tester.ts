@@ -1,14 +1,19 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { join } from 'node:path'
-import type { Answer, Outcome, Request } from './worker.ts'
+import { isTaken } from './embedded.ts'
+import { ELSEWHERE, type Room } from './rooms.ts'
+import { type Servers, startServers } from './servers.ts'
+import type { Answer, Outcome, Request, WorkerOptions } from './worker.ts'
 
-/** Runs tests against a changed source in another process, which is replaced when it does not answer. */
+/** Runs tests against a changed source in another process, which is replaced when it does not answer, with servers of its own. */
 export interface Tester {
-  /** The test files that reach a source. */
+  /** The test files of the room that reach a source. */
   related(file: string): Promise<readonly string[]>
+  /** False where the text of a file makes programs that the servers refuse. */
+  takes(file: string, text: string): Promise<boolean>
   /** `timeout` where there was no answer within `limitMs`. */
   run(request: Extract<Request, { do: 'run' }>, limitMs: number): Promise<Outcome | 'timeout'>
-  stop(): void
+  stop(): Promise<void>
 }
 
 /** What was built, also where this file is run as a source. */
@@ -17,33 +22,52 @@ const WORKER = join(import.meta.dirname, '..', '..', 'dist', 'mutate', 'worker.j
 const MEMORY_MB = 1_024
 /** As long as starting may take on a busy machine. */
 const START_MS = 60_000
+/** Between two looks at whether a server is busy, and how often in turn it must be so. */
+const LOOK_MS = 1_000
+const BUSY_LOOKS = 4
 
-export function createTester(root: string): Tester {
+export function createTester(root: string, room: Room = ELSEWHERE): Tester {
   let child: ChildProcess | undefined
+  let servers: Servers | undefined
+  /** Ends the wait for an answer that will not come. */
+  let giveUp: (() => void) | undefined
 
   const stop = (): void => {
     child?.removeAllListeners()
     child?.kill('SIGKILL')
     child = undefined
+    giveUp?.()
   }
   process.once('exit', stop)
+  const stopServers = async (): Promise<void> => {
+    const old = servers
+    servers = undefined
+    await old?.stop()
+  }
 
   /** One answer, whatever comes of the process. */
   const heard = (from: ChildProcess, limitMs: number): Promise<Answer | 'timeout'> =>
     new Promise((resolve) => {
-      const finish = (answer: Answer | 'timeout', gone: boolean): void => {
+      const finish = (answer: Answer | 'timeout'): void => {
         clearTimeout(timer)
+        giveUp = undefined
         from.removeAllListeners()
-        if (gone) stop()
         resolve(answer)
       }
-      const timer = setTimeout(() => finish('timeout', true), limitMs)
-      from.once('message', (answer: Answer) => finish(answer, false))
-      from.once('exit', (code) => finish({ passed: 0, failed: [`the process ended with ${code}`] }, true))
+      giveUp = () => finish('timeout')
+      const timer = setTimeout(stop, limitMs)
+      from.once('message', finish)
+      from.once('exit', (code) => {
+        finish({ passed: 0, failed: [`the process ended with ${code}`] })
+        stop()
+      })
     })
   const started = async (): Promise<ChildProcess> => {
     if (child !== undefined) return child
-    const made = fork(WORKER, [root], {
+    const { tests, without, engines } = room
+    servers ??= engines.length === 0 ? undefined : await startServers(root, engines)
+    const options: WorkerOptions = { tests, without, urls: servers?.urls ?? {} }
+    const made = fork(WORKER, [root, JSON.stringify(options)], {
       execArgv: [`--max-old-space-size=${MEMORY_MB}`],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { ...process.env, SLUICE_REDIS_URL: '', SLUICE_POSTGRES_URL: '' },
@@ -57,7 +81,31 @@ export function createTester(root: string): Tester {
     const process = await started()
     const answer = heard(process, limitMs)
     process.send(request)
-    return answer
+    const unwatch = watchServers()
+    return answer.finally(unwatch)
+  }
+  /** A script without end is a test without end. */
+  const watchServers = (): (() => void) => {
+    if (!room.engines.includes('redis')) return () => {}
+    let looks = 0
+    let over = false
+    const look = async (): Promise<void> => {
+      looks = (await servers?.busy()) === true ? looks + 1 : 0
+      if (over) return
+      if (looks >= BUSY_LOOKS) stop()
+      else timer = setTimeout(() => void look(), LOOK_MS)
+    }
+    let timer = setTimeout(() => void look(), LOOK_MS)
+    return () => {
+      over = true
+      clearTimeout(timer)
+    }
+  }
+  /** What a test left there is nothing to the next; servers that are held up are replaced, with the process that knows their addresses. */
+  const cleared = async (): Promise<void> => {
+    if (servers === undefined || (await servers.clear())) return
+    stop()
+    await stopServers()
   }
   return {
     async related(file) {
@@ -65,14 +113,21 @@ export function createTester(root: string): Tester {
       if (answer === 'timeout' || 'failed' in answer) throw new Error(`no tests can be found for ${file}`)
       return answer.tests
     },
+    async takes(file, text) {
+      await cleared()
+      await started()
+      return isTaken(file, text, servers)
+    },
     async run(request, limitMs) {
+      await cleared()
       const answer = await ask(request, limitMs)
       if (answer === 'timeout' || 'failed' in answer) return answer
       throw new Error('the tests gave the answer of another question')
     },
-    stop() {
+    async stop() {
       process.off('exit', stop)
       stop()
+      await stopServers()
     },
   }
 }

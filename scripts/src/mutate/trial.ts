@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { importedFor, textsFor } from './embedded.ts'
 import { applied, type Mutant } from './mutants.ts'
 import { enclosing } from './reach.ts'
 import type { Status } from './report.ts'
@@ -7,7 +8,13 @@ import type { Texts } from './worker.ts'
 
 /** Tests of one source, in the order in which they are likely to notice something. */
 export interface Trial {
-  try(mutant: Mutant, tester: Tester): Promise<Status>
+  try(mutant: Mutant, tester: Tester): Promise<Result>
+}
+
+export interface Result {
+  readonly status: Status
+  /** The test file that noticed it. */
+  readonly by?: string
 }
 
 /** A mutant that is slow is no mutant that hangs: what a test took, several times, and some seconds for a busy machine. */
@@ -39,7 +46,7 @@ export async function prepare(
   seen: Map<string, Test>,
   without: readonly string[] = [],
 ): Promise<Test[]> {
-  const related = await tester.related(file)
+  const related = await tester.related(importedFor(file))
   const paths = related.filter((path) => !without.some((text) => relative(root, path).includes(text)))
   if (paths.length === 0) throw new Error(`no test reaches ${relative(root, file)}`)
   for (const path of paths.filter((known) => !seen.has(known))) {
@@ -61,10 +68,13 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
     // As if each had been run twice and noticed something once: one that was never tried has its turn early.
     return (noticed + 1) / (run + 2) / test.ms
   }
-  const functionAt = enclosing(file, source)
+  // What of a program is entered on a server, nobody sees.
+  const functionAt = /\.tsx?$/.test(file) ? enclosing(file, source) : () => undefined
   return {
     async try(mutant, tester) {
-      const texts = { [file]: applied(source, mutant) }
+      const text = applied(source, mutant)
+      if (!(await tester.takes(file, text))) return { status: 'invalid' }
+      const texts = textsFor(file, text)
       const within = functionAt(mutant.start)
       const reaching = within === undefined ? [...tests] : tests.filter(({ entered }) => entered.has(within))
       for (const test of reaching.sort((a, b) => worth(b) - worth(a))) {
@@ -73,11 +83,11 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
         count.run += 1
         if (outcome === 'timeout' || outcome.failed.length > 0) {
           count.noticed += 1
-          return outcome === 'timeout' ? 'timeout' : 'killed'
+          return { status: outcome === 'timeout' ? 'timeout' : 'killed', by: test.path }
         }
         if (outcome.passed === 0 && test.passed > 0) throw new Error(`nothing was run of ${test.path}`)
       }
-      return 'survived'
+      return { status: 'survived' }
     },
   }
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createVitest, type TestModule, type Vitest } from 'vitest/node'
+import type { EngineName } from './rooms.ts'
 
 /** Paths of sources and what stands in them instead. */
 export type Texts = Readonly<Record<string, string>>
@@ -14,6 +15,13 @@ export type Request =
   | { readonly do: 'related'; readonly file: string }
   | { readonly do: 'run'; readonly test: string; readonly texts?: Texts }
 
+/** Which tests there are, as globs, and where the servers are that they may use. */
+export interface WorkerOptions {
+  readonly tests: readonly string[]
+  readonly without: readonly string[]
+  readonly urls: Readonly<Partial<Record<EngineName, string>>>
+}
+
 export type Answer = { readonly tests: readonly string[] } | Outcome
 
 export interface Outcome {
@@ -25,15 +33,7 @@ export interface Outcome {
 }
 
 const ROOT = process.argv[2] as string
-const INCLUDE = ['packages/sluice/test/**/*.test.ts']
-/** Other programs are replayed against the kernels there, or millions of keys poured in: slow, and a kernel must be held by tests of its own. */
-const EXCLUDE = [
-  '**/node_modules/**',
-  '**/*.fault.test.ts',
-  '**/faults/**',
-  '**/conformance/{redis,postgres,pglite,wrapped,by-slot}*.test.ts',
-  '**/stores/{redis,postgres,wrap}/**',
-]
+const { tests, without, urls } = JSON.parse(process.argv[3] as string) as WorkerOptions
 
 let changed: Texts = {}
 const folder = mkdtempSync(join(tmpdir(), 'sluice-entered-'))
@@ -51,12 +51,13 @@ const vitest = await createVitest(
     maxWorkers: 1,
     bail: 1,
     cache: false,
-    include: INCLUDE,
+    include: [...tests],
     setupFiles: [join(import.meta.dirname, 'reached.js')],
-    exclude: EXCLUDE,
+    exclude: [...without],
     reporters: [{}],
-    provide: { engines: { redis: undefined, postgres: undefined, chromium: undefined } },
+    provide: { engines: { redis: urls.redis, postgres: urls.postgres, chromium: undefined } },
     testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
   {
     clearScreen: false,

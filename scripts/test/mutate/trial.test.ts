@@ -51,13 +51,13 @@ it(
     const mutant = (from: string, to: string, line: number): Mutant =>
       mutants.find((one) => one.from === from && one.to === to && one.line === line) as Mutant
 
-    expect(await trial.try(mutant('<', '<=', 7), tester)).toBe('survived')
-    expect(await trial.try(mutant('<', '<=', 3), tester)).toBe('killed')
-    expect(await trial.try(mutant('<', '<=', 7), tester)).toBe('survived')
+    expect(await trial.try(mutant('<', '<=', 7), tester)).toMatchObject({ status: 'survived' })
+    expect(await trial.try(mutant('<', '<=', 3), tester)).toMatchObject({ status: 'killed' })
+    expect(await trial.try(mutant('<', '<=', 7), tester)).toMatchObject({ status: 'survived' })
     const endless = SOURCE.replace('all[at - low] = at', 'for (;;) all.length = 0')
     expect(await tester.run({ do: 'run', test: tests[1]?.path ?? '', texts: { [file]: endless } }, 2_000)).toBe('timeout')
-    expect(await trial.try(mutant('<', '<=', 7), tester)).toBe('survived')
-    expect(await trial.try(mutant('5', '6', 7), tester)).toBe('survived')
-    expect(await trial.try(mutant('<', '>=', 7), tester)).toBe('killed')
+    expect(await trial.try(mutant('<', '<=', 7), tester)).toMatchObject({ status: 'survived' })
+    expect(await trial.try(mutant('5', '6', 7), tester)).toMatchObject({ status: 'survived' })
+    expect(await trial.try(mutant('<', '>=', 7), tester)).toMatchObject({ status: 'killed' })
   },
 )

@@ -1,0 +1,86 @@
+/** Sources that are held by one choice of tests, and how many of their mutants those must notice. */
+export interface Room {
+  readonly name: string
+  /** Files and folders, below the root. */
+  readonly paths: readonly string[]
+  /** The least share of mutants that is noticed. */
+  readonly goal: number
+  /** Test files that take part, and those of them that do not, as globs. Of them those run that import the source. */
+  readonly tests: readonly string[]
+  readonly without: readonly string[]
+  readonly engines: readonly EngineName[]
+}
+
+export type EngineName = 'redis' | 'postgres'
+
+const SRC = 'packages/sluice/src'
+const TEST = 'packages/sluice/test'
+const NEVER = ['**/node_modules/**', '**/*.fault.test.ts']
+/** Other programs are replayed against the kernels there, or millions of keys poured in: slow, and a kernel must be held by tests of its own. */
+const OF_ENGINES = ['**/faults/**', '**/conformance/{redis,postgres,pglite,wrapped,by-slot}*.test.ts', '**/stores/{redis,postgres}/**']
+
+export const ROOMS: readonly Room[] = [
+  {
+    name: 'kernels',
+    paths: [`${SRC}/algorithms`, `${SRC}/stores/memory`],
+    goal: 0.95,
+    tests: [`${TEST}/**/*.test.ts`],
+    without: [...NEVER, ...OF_ENGINES, '**/stores/wrap/**'],
+    engines: [],
+  },
+  {
+    name: 'Lua',
+    paths: [`${SRC}/stores/redis/lua`],
+    goal: 0.85,
+    tests: [`${TEST}/conformance/{redis,redis-packed}.test.ts`, `${TEST}/stores/redis/*.test.ts`],
+    without: NEVER,
+    engines: ['redis'],
+  },
+  {
+    name: 'SQL',
+    paths: [`${SRC}/stores/postgres/sql`],
+    goal: 0.85,
+    tests: [`${TEST}/conformance/postgres.test.ts`, `${TEST}/stores/postgres/*.test.ts`, `${TEST}/seeds/postgresql*.test.ts`],
+    without: NEVER,
+    engines: ['postgres'],
+  },
+  {
+    name: 'wrappers',
+    paths: [`${SRC}/stores/wrap`],
+    goal: 0.8,
+    tests: [`${TEST}/stores/wrap/**/*.test.ts`, `${TEST}/conformance/wrapped.test.ts`, `${TEST}/laws/{share,strict-leases}.test.ts`],
+    without: NEVER,
+    engines: [],
+  },
+  {
+    name: 'limiter',
+    paths: [`${SRC}/limiter`],
+    goal: 0.8,
+    tests: [`${TEST}/{limiter,pacing,redis}/**/*.test.ts`, `${TEST}/conformance/memory.test.ts`],
+    without: NEVER,
+    engines: [],
+  },
+  {
+    name: 'HTTP',
+    paths: [`${SRC}/http`],
+    goal: 0.8,
+    tests: [`${TEST}/{http,adapters}/**/*.test.ts`],
+    without: NEVER,
+    engines: [],
+  },
+]
+
+/** Sources in no room, when they are asked for: every test without a server. */
+export const ELSEWHERE: Room = {
+  name: 'elsewhere',
+  paths: [],
+  goal: 0.8,
+  tests: [`${TEST}/**/*.test.ts`],
+  without: [...NEVER, ...OF_ENGINES],
+  engines: [],
+}
+
+/** The room of a file, by its path below the root. */
+export function roomOf(file: string): Room {
+  return ROOMS.find(({ paths }) => paths.some((path) => file === path || file.startsWith(`${path}/`))) ?? ELSEWHERE
+}

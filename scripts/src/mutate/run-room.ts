@@ -1,0 +1,65 @@
+import { join, relative } from 'node:path'
+import type { Mutant } from './mutants.ts'
+import { marked } from './reach.ts'
+import type { Record } from './record.ts'
+import { describe } from './report.ts'
+import type { Room } from './rooms.ts'
+import { createTester, type Tester } from './tester.ts'
+import { createTrial, prepare, type Test, type Trial } from './trial.ts'
+
+/** Of one test file: worth a word, since a survivor runs all. */
+const SLOW_MS = 5_000
+
+export interface RoomRun {
+  readonly root: string
+  readonly room: Room
+  /** What is tried, each once. */
+  readonly mutants: readonly Mutant[]
+  /** The text of each file of the room, by its path below the root. */
+  readonly sources: ReadonlyMap<string, string>
+  readonly workers: number
+  /** Leaves out test files whose path has one of these texts. */
+  readonly without: readonly string[]
+  readonly record: Record
+}
+
+/** Tries mutants of one room, several at a time, and records each as soon as it is known. */
+export async function runRoom({ root, room, mutants, sources, workers, without, record }: RoomRun): Promise<void> {
+  if (mutants.length === 0) return
+  const testers = Array.from({ length: Math.min(workers, mutants.length) }, () => createTester(root, room))
+  try {
+    const trials = await trialsOf(testers[0] as Tester)
+    const queue = [...mutants]
+    const started = performance.now()
+    let done = 0
+    await Promise.all(
+      testers.map(async (tester) => {
+        for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+          const { status, by } = await (trials.get(mutant.file) as Trial).try(mutant, tester)
+          record.add(mutant, status, by === undefined ? undefined : relative(root, by))
+          done += 1
+          const seconds = ((performance.now() - started) / 1_000).toFixed(0)
+          console.log(`${room.name} ${done}/${mutants.length} ${seconds} s  ${status.padEnd(8)} ${describe(mutant)}`)
+        }
+      }),
+    )
+  } finally {
+    await Promise.all(testers.map((tester) => tester.stop()))
+  }
+
+  async function trialsOf(tester: Tester): Promise<Map<string, Trial>> {
+    const trials = new Map<string, Trial>()
+    const seen = new Map<string, Test>()
+    const marks = Object.fromEntries(
+      [...sources].filter(([file]) => file.endsWith('.ts')).map(([file, source]) => [join(root, file), marked(join(root, file), source)]),
+    )
+    for (const file of new Set(mutants.map((mutant) => mutant.file))) {
+      const tests = await prepare(root, join(root, file), tester, marks, seen, without)
+      trials.set(file, createTrial(join(root, file), sources.get(file) ?? '', tests))
+    }
+    for (const { path, ms } of [...seen.values()].filter((test) => test.ms > SLOW_MS)) {
+      console.log(`${relative(root, path)} takes ${(ms / 1_000).toFixed(0)} s, and every survivor takes as long`)
+    }
+    return trials
+  }
+}

@@ -1,0 +1,105 @@
+import { createRequire } from 'node:module'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { type Engine, findPostgres, findRedis, startPostgres, startRedis } from '../engines/index.ts'
+import type { EngineName } from './rooms.ts'
+
+/** Servers of one tester, on which programs with a change run. */
+export interface Servers {
+  readonly urls: Readonly<Partial<Record<EngineName, string>>>
+  /** Empties them. @returns false where one is busy without end */
+  clear(): Promise<boolean>
+  /** @returns true where a script has run for long */
+  busy(): Promise<boolean>
+  /** @returns false where one of the Lua programs is none */
+  compiles(programs: readonly string[]): Promise<boolean>
+  /** @returns false where the statements cannot be run in turn; nothing of them stays */
+  installs(statements: readonly string[]): Promise<boolean>
+  stop(): Promise<void>
+}
+
+/** A statement that takes longer never ends: no test runs one of a second. */
+const STATEMENT_MS = 20_000
+/** Redis answers others so late in a script. */
+const BUSY_MS = 1_000
+const ANSWER_MS = 5_000
+
+/** @throws Error where a server cannot be found or started */
+export async function startServers(root: string, names: readonly EngineName[]): Promise<Servers> {
+  const redis = names.includes('redis')
+    ? await startRedis(pathOf('redis', findRedis()), ['--busy-reply-threshold', String(BUSY_MS)])
+    : undefined
+  const postgres = names.includes('postgres')
+    ? await startPostgres(pathOf('postgres', findPostgres()), ['-c', `statement_timeout=${STATEMENT_MS}`, '-c', 'fsync=off'])
+    : undefined
+  const engines = [redis, postgres].filter((engine): engine is Engine => engine !== undefined)
+  const client = postgres === undefined ? undefined : await connected(root, postgres.url)
+  const told = async (...command: readonly string[]): Promise<string> =>
+    redis === undefined ? '+OK' : replyOf(Number(new URL(redis.url).port), command)
+  return {
+    urls: { ...(redis === undefined ? {} : { redis: redis.url }), ...(postgres === undefined ? {} : { postgres: postgres.url }) },
+    clear: async () => (await told('FLUSHALL')).startsWith('+'),
+    busy: async () => !(await told('PING')).startsWith('+'),
+    compiles: async (programs) => {
+      for (const program of programs) if ((await told('SCRIPT', 'LOAD', program)).startsWith('-')) return false
+      return true
+    },
+    installs: async (statements) => {
+      if (client === undefined) return true
+      await client.query('begin')
+      try {
+        await client.query('create schema tried; set local search_path = tried')
+        for (const statement of statements) await client.query(statement)
+        return true
+      } catch {
+        return false
+      } finally {
+        await client.query('rollback')
+      }
+    },
+    stop: async () => {
+      await client?.end().catch(() => {})
+      await Promise.all(engines.map((engine) => engine.stop()))
+    },
+  }
+}
+
+function pathOf(name: string, found: { readonly path: string } | { readonly missing: string }): string {
+  if ('path' in found) return found.path
+  throw new Error(`mutants of programs are run on ${name}: ${found.missing}`)
+}
+
+interface Client {
+  connect(): Promise<void>
+  query(text: string): Promise<unknown>
+  end(): Promise<void>
+  on(event: 'error', listener: () => void): void
+}
+
+/** By the driver that the tests of the library have. */
+async function connected(root: string, connectionString: string): Promise<Client> {
+  const require = createRequire(join(root, 'packages', 'sluice', 'package.json'))
+  const { Client: Made } = require('pg') as { Client: new (options: { connectionString: string }) => Client }
+  const client = new Made({ connectionString })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+/** The first line of what Redis replies; an error of its own where nothing comes. */
+function replyOf(port: number, command: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      const parts = command.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`)
+      socket.write(`*${command.length}\r\n${parts.join('')}`)
+    })
+    const finish = (reply: string): void => {
+      socket.destroy()
+      resolve(reply)
+    }
+    socket.once('data', (data) => finish(data.toString().split('\r\n')[0] ?? ''))
+    socket.once('error', (error) => finish(`-${error.message}`))
+    socket.once('close', () => finish('-closed'))
+    socket.setTimeout(ANSWER_MS, () => finish('-no reply'))
+  })
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compareTexts, recordOf, type RecordedMigration } from './migration-texts.ts'
+
+/** A file that is made from programs, and its text. */
+export interface Target {
+  readonly file: string
+  readonly text: string
+}
+
+/** Reads a program by its path: a mutant's text may stand in for what is on disk. */
+export type ReadProgram = (path: string) => string
+
+const HEADER = '// Made from the programs beside this file by `npm run generate`; edit those, not this.\n\n'
+
+export const readProgram: ReadProgram = (path) => readFileSync(path, 'utf8')
+
+/** Where the embedded programs of a store's folder are kept. */
+export function embeddedIn(folder: string): string {
+  return join(folder, '..', 'programs.gen.ts')
+}
+
+/** The Lua programs of a folder by name, as they are sent: those files that say what they return; the others are included by them. */
+export function luaPrograms(folder: string, read: ReadProgram = readProgram): { readonly name: string; readonly source: string }[] {
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.lua') && read(join(folder, name)).includes('\n-- returns '))
+    .sort()
+  return names.map((name) => ({ name: name.replace('.lua', ''), source: strip(include(folder, name, read), '--') }))
+}
+
+/** The file that embeds the Lua programs of a folder. */
+export function redisTarget(folder: string, read: ReadProgram = readProgram): Target {
+  const texts = luaPrograms(folder, read).map(({ name, source }) => {
+    const sha1 = createHash('sha1').update(source).digest('hex')
+    return `export const ${name}Program: Program = {\n  sha1: '${sha1}',\n  source: ${literal(source)},\n}\n`
+  })
+  const type = 'export interface Program {\n  readonly sha1: string\n  readonly source: string\n}\n'
+  return { file: embeddedIn(folder), text: `${HEADER}${[type, ...texts].join('\n')}` }
+}
+
+/** What a folder of migrations is made into. */
+export interface Migrations {
+  /** The embedded texts. */
+  readonly embedded: Target
+  /** Names and hashes of the texts. */
+  readonly record: Target
+  /** The names of those whose text is not the recorded one. */
+  readonly changed: readonly string[]
+  /** The statements that install everything, in order: the migrations, then what is made on request. */
+  readonly statements: readonly string[]
+}
+
+/** Migrations are append-only: their order is their number, their text is never changed once published. */
+export function postgresTargets(folder: string, read: ReadProgram = readProgram): Migrations {
+  const record = join(folder, 'migrations.json')
+  const recorded = JSON.parse(readFileSync(record, 'utf8')) as RecordedMigration[]
+  const { texts, changed } = compareTexts(recorded, (name) => strip(include(folder, `${name}.sql`, read), '--'))
+  const items = texts.map(({ name, sha256, source }) => `  { name: '${name}', sha256: '${sha256}', source: ${literal(source)} },\n`)
+  const type = 'readonly { readonly name: string; readonly sha256: string; readonly source: string }[]'
+  const path = join(folder, 'article.sql')
+  const article = existsSync(path) ? strip(read(path), '--') : undefined
+  const asked = article === undefined ? '' : `\nexport const articleProgram: string = ${literal(article)}\n`
+  return {
+    embedded: { file: embeddedIn(folder), text: `${HEADER}export const migrations: ${type} = [\n${items.join('')}]\n${asked}` },
+    record: { file: record, text: recordOf(texts) },
+    changed,
+    statements: [...texts.map(({ source }) => source), ...(article === undefined ? [] : [article])],
+  }
+}
+
+function include(folder: string, name: string, read: ReadProgram): string {
+  return read(join(folder, name)).replaceAll(/^ *-- include: (\S+)$/gm, (_, other: string) => include(folder, other, read))
+}
+
+/** Comments and blank lines are for readers; a program is sent whole when a server does not know it. */
+function strip(text: string, comment: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd())
+  return `${lines.filter((line) => line !== '' && !line.trimStart().startsWith(comment)).join('\n')}\n`
+}
+
+function literal(text: string): string {
+  return `\`${text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')}\``
+}
