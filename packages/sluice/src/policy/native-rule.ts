@@ -10,7 +10,7 @@ import type { PolicyNode } from './node.ts'
 import type { Cost, OnStoreFailure, Rule, Tier } from './rule.ts'
 import { sampleProblem } from './sample.ts'
 
-const KNOWN = { names: RULE.names, later: ['onPressure', 'unit'] }
+const KNOWN = { names: RULE.names, later: ['onFull', 'unit'] }
 
 /** Reads one rule of the native dialect; undefined where it is wrong, which is then reported. */
 export function readRule(node: PolicyNode, path: string, fallback: OnStoreFailure, issues: Issues): Rule | undefined {

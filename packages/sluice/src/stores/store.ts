@@ -79,6 +79,8 @@ export interface GroupVerdict {
   readonly reason?: 'overflow'
   /** Set where the store that should have decided did not, or not from the key's own state. */
   readonly degraded?: StoreFailure
+  /** With `undecided`: the store has no room for a new key, and its own option says so; `allowed` agrees. The failure policy does not override it. */
+  readonly onFull?: 'allow' | 'deny'
   /** Set where a store in this process stood in with a part of the limit: among how many processes it was divided. */
   readonly nodes?: number
 }

@@ -64,7 +64,7 @@ describe('a wrong policy', () => {
   })
 
   it.each([
-    ['onPressure: shared', 'rules[0].onPressure is not yet supported'],
+    ['onFull: shared', 'rules[0].onFull is not yet supported'],
     ['overrides: []', 'rules[0].overrides is unknown: allowed are name, match, exempt, key'],
     ['algorithm: leaky-bucket', 'rules[0].algorithm is "leaky-bucket": expected token-bucket, fixed-window'],
     ['algorithm: fixed-window', 'rules[0].limit is missing: expected a number above 0'],

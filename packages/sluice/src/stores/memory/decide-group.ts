@@ -3,7 +3,7 @@ import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/g
 import type { Micros } from '../../time/micros.ts'
 import type { Call, GroupVerdict, StateId } from '../store.ts'
 import type { KnownLimit } from './known-limits.ts'
-import { noRoom, type OnPressure } from './pressure.ts'
+import { noRoom, type OnFull } from './pressure.ts'
 import type { Room } from './room.ts'
 
 /** One state of the group, and the first call that asks it. */
@@ -29,13 +29,7 @@ const MANY = 8
  * Decides calls all or nothing with the reference driver.
  * @param thought of a look: states are read from it first, and written to it alone
  */
-export function decideGroup(
-  room: Room,
-  calls: readonly Call[],
-  now: Micros,
-  onPressure: OnPressure | undefined,
-  thought?: Thought,
-): GroupVerdict {
+export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull: OnFull | undefined, thought?: Thought): GroupVerdict {
   const slots: Slot[] = []
   const places = calls.length < MANY ? undefined : new Map<string, number>()
   const asked = calls.map((call) => ask(room, call, slots, places))
@@ -48,9 +42,7 @@ export function decideGroup(
   const done = thought === undefined ? keep(room, slots, result, now) : think(room, slots, result, now, thought)
   if (done) return verdictOf(result, now, room, overflowed(result, asked, traced))
   const counted = slots.every(({ limit }) => limit.algorithm.cells !== 'log')
-  return onPressure === 'shared' && counted
-    ? decideShared(room, slots, asked, now, blocks, thought === undefined)
-    : noRoom(room.full, onPressure === 'allow')
+  return onFull === 'shared' && counted ? decideShared(room, slots, asked, now, blocks, thought === undefined) : noRoom(room.full, onFull)
 }
 
 function ask(room: Room, { id, limit, cost, phase }: Call, slots: Slot[], places: Map<string, number> | undefined): GroupCall {

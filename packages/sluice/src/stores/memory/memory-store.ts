@@ -7,15 +7,15 @@ import type { Time } from '../../time/time.ts'
 import type { AdjustOptions, Call, CallGroup, CallOptions, GroupVerdict, StateId, Store, Verdict } from '../store.ts'
 import { decideGroup, type Thought } from './decide-group.ts'
 import { decideOne } from './decide-one.ts'
-import type { OnPressure } from './pressure.ts'
+import type { OnFull } from './pressure.ts'
 import { Room } from './room.ts'
 
 export interface MemoryStoreOptions {
   /** Most states kept at once, blocks included; default a million. */
   readonly maxKeys?: number
   /** What becomes of new keys when all states are in use. Default: they are `undecided`, and the failure policy of limiter or rule holds. */
-  readonly onPressure?: OnPressure
-  /** Most bytes that the entries of logs take; default 256 MiB. A log that cannot grow follows `onPressure`. */
+  readonly onFull?: OnFull
+  /** Most bytes that the entries of logs take; default 256 MiB. A log that cannot grow follows `onFull`. */
   readonly maxBytes?: number
   readonly clock?: Time
 }
@@ -30,23 +30,23 @@ export interface MemoryStore extends Store {
   stateOf(id: StateId): readonly number[] | undefined
 }
 
-const PRESSURES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
+const CHOICES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
 
 /**
  * States in this process: synchronous, exact, gone on restart and not shared with other processes. They lie in tables of
  * numbers under 64-bit digests: no object, timer or text per key. At most `maxKeys` states are held. Only states that decide
- * like none are ever dropped; when there is none of those, new keys follow `onPressure`, so no denied key comes back early.
+ * like none are ever dropped; when there is none of those, new keys follow `onFull`, so no denied key comes back early.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  refuseUnknown('memoryStore', options, ['maxKeys', 'onPressure', 'maxBytes', 'clock'])
-  const { maxKeys = 1_000_000, maxBytes = 2 ** 28, onPressure, clock = systemTime } = options
+  refuseUnknown('memoryStore', options, ['maxKeys', 'onFull', 'maxBytes', 'clock'])
+  const { maxKeys = 1_000_000, maxBytes = 2 ** 28, onFull, clock = systemTime } = options
   for (const [name, value] of Object.entries({ maxKeys, maxBytes })) {
     if (!Number.isSafeInteger(value) || value < 1)
       throw new LimiterError('INVALID_OPTIONS', `memoryStore: ${name} is ${String(value)}, expected a whole number above 0`)
   }
-  if (!PRESSURES.includes(onPressure))
-    throw new LimiterError('INVALID_OPTIONS', `memoryStore: onPressure is ${JSON.stringify(onPressure)}, expected allow, deny or shared`)
+  if (!CHOICES.includes(onFull))
+    throw new LimiterError('INVALID_OPTIONS', `memoryStore: onFull is ${JSON.stringify(onFull)}, expected allow, deny or shared`)
   const fresh = (): Room => new Room(maxKeys, maxBytes, systemSecret)
   let room = fresh()
 
@@ -56,7 +56,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       const verdict = decideOne(room, first, now)
       if (verdict !== undefined) return verdict
     }
-    return decideGroup(room, calls, now, onPressure)
+    return decideGroup(room, calls, now, onFull)
   }
   const timeOf = (callOptions?: CallOptions): Micros => callOptions?.now ?? clock.now()
   const must = (needed: number, now: Micros): void => {
@@ -95,7 +95,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     peek: async (groups, callOptions) => {
       const now = timeOf(callOptions)
       const thought: Thought = { states: new Map(), added: 0 }
-      return groups.map(({ calls }) => decideGroup(room, calls, now, onPressure, thought))
+      return groups.map(({ calls }) => decideGroup(room, calls, now, onFull, thought))
     },
     adjust: async (calls, amounts, callOptions) => {
       const now = timeOf(callOptions)

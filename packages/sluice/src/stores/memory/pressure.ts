@@ -7,7 +7,7 @@ import type { GroupVerdict, StoreFailure } from '../store.ts'
  * What becomes of a key for which there is no room: `allow` or `deny` it, `shared`: decided by one of 1,024 states that all such
  * keys of its limit share and that start empty.
  */
-export type OnPressure = 'allow' | 'deny' | 'shared'
+export type OnFull = 'allow' | 'deny' | 'shared'
 
 const OVERFLOW_STATES = 1_024
 /** Limits with shared states, at most; the one that has them longest begins with empty ones again. */
@@ -43,7 +43,15 @@ export class Overflow {
   }
 }
 
-/** What a store without room answers. */
-export function noRoom(full: StoreFailure, allowed: boolean): GroupVerdict {
-  return { outcome: 'undecided', allowed, at: Number.NaN, calls: [], source: 'store', degraded: full }
+/** What a store without room answers. Logs have no shared states: under `shared` they are denied. */
+export function noRoom(full: StoreFailure, onFull: OnFull | undefined): GroupVerdict {
+  const undecided = {
+    outcome: 'undecided',
+    allowed: onFull === 'allow',
+    at: Number.NaN,
+    calls: [],
+    source: 'store',
+    degraded: full,
+  } as const
+  return onFull === undefined ? undecided : { ...undecided, onFull: onFull === 'allow' ? 'allow' : 'deny' }
 }

@@ -1,10 +1,10 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import type { Time } from '../../time/time.ts'
-import { StoreFailure } from '../store.ts'
+import { type Scope, StoreFailure } from '../store.ts'
 import type { AskedState } from './question.ts'
 
 /** What becomes of a new key beyond `maxNewKeys`. */
-export type OnPressure = 'allow' | 'deny' | 'shared'
+export type OnFull = 'allow' | 'deny' | 'shared'
 
 export interface NewKeysOptions {
   /** New keys a second and scope that this store may make, and as many at once; default no bound. Calls under way may pass it, and are made up for. */
@@ -13,7 +13,7 @@ export interface NewKeysOptions {
    * What becomes of a new key beyond that, of which nothing is written: `allow` or `deny` it, `shared`: decided by one of 1,024 states
    * that all such keys of its limit share and that start empty. Default: it is `undecided`, and the failure policy holds.
    */
-  readonly onPressure?: OnPressure
+  readonly onFull?: OnFull
 }
 
 /** Counts the keys that a store makes. */
@@ -24,17 +24,25 @@ export interface NewKeys {
   made(states: readonly AskedState[]): void
 }
 
-const PRESSURES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
+const CHOICES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
 
 /** What a refused key is told. */
 export const FULL: StoreFailure = new StoreFailure('memory', 'no', 'redis: more new keys than maxNewKeys')
 
+/** Names of limiters and limits never begin with it (`encodePart`). */
+const SHARED = '$'
+
+/** The scope of the states that refused keys of another scope share. */
+export function sharedScope(text: string): Scope {
+  return { text: `${SHARED}overflow:${text}` }
+}
+
 /** @throws LimiterError INVALID_OPTIONS */
-export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY, onPressure }: NewKeysOptions, clock: Time): NewKeys {
+export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY, onFull }: NewKeysOptions, clock: Time): NewKeys {
   if (maxNewKeys !== Number.POSITIVE_INFINITY && (!Number.isSafeInteger(maxNewKeys) || maxNewKeys < 1))
     throw new LimiterError('INVALID_OPTIONS', `redisStore: maxNewKeys is ${String(maxNewKeys)}, expected a whole number above 0`)
-  if (!PRESSURES.includes(onPressure))
-    throw new LimiterError('INVALID_OPTIONS', `redisStore: onPressure is ${JSON.stringify(onPressure)}, expected allow, deny or shared`)
+  if (!CHOICES.includes(onFull))
+    throw new LimiterError('INVALID_OPTIONS', `redisStore: onFull is ${JSON.stringify(onFull)}, expected allow, deny or shared`)
   const left = new Map<string, { level: number; at: number }>()
   const levelOf = (scope: string): { level: number; at: number } => {
     const now = clock.monotonic()
@@ -46,9 +54,10 @@ export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY, onPressur
   }
   if (maxNewKeys === Number.POSITIVE_INFINITY) return { closed: () => false, made: () => {} }
   return {
-    closed: (scope) => levelOf(scope).level < 1,
+    // Shared states are few: they are not bounded.
+    closed: (scope) => !scope.startsWith(SHARED) && levelOf(scope).level < 1,
     made(states) {
-      for (const { scope, made } of states) if (made) levelOf(scope).level -= 1
+      for (const { scope, made } of states) if (made && !scope.startsWith(SHARED)) levelOf(scope).level -= 1
     },
   }
 }

@@ -1,31 +1,28 @@
 import { hash32 } from '../../decision/jitter.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
-import type { Call, CallGroup, CallOptions, GroupVerdict, Scope, Store } from '../store.ts'
-import { FULL, type NewKeys, type OnPressure } from './new-keys.ts'
+import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type Scope, type Store, StoreFailure } from '../store.ts'
+import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
 
 /** States that all refused keys of a limit share. */
 const SHARED = 1_024
+/** Limits of which it is remembered which shared states were emptied. */
+const REMEMBERED = 256
 
-/** A store whose groups with refused new keys become what `onPressure` says. */
-export function withOverflow(store: Store, onPressure: OnPressure | undefined, isClosed: NewKeys['closed']): Store {
+type Verb = 'consume' | 'peek'
+
+/** A store whose groups with refused new keys become what `onFull` says; under `shared` those of one call cost one more call, together. */
+export function withOverflow(store: Store, onFull: OnFull | undefined, isClosed: NewKeys['closed']): Store {
   const shared = createShared(store, isClosed)
-  const settle = async (
-    verb: 'consume' | 'peek',
-    groups: readonly CallGroup[],
-    options: CallOptions | undefined,
-  ): Promise<readonly GroupVerdict[]> => {
+  const settle = async (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined): Promise<readonly GroupVerdict[]> => {
     const verdicts = await store[verb](groups, options)
-    const refused = verdicts.flatMap(({ degraded }, index) => (degraded === FULL ? [index] : []))
-    if (refused.length === 0) return verdicts
-    const settled = [...verdicts]
-    for (const index of refused) {
-      const group = groups[index] as CallGroup
-      const canShare = onPressure === 'shared' && group.calls.every(({ limit }) => limit.algorithm.cells !== 'log')
-      settled[index] = canShare
-        ? await shared(verb, group, options)
-        : { ...(verdicts[index] as GroupVerdict), allowed: onPressure === 'allow' }
-    }
-    return settled
+    if (!verdicts.some(isRefused)) return verdicts
+    const sharing =
+      onFull === 'shared' ? groups.filter((group, index) => isRefused(verdicts[index] as GroupVerdict) && canShare(group)) : []
+    const answers = sharing.length === 0 ? [] : [...(await shared(verb, sharing, options))]
+    return verdicts.map((verdict, index) => {
+      if (!isRefused(verdict)) return verdict
+      return onFull === 'shared' && canShare(groups[index] as CallGroup) ? (answers.shift() as GroupVerdict) : refusal(verdict, onFull)
+    })
   }
   return {
     ...store,
@@ -34,34 +31,96 @@ export function withOverflow(store: Store, onPressure: OnPressure | undefined, i
   }
 }
 
-/** Decides a group once more, with states that many keys share in the place of those that may not be made. */
-function createShared(
-  store: Store,
-  isClosed: NewKeys['closed'],
-): (verb: 'consume' | 'peek', group: CallGroup, options: CallOptions | undefined) => Promise<GroupVerdict> {
-  const scopes = new Map<string, { readonly scope: Scope; readonly emptied: Set<string> }>()
-  const standIn = (call: Call): { readonly call: Call; readonly emptied?: Set<string> } => {
+function isRefused({ degraded }: GroupVerdict): boolean {
+  return degraded === FULL
+}
+
+/** The state of a log can be long: logs have no shared ones. */
+function canShare({ calls }: CallGroup): boolean {
+  return calls.every(({ limit }) => limit.algorithm.cells !== 'log')
+}
+
+/** The answer to a group that may not make its states. Under `shared` only logs get here: they are denied. */
+function refusal(verdict: GroupVerdict, onFull: OnFull | undefined): GroupVerdict {
+  return onFull === undefined ? verdict : { ...verdict, allowed: onFull === 'allow', onFull: onFull === 'allow' ? 'allow' : 'deny' }
+}
+
+/** The shared states of one limit, and those of them that were emptied. */
+interface SharedStates {
+  readonly scope: Scope
+  readonly emptied: Set<string>
+}
+
+/** A call, with a shared state in the place of its own. */
+interface StandIn {
+  readonly call: Call
+  readonly states?: SharedStates
+}
+
+type DecideShared = (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined) => Promise<readonly GroupVerdict[]>
+
+/** Decides groups once more, in one call, with states that many keys share in the place of those that may not be made. */
+function createShared(store: Store, isClosed: NewKeys['closed']): DecideShared {
+  const scopes = new Map<string, SharedStates>()
+  const statesOf = (text: string): SharedStates => {
+    const known = scopes.get(text) ?? { scope: sharedScope(text), emptied: new Set<string>() }
+    const [oldest] = scopes.keys()
+    if (oldest !== undefined && scopes.size >= REMEMBERED && !scopes.has(text)) scopes.delete(oldest)
+    scopes.set(text, known)
+    return known
+  }
+  const standIn = (call: Call): StandIn => {
     const { text } = call.id.scope
     // Meanwhile there may be room again.
     if (!isClosed(text)) return { call }
-    const known = scopes.get(text) ?? { scope: { text: `overflow:${text}` }, emptied: new Set<string>() }
-    scopes.set(text, known)
-    return { call: { ...call, id: { scope: known.scope, key: String(hash32(call.id.key) % SHARED) } }, emptied: known.emptied }
+    const states = statesOf(text)
+    return { call: { ...call, id: { scope: states.scope, key: String(hash32(call.id.key) % SHARED) } }, states }
   }
-  return async (verb, group, options) => {
-    const stands = group.calls.map(standIn)
-    // They start empty, so that no flood of new keys brings a burst with it.
-    const full = stands.filter(({ call, emptied }) => emptied?.has(call.id.key) === false)
-    if (verb === 'consume' && full.length > 0) {
-      for (const { call, emptied } of full) emptied?.add(call.id.key)
-      const taken = full.map(({ call }) => -Math.round(call.limit.capacity * MICRO))
-      const emptying = full.map(({ call }) => call)
-      await store.adjust?.(emptying, taken, options)
+  return async (verb, groups, options) => {
+    const stands = groups.map(({ calls }) => calls.map(standIn))
+    const full = stillFull(stands.flat())
+    const asked = [...full.map(emptying), ...groups.map((group, index) => ({ ...group, calls: (stands[index] as StandIn[]).map(callOf) }))]
+    let verdicts: readonly GroupVerdict[]
+    try {
+      verdicts = await store[verb](asked, options)
+    } catch (error) {
+      // The keys that are there have their answers: a failure here is not theirs.
+      if (!(error instanceof StoreFailure)) throw error
+      return groups.map(() => ({ outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }))
     }
-    const [verdict] = await store[verb]([{ ...group, calls: stands.map(({ call }) => call) }], options)
-    const seen = verdict as GroupVerdict
-    if (seen.degraded !== undefined || stands.every(({ emptied }) => emptied === undefined)) return seen
-    const overflowed = seen.calls.some(({ outcome }, index) => outcome === 'denied' && stands[index]?.emptied !== undefined)
-    return { ...seen, degraded: FULL, ...(overflowed ? { reason: 'overflow' as const } : {}) }
+    if (verb === 'consume')
+      for (const [index, { call, states }] of full.entries()) if (verdicts[index]?.outcome !== 'undecided') states?.emptied.add(call.id.key)
+    return stands.map((group, index) => marked(group, verdicts[full.length + index] as GroupVerdict))
   }
+}
+
+function callOf({ call }: StandIn): Call {
+  return call
+}
+
+/** One of each shared state of which nobody here knows that it was emptied. */
+function stillFull(stands: readonly StandIn[]): StandIn[] {
+  const seen = new Map<SharedStates, Set<string>>()
+  return stands.filter(({ call: { id }, states }) => {
+    if (states === undefined || states.emptied.has(id.key)) return false
+    const keys = seen.get(states) ?? new Set()
+    seen.set(states, keys)
+    if (keys.has(id.key)) return false
+    keys.add(id.key)
+    return true
+  })
+}
+
+/**
+ * Shared states start empty, so that a flood of new keys brings no burst. A cost of the whole capacity passes only where the state is full: one that
+ * another process uses already loses nothing.
+ */
+function emptying({ call }: StandIn): CallGroup {
+  return { calls: [{ ...call, cost: Math.round(call.limit.capacity * MICRO) }] }
+}
+
+function marked(stands: readonly StandIn[], verdict: GroupVerdict): GroupVerdict {
+  if (verdict.degraded !== undefined || stands.every(({ states }) => states === undefined)) return verdict
+  const overflowed = verdict.calls.some(({ outcome }, index) => outcome === 'denied' && stands[index]?.states !== undefined)
+  return { ...verdict, degraded: FULL, ...(overflowed ? { reason: 'overflow' as const } : {}) }
 }

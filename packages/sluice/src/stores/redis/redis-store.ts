@@ -122,7 +122,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     close: async () => {},
   }
   const whole = client.cluster === true ? bySlot(store, (_, id) => keySlot(layout.addressesOf([namedOf(id)]).keys[0] as string)) : store
-  return options.maxNewKeys === undefined ? whole : withOverflow(whole, options.onPressure, newKeys.closed)
+  return options.maxNewKeys === undefined ? whole : withOverflow(whole, options.onFull, newKeys.closed)
 }
 
 /** @throws LimiterError INVALID_OPTIONS */

@@ -9,7 +9,7 @@ export interface FallbackOptions {
 
 /**
  * Answers for a store that fails: `allow` lets pass, `deny` refuses, `local` asks a store in this process (one made by `withShare` grants limit / nodes). Every such
- * answer carries `degraded`; a failure never looks like a used-up quota. Bound G while the store is down, over an outage of length T: unbounded (`allow`), 0
+ * answer carries `degraded`; a failure never looks like a used-up quota. A store that has no room and says what becomes of new keys (`onFull`) is not overridden. Bound G while the store is down, over an outage of length T: unbounded (`allow`), 0
  * (`deny`), or for n processes whose local stores grant the limit divided by `nodes` (1 without `withShare`): n / nodes * (burst + rate * T), less what a full bucket
  * of the store loses meanwhile, (rate * T - burst)+.
  */
@@ -38,7 +38,7 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
         if (areDecided(verdicts)) return verdicts
         return await Promise.all(
           verdicts.map(async (verdict, index) =>
-            verdict.outcome === 'undecided' ? stand(verb, groups[index] as CallGroup, callOptions, reason(verdict)) : verdict,
+            isOpen(verdict) ? stand(verb, groups[index] as CallGroup, callOptions, reason(verdict)) : verdict,
           ),
         )
       } catch (error) {
@@ -53,7 +53,7 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
           consumeSync(group, callOptions) {
             const verdict = (store as Required<Store>).consumeSync(group, callOptions)
             // A synchronous store is itself the local one: where it cannot decide there is nothing nearer to ask.
-            return verdict.outcome === 'undecided' ? undecided((group.onFailure ?? policy) === 'allow', reason(verdict)) : verdict
+            return isOpen(verdict) ? undecided((group.onFailure ?? policy) === 'allow', reason(verdict)) : verdict
           },
         }
   return {
@@ -74,8 +74,13 @@ export function withFallback(store: Store, options: FallbackOptions): Store {
 }
 
 function areDecided(verdicts: readonly GroupVerdict[]): boolean {
-  for (let index = 0; index < verdicts.length; index += 1) if (verdicts[index]?.outcome === 'undecided') return false
+  for (let index = 0; index < verdicts.length; index += 1) if (isOpen(verdicts[index] as GroupVerdict)) return false
   return true
+}
+
+/** Whether the failure policy has to answer: a store without room that says itself what becomes of a new key has answered. */
+function isOpen({ outcome, onFull }: GroupVerdict): boolean {
+  return outcome === 'undecided' && onFull === undefined
 }
 
 /** Nothing is known of the store's time, so none is invented. */

@@ -8,7 +8,7 @@ describe('a flood of a hundred times as many keys as there is room for', () => {
 
   it('says what stood in for the key: overflow is a reason, and the decision is degraded', async () => {
     const clock = manualClock()
-    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock })
+    const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 2 }), store, clock })
     expect(await limiter.check('first')).toMatchObject({ outcome: 'allowed' })
     expect(await limiter.check('second')).toMatchObject({
@@ -27,7 +27,7 @@ describe('a flood of a hundred times as many keys as there is room for', () => {
 
   it('gives a key that gets a place what its shared state left it: no second burst, nothing before its time', async () => {
     const clock = manualClock()
-    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock })
+    const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/min', burst: 10 }), store, clock })
     const take = (key: string): number => {
       let taken = 0

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { createLimiter, memoryStore, tokenBucket } from '../../../src/index.ts'
-import type { OnPressure } from '../../../src/stores/memory/pressure.ts'
+import type { OnFull } from '../../../src/stores/memory/pressure.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 
 /** Empties the watched keys' buckets, then brings a hundred times as many new keys as there is room for, while time passes. */
-function flood(onPressure: OnPressure | undefined, capacity: number, watched: number) {
+function flood(onFull: OnFull | undefined, capacity: number, watched: number) {
   const clock = manualClock()
-  const store = memoryStore({ maxKeys: capacity, clock, ...(onPressure === undefined ? {} : { onPressure }) })
+  const store = memoryStore({ maxKeys: capacity, clock, ...(onFull === undefined ? {} : { onFull }) })
   const limiter = createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 1 }), store, clock })
   for (let key = 0; key < watched; key += 1) expect(limiter.checkSync(`watched${key}`).outcome).toBe('allowed')
   const outcomes = { allowed: 0, denied: 0, impossible: 0, undecided: 0 }
@@ -26,15 +26,15 @@ function flood(onPressure: OnPressure | undefined, capacity: number, watched: nu
 /** Registers: a flood of a hundred times as many new keys as there is room for, whatever becomes of them. */
 export function floods(capacity: number, watched: number): void {
   it.each([undefined, 'deny', 'shared', 'allow'] as const)(
-    'with onPressure %s no denied key passes before its time, and memory is bounded',
-    (onPressure) => {
-      const { clock, limiter, outcomes, most, early } = flood(onPressure, capacity, watched)
+    'with onFull %s no denied key passes before its time, and memory is bounded',
+    (onFull) => {
+      const { clock, limiter, outcomes, most, early } = flood(onFull, capacity, watched)
       expect(early).toBe(0)
       expect(most).toBe(capacity)
       // There was room for so many; overflow states start empty and refill once an hour.
       expect(outcomes.allowed).toBe(capacity - watched)
       const rest = 100 * capacity - (capacity - watched)
-      expect(outcomes[onPressure === 'shared' ? 'denied' : 'undecided']).toBe(rest)
+      expect(outcomes[onFull === 'shared' ? 'denied' : 'undecided']).toBe(rest)
       clock.advance(3_600_000)
       for (let key = 0; key < watched; key += 1) expect(limiter.checkSync(`watched${key}`).allowed).toBe(true)
     },

@@ -32,7 +32,7 @@ describe('groups of the memory store', () => {
 
   it('of two limits that overflow keep the shared states of both', () => {
     const time = manualClock()
-    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock: time })
+    const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock: time })
     const [one, two] = ['one', 'two'].map((name) =>
       createLimiter({ name, limit: tokenBucket({ rate: '1/s', burst: 2 }), store, clock: time }),
     )

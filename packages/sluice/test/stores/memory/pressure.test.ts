@@ -4,14 +4,14 @@ import { Overflow } from '../../../src/stores/memory/pressure.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 
 describe('a look at a store without room', () => {
-  it.each([undefined, 'deny', 'allow', 'shared'] as const)('with onPressure %s sees what a check would be answered', async (onPressure) => {
+  it.each([undefined, 'deny', 'allow', 'shared'] as const)('with onFull %s sees what a check would be answered', async (onFull) => {
     const clock = manualClock()
-    const store = memoryStore({ maxKeys: 1, clock, ...(onPressure === undefined ? {} : { onPressure }) })
+    const store = memoryStore({ maxKeys: 1, clock, ...(onFull === undefined ? {} : { onFull }) })
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 2 }), store, clock })
     await limiter.check('first')
     const seen = await limiter.peek('second')
     expect(await limiter.check('second')).toEqual(seen)
-    expect(seen.outcome).toBe(onPressure === 'shared' ? 'denied' : 'undecided')
+    expect(seen.outcome).toBe(onFull === 'shared' ? 'denied' : 'undecided')
     expect(store.size).toBe(1)
   })
 })
@@ -46,7 +46,7 @@ describe('a group over a key that is known and one that there is no room for', (
 
   it('charges the state of the one and the shared state of the other, or neither', async () => {
     const clock = manualClock()
-    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock })
+    const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     await store.consume([{ calls: [call('known', 9)] }])
     // An overflow state starts empty: in six hours it has six tokens.
     await store.consume([{ calls: [call('unknown', 1)] }])
@@ -68,7 +68,7 @@ describe('a group over a key that is known and one that there is no room for', (
 
   it('is seen by a look as a check finds it where a spent state of the group makes room for another of it', async () => {
     const clock = manualClock()
-    const store = memoryStore({ maxKeys: 1, onPressure: 'shared', clock })
+    const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     await store.consume([{ calls: [call('spent', 1)] }])
     await store.consume([{ calls: [call('unknown', 1)] }])
     clock.advance(6 * 3_600_000)
@@ -130,9 +130,9 @@ describe('a full store', () => {
     ['allow', true],
     ['deny', false],
     [undefined, false],
-  ] as const)('with onPressure %s lets a group pass: %s', async (onPressure, allowed) => {
+  ] as const)('with onFull %s lets a group pass: %s', async (onFull, allowed) => {
     const clock = manualClock()
-    const store = memoryStore({ maxKeys: 1, clock, ...(onPressure === undefined ? {} : { onPressure }) })
+    const store = memoryStore({ maxKeys: 1, clock, ...(onFull === undefined ? {} : { onFull }) })
     const call = (key: string) => ({ id: { scope: { text: 'f:tb:' }, key }, limit, cost: 1e6, phase: 0 })
     const [verdict] = await store.consume([{ calls: [call('a'), call('b')] }])
     expect(verdict).toMatchObject({ outcome: 'undecided', allowed })

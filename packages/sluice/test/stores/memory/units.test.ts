@@ -49,7 +49,7 @@ describe('memoryStore', () => {
     ['maxKeys', '10'],
     ['maxBytes', 0],
     ['maxBytes', 0.5],
-    ['onPressure', 'drop'],
+    ['onFull', 'drop'],
     ['maxStates', 10],
   ])('refuses %s %s, and names it', (name, value) => {
     expect(() => memoryStore({ [name]: value })).toThrow(LimiterError)

@@ -13,7 +13,7 @@ const SLOW = tokenBucket({ rate: '1/h', burst: 3 })
 const GLOBAL = tokenBucket({ rate: '1/h', burst: 100 })
 
 describe('maxNewKeys', () => {
-  it.each([[{ maxNewKeys: 0 }], [{ maxNewKeys: 1.5 }], [{ onPressure: 'share' }]] as const)('refuses %j', (options) => {
+  it.each([[{ maxNewKeys: 0 }], [{ maxNewKeys: 1.5 }], [{ onFull: 'share' }]] as const)('refuses %j', (options) => {
     const client = { evalsha: async () => null, eval: async () => null }
     expect(() => redisStore({ client, ...(options as object) })).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
   })
@@ -45,13 +45,13 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
       await store.consume([{ calls: [call('k')] }], { heard: () => (times += 1) })
       return times
     }
-    expect(await heardBy(open({ onPressure: 'shared' }).store)).toBe(0)
+    expect(await heardBy(open({ onFull: 'shared' }).store)).toBe(0)
     expect(await heardBy(redisStore({ client: ioredis(redis), prefix }))).toBe(1)
   })
 
   it.each(Object.values(TENS))('are refused beyond so many a second, and nothing is written of them: $algorithm.name', async (limit) => {
     const slow = { ...limit }
-    const { store, clock } = open({ onPressure: 'deny' })
+    const { store, clock } = open({ onFull: 'deny' })
     for (let index = 0; index < 5; index += 1) expect((await one(store, call(`k${index}`, slow))).outcome).toBe('allowed')
     const refused = await one(store, call('k5', slow))
     expect(refused).toMatchObject({ outcome: 'undecided', allowed: false, calls: [], degraded: { kind: 'memory', executed: 'no' } })
@@ -76,7 +76,7 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
   })
 
   it('take nothing from the other limits of their group, and do not hide what denies or is impossible', async () => {
-    const { store } = open({ onPressure: 'allow' })
+    const { store } = open({ onFull: 'allow' })
     const wide = call('all', GLOBAL, 'global')
     for (let index = 0; index < 5; index += 1) await one(store, wide, call(`k${index}`))
     expect(await one(store, wide, call('new'))).toMatchObject({ outcome: 'undecided', allowed: true })
@@ -101,7 +101,7 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
   })
 
   it('share states that start empty, where told to', async () => {
-    const { store } = open({ onPressure: 'shared' })
+    const { store } = open({ onFull: 'shared' })
     const quick = tokenBucket({ rate: '50/s', burst: 3 })
     const wide = call('all', GLOBAL, 'global')
     const slow = Array.from({ length: 5 }, (_, index) => ({ calls: [wide, call(`k${index}`)] }))
