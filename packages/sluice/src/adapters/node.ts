@@ -16,6 +16,7 @@ export interface NodeRequest {
 export interface NodeResponse extends HeaderSink {
   statusCode: number
   readonly headersSent: boolean
+  readonly writableEnded?: boolean
   end(body: string): unknown
 }
 
@@ -36,7 +37,7 @@ const REFUSED = Promise.resolve(false)
 
 /**
  * A rate limit in front of a `node:http` handler: resolves to true where the request may go on; otherwise it has been
- * answered with 429, or 503 where the limiter could not decide, and a problem body. Rejects, with nothing answered, with what
+ * answered with 429, or 503 where the limiter could not decide, and a problem body; an answer that was begun meanwhile is ended. Rejects, with nothing answered, with what
  * key, cost, skip or onDenied threw.
  * @param reader reads the request where a framework changed it
  */
@@ -48,7 +49,12 @@ export function rateLimit<Request extends NodeRequest, Response extends NodeResp
   const { onDenied } = options
   const finish = (request: Request, response: Response, passage: Passage): Promise<boolean> => {
     const { decision, answer } = passage
-    if (response.headersSent) return answer === undefined ? PASSED : REFUSED
+    if (response.headersSent) {
+      if (answer === undefined) return PASSED
+      // Its status can no longer be changed. Whoever began the answer is not waited for: nobody else would end it.
+      if (response.writableEnded !== true) response.end('')
+      return REFUSED
+    }
     gate.tell(response, passage)
     if (decision === undefined || answer === undefined) return PASSED
     response.statusCode = answer.problem.status

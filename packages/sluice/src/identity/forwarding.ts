@@ -15,16 +15,27 @@ export function* hopsOf(source: string, header: string): Generator<Address | und
   if (source !== 'forwarded' && source !== 'x-forwarded-for') return yield parseHop(text.trim())
   const parse = source === 'forwarded' ? parseElement : (member: string) => parseHop(member.trim())
   let end = text.length
-  for (let hops = 0; end >= 0 && hops < MOST_HOPS; hops += 1) {
-    const start = source === 'forwarded' ? elementStart(text, end) : text.lastIndexOf(',', end - 1) + 1
+  for (let hops = 0; end >= 0 && hops < MOST_HOPS;) {
+    const start = source === 'forwarded' ? elementStart(text, end) : memberStart(text, end)
     // The member at the cut may have lost its beginning.
     if (start === 0 && text.length < header.length) return yield undefined
-    const hop = start === undefined ? undefined : parse(text.slice(start, end))
+    const member = start === undefined ? undefined : text.slice(start, end)
+    // A list may have empty members, which are no hops (RFC 9110, 5.6.1.2).
+    if (start !== undefined && /^[ \t]*$/.test(member as string)) {
+      end = start - 1
+      continue
+    }
+    const hop = member === undefined ? undefined : parse(member)
+    hops += 1
     yield hop
     if (start === undefined || hop === undefined) return
     end = start - 1
   }
   if (end >= 0) yield undefined
+}
+
+function memberStart(text: string, end: number): number {
+  return end === 0 ? 0 : text.lastIndexOf(',', end - 1) + 1
 }
 
 /** An address as forwarding headers write it: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6, zones dropped. */

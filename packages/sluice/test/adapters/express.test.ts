@@ -99,4 +99,17 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     decide('one')
     await expect.poll(() => handled).toBe(1)
   })
+
+  it('U8: a denial after the head was sent ends the answer', async () => {
+    const app = framework()
+    app.use((_request, response, next) => {
+      response.type('text').write('begun, ')
+      next()
+    })
+    app.use(rateLimit({ limiter: limiter(1), key: async () => 'one' }))
+    app.use((_request, response) => void response.end('and done'))
+    const url = await start(app)
+    expect((await askHttp(url)).text).toBe('begun, and done')
+    expect(await askHttp(url)).toMatchObject({ status: 200, text: 'begun, ' })
+  })
 })

@@ -23,8 +23,11 @@ describe('the client behind trusted proxies (X-Forwarded-For)', () => {
     ['unknown stops the walk', '203.0.113.7, unknown, 10.0.0.2', '10.0.0.2'],
     ['hidden', '_hidden', PROXY],
     ['garbage', 'garbage', PROXY],
-    ['empty members', '203.0.113.7, , 10.0.0.2', '10.0.0.2'],
-    ['a comma at the end', '203.0.113.7,', PROXY],
+    ['U8: empty members are ignored', '203.0.113.7, , 10.0.0.2', '203.0.113.7'],
+    ['U8: commas at the end', '203.0.113.7,,', '203.0.113.7'],
+    ['U8: blanks and tabs between commas', '6.6.6.6, 203.0.113.7 , \t, 10.0.0.2, ', '203.0.113.7'],
+    ['U8: empty members alone', ', ,,', PROXY],
+    ['U8: an empty member hides nothing that cannot be read', '203.0.113.7, unknown,,', PROXY],
     ['a comma at the start', ',203.0.113.7', '203.0.113.7'],
     ['empty', '', PROXY],
     ['a zone on IPv4', '203.0.113.7%eth0', PROXY],
@@ -71,6 +74,9 @@ describe('the client behind trusted proxies (X-Forwarded-For)', () => {
     expect(ask('10.0.0.2,'.repeat(100_000).slice(0, -1))).toBe('10.0.0.2')
     expect(ask(`203.0.113.7, ${'10.0.0.2, '.repeat(40)}10.0.0.3`)).toBe('10.0.0.2')
     expect(ask(':'.repeat(8_000))).toBe(PROXY)
+    expect(ask(`203.0.113.7${','.repeat(8_000)}`)).toBe('203.0.113.7')
+    expect(ask(`203.0.113.7${','.repeat(100_000)}`)).toBe(PROXY)
+    expect(ask(`203.0.113.7${', 10.0.0.2,'.repeat(40)}`)).toBe('10.0.0.2')
   })
 })
 
@@ -99,6 +105,9 @@ describe('the client behind trusted proxies (Forwarded, RFC 7239)', () => {
     ['for="203.0.113.7', PROXY],
     ['203.0.113.7', PROXY],
     ['', PROXY],
+    ['for=203.0.113.7, , for=10.0.0.2,,', '203.0.113.7'],
+    [',for=203.0.113.7', '203.0.113.7'],
+    [',', PROXY],
   ])('%s gives %s', (header, client) => {
     expect(clientAddress(PROXY, { forwarded: header }, forwarded)).toBe(client)
   })
