@@ -39,7 +39,7 @@ export function engineDecision(asked: Asked, request: Request, clock: Pick<Time,
   const { charging, enforcing, shadows, verdict, shadowVerdicts } = asked
   const { charges, probabilistic, exempt } = charging
   // Nobody else holds it yet: growing it costs a third of a copy.
-  const decision = decisionOf(verdict ?? UNLIMITED, enforcing.map(namedOf), clock) as Growing
+  const decision = decisionOf(verdict ?? unlimited(shadowVerdicts), enforcing.map(namedOf), clock) as Growing
   decision.rules = charges.map(nameOf)
   decision.identity = decision.allowed ? '' : identityOf(charges, request)
   decision.shadow =
@@ -72,16 +72,27 @@ function nameOf({ rule: { name, mode } }: Charge): EngineDecision['rules'][numbe
 /** The same by rule, for observers. */
 export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision): RuleResult[] {
   return rules.map(({ name, mode }): RuleResult => {
-    if (mode === 'shadow') {
-      const refused = shadow.some((one) => one.rule === name && one.outcome !== 'allowed')
-      return { rule: name, result: refused ? 'shadow_denied' : 'allowed' }
-    }
+    if (mode === 'shadow') return { rule: name, result: shadowResult(shadow.find((one) => one.rule === name)?.outcome), shadow: true }
     return { rule: name, result: outcome === 'undecided' || violated.includes(name) ? outcome : 'allowed' }
   })
 }
 
-/** No rule applies, so nothing was asked. */
+/** A store's failure is no refusal. */
+function shadowResult(outcome: Outcome | undefined): RuleResult['result'] {
+  if (outcome === undefined || outcome === 'allowed') return 'allowed'
+  return outcome === 'undecided' ? 'undecided' : 'shadow_denied'
+}
+
+/** No rule enforces, so nothing is refused. */
 const UNLIMITED: GroupVerdict = { outcome: 'allowed', allowed: true, at: Number.NaN, calls: [], source: 'store' }
+
+/** Where the rules in shadow alone were asked, the decision says who answered for them. */
+function unlimited(shadowVerdicts: readonly GroupVerdict[]): GroupVerdict {
+  const failed = shadowVerdicts.find(({ degraded }) => degraded !== undefined)
+  if (failed === undefined) return UNLIMITED
+  const { source, degraded, nodes } = failed as GroupVerdict & Required<Pick<GroupVerdict, 'degraded'>>
+  return { ...UNLIMITED, source, degraded, ...(nodes === undefined ? {} : { nodes }) }
+}
 
 function identityOf(charges: readonly Charge[], { claims, network, path }: Request): string {
   const subject = claims?.['sub']

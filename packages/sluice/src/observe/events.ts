@@ -1,9 +1,11 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 
-/** What one rule or limit had to say. A rule in shadow says `allowed` or `shadow_denied`. */
+/** What one rule or limit had to say. A rule in shadow says `allowed` or `shadow_denied`, or `undecided` where its store failed. */
 export interface RuleResult {
   readonly rule: string
   readonly result: Outcome | 'shadow_denied'
+  /** The rule is in shadow: whatever its result, it refuses nothing. */
+  readonly shadow?: true
 }
 
 /** One decision, after it was made. No identity is in it: only what may become a metric. */

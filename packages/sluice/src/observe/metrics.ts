@@ -38,10 +38,10 @@ export function prometheusMetrics({ read = [] }: MetricsOptions = {}): Prometheu
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     decided({ decision, route = '', durationMs, results, store }) {
       decisions.observe(durationMs / 1_000, decision.source)
-      for (const { rule, result } of results) {
+      for (const { rule, result, shadow } of results) {
         requests.add(rule, route, result)
-        degraded.set(decision.degraded === undefined ? 0 : 1, rule)
-        const reason = decision.allowed ? undefined : reasonOf(result, decision.reason)
+        degraded.set(decision.degraded === undefined && result !== 'undecided' ? 0 : 1, rule)
+        const reason = decision.allowed || shadow === true ? undefined : reasonOf(result, decision.reason)
         if (reason !== undefined) blocked.add(rule, route, reason)
       }
       if (decision.degraded !== undefined) errors.add(store, decision.degraded.kind)

@@ -83,6 +83,30 @@ describe('a store that cannot answer', () => {
     })
   })
 
+  it.each(['allow', 'deny'])('O4: with rules in shadow alone the decision says that the store failed (%s)', async (policy) => {
+    const engine = await full(`rules: [{ name: r0, key: ["ip:address"], rate: 1/s, burst: 1, mode: shadow, onStoreFailure: ${policy} }]`)
+    expect(await engine.decide(facts())).toMatchObject({
+      outcome: 'allowed',
+      allowed: true,
+      source: 'fallback',
+      degraded: { kind: 'memory', executed: 'no' },
+      shadow: [{ rule: 'r0', outcome: 'undecided' }],
+    })
+  })
+
+  it('O4: with rules in shadow alone the decision says that a local store stood in', async () => {
+    const text = 'rules: [{ name: r0, key: ["ip:address"], rate: 1/s, burst: 1, mode: shadow, onStoreFailure: local }]'
+    const engine = await full(text, { local: memoryStore({ clock: manualClock() }) })
+    const shadow = (outcome: string): object => ({
+      outcome: 'allowed',
+      source: 'fallback',
+      degraded: { kind: 'memory' },
+      shadow: [{ outcome }],
+    })
+    expect(await engine.decide(facts())).toMatchObject(shadow('allowed'))
+    expect(await engine.decide(facts())).toMatchObject(shadow('denied'))
+  })
+
   it("is given the policy's deadline, or the call's, on a server's clock only", async () => {
     const clock = manualClock()
     const seen: unknown[] = []
