@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from './answer.ts'
 import { CommandFailure, EXIT } from './failure.ts'
+import { readRegular } from './regular-file.ts'
 import type { Handler, Route } from './routes.ts'
 
 const SHORTEST = 16
@@ -18,7 +18,7 @@ export type Admission = (request: IncomingMessage) => boolean
 export function readAdminToken(file: string): string {
   let text: string
   try {
-    text = readFileSync(file, 'utf8').trim()
+    text = readRegular(file).toString('utf8').trim()
   } catch (error) {
     throw new CommandFailure(EXIT.failed, `admin token file ${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }

@@ -45,12 +45,17 @@ export function send(response: ServerResponse, status: number, type: string, bod
   response.end(body)
 }
 
-/** Bad questions are the caller's (400); anything else is ours (500) and is told to the log, not to the caller. */
+/** What the caller did wrong, as an answer. */
+export function refusalOf({ code, message }: LimiterError, more: Readonly<Record<string, unknown>> = {}): Refusal {
+  return code === 'UNKNOWN_RULE' ? new Refusal(404, 'Not Found', message, more) : new BadRequest(message, more)
+}
+
+/** Bad requests are the caller's (400, or 404 for a rule that is not there); anything else is ours (500) and is told to the log, not to the caller. */
 export function sendError(response: ServerResponse, error: unknown): void {
   // Whoever left in the middle of a question gets no answer, and no line in the log.
   if (response.headersSent || response.destroyed || response.socket?.destroyed === true) return void response.destroy()
   if (error instanceof Refusal) return sendProblem(response, error)
-  if (error instanceof LimiterError) return sendProblem(response, new BadRequest(error.message))
+  if (error instanceof LimiterError) return sendProblem(response, refusalOf(error))
   process.stderr.write(`sluice: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   sendProblem(response, new Refusal(500, 'Internal Server Error', 'The request could not be answered.'))
 }

@@ -5,7 +5,8 @@ import { withoutPassword } from './stores/store-name.ts'
 
 /** A text to become the policy. */
 export interface Candidate {
-  readonly text: string
+  /** Bytes are counted as refused where they are not UTF-8. */
+  readonly text: string | Uint8Array
   /** Stands in messages. */
   readonly filename: string
   readonly format?: 'yaml' | 'json'

@@ -1,4 +1,4 @@
-import type { KeyQuestion } from 'sluice/policy'
+import { clientAddress, type KeyQuestion, trustProxies } from 'sluice/policy'
 import { BadRequest } from './answer.ts'
 
 /** A question about a request, as a proxy or a backend saw it. */
@@ -15,6 +15,7 @@ const FACT_FIELDS = ['method', 'path', 'headers', 'ip', 'cost']
 const MOST_QUESTIONS = 1_000
 const LONGEST_SHOWN = 60
 const NO_HEADERS = Object.freeze({})
+const NOBODY = trustProxies([])
 
 /**
  * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
@@ -55,7 +56,7 @@ function readFields(fields: Record<string, unknown>): KeyQuestion | FactsQuestio
     method: textOf('method', method),
     path: textOf('path', path),
     headers: headersOf(headers),
-    ...(ip === undefined ? {} : { ip: textOf('ip', ip) }),
+    ...(ip === undefined ? {} : { ip: addressOf(textOf('ip', ip)) }),
     ...charged,
   }
 }
@@ -64,6 +65,12 @@ function textOf(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '') return value
   const found = name === 'key' || name === 'ip' ? kindOf(value) : shown(value)
   throw new BadRequest(`The field ${name} is ${found}; expected a text that is not empty.`)
+}
+
+/** An address that cannot be read would count as absent, and absent ones share one bucket. */
+function addressOf(text: string): string {
+  if (clientAddress(text, NO_HEADERS, NOBODY) !== undefined) return text
+  throw new BadRequest('The field ip is no address; expected one such as 203.0.113.9 or 2001:db8::1, without a port.')
 }
 
 /** Whether it is above 0 and of six decimals is the limiter's to say; that it is a number is JSON's. */

@@ -23,6 +23,8 @@ export interface Routes {
   readonly exact: ReadonlyMap<string, Route>
   /** By the beginning of a path, before its next slash. */
   readonly below: ReadonlyMap<string, Route>
+  /** As `below`, for what has a name of encoded dots there (`%2E`, `%2E%2E`), which is no dot segment. */
+  readonly dots: ReadonlyMap<string, Route>
 }
 
 const NO_QUERY = new URLSearchParams()
@@ -41,8 +43,11 @@ export function findHandler(
   // Most requests spell the path as it is, without a query.
   const straight = routes.exact.get(url)
   if (straight !== undefined) return handlerOf(straight, { request, response, path: url, rest: '', query: NO_QUERY })
+  const [, above = '', dots = '', more = ''] = /^([^?#%]*)\/((?:%2e){1,2})(\/[^?#]*)?(?=[?#]|$)/i.exec(url) ?? []
+  const named = routes.dots.get(above)
   const path = normalizePath(url)
   const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1])
+  if (named !== undefined) return handlerOf(named, { request, response, path, rest: `/${dots}${more}`, query })
   const exact = routes.exact.get(path)
   if (exact !== undefined) return handlerOf(exact, { request, response, path, rest: '', query })
   for (const [beginning, route] of routes.below)

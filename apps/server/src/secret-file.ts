@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { LimiterError } from 'sluice'
+import { readRegular } from './regular-file.ts'
 
 /** As many as HMAC-SHA-256 has of its own: a shorter secret is what an attacker would guess instead. */
 const LEAST_BYTES = 32
@@ -17,10 +17,10 @@ export function readSecret(policyFile: string, name: string, what: string): Uint
   throw new LimiterError('INVALID_POLICY', `${what} ${name} holds ${secret.length} bytes: expected at least ${LEAST_BYTES}`)
 }
 
-/** @throws LimiterError INVALID_POLICY for a file that cannot be read */
+/** @throws LimiterError INVALID_POLICY for a file that cannot be read: missing, not a regular file, or larger than 1 MiB */
 export function readNamed(policyFile: string, name: string, what: string): Uint8Array {
   try {
-    return readFileSync(resolve(dirname(policyFile), name))
+    return readRegular(resolve(dirname(policyFile), name))
   } catch (error) {
     throw new LimiterError('INVALID_POLICY', `${what} ${name} cannot be read: ${(error as Error).message}`, { cause: error })
   }

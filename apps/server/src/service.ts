@@ -71,6 +71,7 @@ function routesOf({
   draining = () => false,
 }: ServiceParts): Routes {
   const kind = storeKindOf(store)
+  const keys = keyRoutes(engine, overrides, admission)
   return {
     exact: new Map([
       ['/v1/check', { POST: (asked: Asked) => check(engine, asked) }],
@@ -93,8 +94,9 @@ function routesOf({
     below: new Map([
       ['/v1/auth', (asked: Asked) => auth(engine, asked)],
       ['/v1/decision', (asked: Asked) => decide(engine, asked)],
-      ['/v1/keys', keyRoutes(engine, overrides, admission)],
+      ['/v1/keys', keys],
     ]),
+    dots: new Map([['/v1/keys', keys]]),
   }
 }
 

@@ -1,5 +1,6 @@
-import { type FSWatcher, readFileSync, statSync, watch } from 'node:fs'
+import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { type PolicySource, readPolicySource } from './read-policy.ts'
 
 /** Editors write a file in several steps: what happens within this time of each other is one change. */
 const SETTLE_MS = 100
@@ -13,8 +14,8 @@ export interface WatchedFile {
 }
 
 export interface FileListener {
-  /** Called with the text where it is not the one that was read last. */
-  changed(text: string): void
+  /** Called with the text where it is not the one that was read last, with the bytes where they are not UTF-8. */
+  changed(text: PolicySource): void
   /** Called once until the file can be read again. */
   unreadable(error: Error): void
 }
@@ -25,16 +26,16 @@ export interface FileListener {
  * @param text what was read of it before
  */
 export function watchFile(file: string, text: string, listener: FileListener): WatchedFile {
-  let last: string | undefined = text
+  let last: PolicySource | undefined = text
   let seen = markOf(file)
   let settling: NodeJS.Timeout | undefined
   let events: FSWatcher | undefined
 
   const take = (always: boolean): void => {
     seen = markOf(file)
-    let found: string
+    let found: PolicySource
     try {
-      found = readFileSync(file, 'utf8')
+      found = readPolicySource(file)
     } catch (error) {
       if (last !== undefined || always) listener.unreadable(error as Error)
       last = undefined

@@ -148,7 +148,7 @@ describe('/v1/keys/:key', () => {
   it('refuses what no rule counts by', async () => {
     const { url } = await local(policyOf(3))
     const answer = await fetch(keyOf(url, 'a', '?limit=none'), { headers: ADMIN })
-    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('none')])
+    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('none')])
     expect((await fetch(`${url}/v1/keys/%ff`, { headers: ADMIN })).status).toBe(400)
     expect((await fetch(keyOf(url, 'x'.repeat(5_000)), { headers: ADMIN })).status).toBe(400)
   })

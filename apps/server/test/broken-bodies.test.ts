@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { readText } from '../src/body.ts'
+import { readBytes } from '../src/body.ts'
 import { watchConnections } from '../src/connections.ts'
 import { type Running, serve } from './command.ts'
 import { exchange } from './raw.ts'
@@ -80,9 +80,9 @@ describe('S1: a body that is aborted or never ends does not keep its socket', ()
 })
 
 describe('S1: a request that does not arrive in time', () => {
-  async function listening(patience: number, handle: (response: ServerResponse, text: Promise<string>) => void): Promise<string> {
+  async function listening(patience: number, handle: (response: ServerResponse, body: Promise<Uint8Array>) => void): Promise<string> {
     const server: Server = createServer({ requestTimeout: patience, headersTimeout: patience, connectionsCheckingInterval: 20 })
-    watchConnections(server, (request, response) => handle(response, readText(request, 1_000_000)))
+    watchConnections(server, (request, response) => handle(response, readBytes(request, 1_000_000)))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
       server.close()

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+export const MAIN: string = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 export interface Ran {
   readonly code: number | null

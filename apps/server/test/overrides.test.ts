@@ -91,7 +91,6 @@ describe('/v1/keys/:key/override', () => {
     ['null', 'The body must be an object'],
     ['{', 'The body is not JSON'],
     [{}, 'override.rule is missing: expected the name of a rule'],
-    [{ rule: 'none', rate: '1/h', burst: 1 }, 'override.rule is "none": expected one of user, both, net'],
     [{ rule: 'user' }, 'override.rate is missing'],
     [{ rule: 'user', rate: '1/x', burst: 1 }, 'override.rate is "1/x": expected'],
     [{ rule: 'user', rate: '1/h', burst: 0 }, 'override.burst is 0: expected'],
@@ -116,7 +115,7 @@ describe('/v1/keys/:key/override', () => {
   it('refuses two names of a rule, and one that no rule has', async () => {
     const { call } = await service()
     expect(await call('PUT', 'ada', { rule: 'both', rate: '1/h', burst: 1 }, '/override?limit=user')).toMatchObject([400, {}])
-    expect(await call('DELETE', 'ada', undefined, '/override?limit=none')).toMatchObject([400, {}])
+    expect(await call('DELETE', 'ada', undefined, '/override?limit=none')).toMatchObject([404, {}])
   })
 
   it('shows pseudonyms where the policy asks for them', async () => {

@@ -46,6 +46,8 @@ describe('the file of a secret', () => {
 
   it('is refused where it is none', () => {
     expect(() => readSecret(policy, 'nowhere', 'secret')).toThrow('secret nowhere cannot be read: ENOENT')
-    expect(() => readSecret(policy, '.', 'secret')).toThrow('secret . cannot be read: EISDIR')
+    expect(() => readSecret(policy, '.', 'secret')).toThrow(
+      'secret . cannot be read: it is a folder; expected a regular file of at most 1048576 bytes',
+    )
   })
 })

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 
 /** Sends bytes as they are, more once an answer has begun, and gives what comes back until the other side closes. */
-export function exchange(url: string, text: string, more?: string): Promise<string> {
+export function exchange(url: string, text: string | Uint8Array, more?: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(text))

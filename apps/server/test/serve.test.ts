@@ -52,7 +52,7 @@ describe('serve --demo', () => {
     expect(await ask(999)).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 1 }] })
     expect(await ask(999)).toMatchObject({ outcome: 'denied', retryAfterMs: expect.any(Number) })
     const unknown = await post(service.url, { key: 'k1', limit: 'nothing' })
-    expect([unknown.status, await unknown.text()]).toEqual([400, expect.stringContaining('endpoint:/api/data')])
+    expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('endpoint:/api/data')])
   })
 
   it.each([
@@ -66,7 +66,6 @@ describe('serve --demo', () => {
     ['{"key":7}', 'field key is a number'],
     ['{"key":"a","max":1}', 'max'],
     ['{"path":"/","method":"GET","headers":[1]}', 'field headers'],
-    [JSON.stringify({ key: 'x'.repeat(70_000) }), 'larger than 65536 bytes'],
   ])('refuses %.40s with a problem body', async (body, message) => {
     const answer = await post(service.url, body)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'application/problem+json'])
@@ -81,7 +80,7 @@ describe('serve --demo', () => {
     const send = (body: string): void =>
       void socket.write(`POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
     for (const body of ['{broken', 'x'.repeat(200_000), '{"path":"/","method":"GET"}']) send(body)
-    await expect.poll(() => received.match(/HTTP\/1\.1 \d+/g), { timeout: 5_000 }).toEqual(['HTTP/1.1 400', 'HTTP/1.1 400', 'HTTP/1.1 200'])
+    await expect.poll(() => received.match(/HTTP\/1\.1 \d+/g), { timeout: 5_000 }).toEqual(['HTTP/1.1 400', 'HTTP/1.1 413', 'HTTP/1.1 200'])
     socket.destroy()
   })
 
@@ -93,7 +92,7 @@ describe('serve --demo', () => {
     socket.on('error', () => {})
     socket.write('POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n')
     for (let sent = 0; sent < 17_000_000 && !socket.destroyed; sent += 1_000_000) socket.write('x'.repeat(1_000_000))
-    await expect.poll(() => received, { timeout: 5_000 }).toMatch(/^HTTP\/1\.1 400 .*Connection: close/s)
+    await expect.poll(() => received, { timeout: 5_000 }).toMatch(/^HTTP\/1\.1 413 .*Connection: close/s)
     socket.destroy()
     expect((await post(service.url, { path: '/' })).status).toBe(200)
   })

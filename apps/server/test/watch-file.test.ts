@@ -15,7 +15,7 @@ function watching(prepare: (folder: string) => string): Watching {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
   const file = prepare(folder)
   const seen: string[] = []
-  const watched = watchFile(file, 'first', { changed: (text) => seen.push(text), unreadable: () => seen.push('(gone)') })
+  const watched = watchFile(file, 'first', { changed: (text) => seen.push(String(text)), unreadable: () => seen.push('(gone)') })
   onTestFinished(() => {
     watched.close()
     rmSync(folder, { recursive: true, force: true })

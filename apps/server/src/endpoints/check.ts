@@ -1,7 +1,7 @@
 import { LimiterError } from 'sluice'
 import { headersOf, problemOf } from 'sluice/http'
 import type { Engine } from 'sluice/policy'
-import { BadRequest, JSON_TYPE, send } from '../answer.ts'
+import { JSON_TYPE, refusalOf, send } from '../answer.ts'
 import { readJson } from '../body.ts'
 import { decisionJson } from '../decision-json.ts'
 import { readQuestion, readQuestions } from '../question.ts'
@@ -32,6 +32,7 @@ export async function checks(engine: Engine, { request, response }: Asked): Prom
 
 /** The engine names a wrong question by its place; programs read it more easily as a number. */
 function placed(error: unknown): unknown {
-  const place = error instanceof LimiterError ? /^question (\d+): /.exec(error.message)?.[1] : undefined
-  return place === undefined ? error : new BadRequest((error as LimiterError).message, { index: Number(place) })
+  if (!(error instanceof LimiterError)) return error
+  const place = /^question (\d+): /.exec(error.message)?.[1]
+  return place === undefined ? error : refusalOf(error, { index: Number(place) })
 }

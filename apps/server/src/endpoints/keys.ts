@@ -10,6 +10,8 @@ import { deleteOverride, overridesOf, putOverride } from './override.ts'
 
 const LARGEST_BODY = 4_096
 const LONGEST_KEY = 4_096
+/** Stands in the path where `?key=` names the key. */
+const PLACEHOLDER = '-'
 const MOST_TOP = 1_000
 const TOP = 20
 /** An operator waits longer than a request: the policy's deadline is made for those. */
@@ -30,7 +32,8 @@ export function topRoute(counted: () => Promise<readonly Counted[]>, admission: 
 
 /**
  * `/v1/keys/:key` (GET: where it stands, DELETE: forget it) and `/v1/keys/:key/block` (PUT a duration, DELETE to lift it), in the states of
- * every rule that has a key, or with `?limit=` of one; `/v1/keys/:key/override` (PUT another limit, DELETE to take it back). The key is one segment of the path, percent-encoded.
+ * every rule that has a key, or with `?limit=` of one; `/v1/keys/:key/override` (PUT another limit, DELETE to take it back). The key is one segment of the path, percent-encoded,
+ * or with the segment `-` that of `?key=`: clients take `.` and `..` out of a path, encoded or not.
  */
 export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: Admission | undefined): Handler {
   const key = guarded(admission, {
@@ -73,16 +76,27 @@ export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: A
   }
 }
 
-function targetOf({ rest, query }: Asked): KeyTarget {
+function targetOf({ rest, query, request }: Asked): KeyTarget {
   const written = rest.split('/')[1] as string
-  const limit = query.get('limit')
+  const [limit, named] = [query.get('limit'), query.get('key')]
+  if (named !== null && written !== PLACEHOLDER)
+    throw new BadRequest(`The path and ?key= name two keys; expected /v1/keys/KEY or /v1/keys/${PLACEHOLDER}?key=KEY.`)
+  const key = named === null ? decoded(written) : isReplaced(named, request.url) ? undefined : named
+  if (key !== undefined && key !== '' && key.length <= LONGEST_KEY) return { key, ...(limit === null ? {} : { limit }) }
+  throw new BadRequest(`The key is not percent-encoded UTF-8 of 1 to ${LONGEST_KEY} characters.`)
+}
+
+function decoded(written: string): string | undefined {
   try {
-    const key = decodeURIComponent(written)
-    if (key.length <= LONGEST_KEY) return { key, ...(limit === null ? {} : { limit }) }
+    return decodeURIComponent(written)
   } catch {
-    // Said below.
+    return undefined
   }
-  throw new BadRequest(`The key in the path is not percent-encoded UTF-8 of at most ${LONGEST_KEY} characters.`)
+}
+
+/** Whether the reader of queries has put U+FFFD for bytes that are not UTF-8. */
+function isReplaced(text: string, url: string = ''): boolean {
+  return text.includes('\ufffd') && !/%ef%bf%bd/i.test(url)
 }
 
 /** `{ "duration": "10m" }`, or milliseconds as a number. */

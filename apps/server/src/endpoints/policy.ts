@@ -1,6 +1,6 @@
 import { type Policy, PolicyError, type StoreKind } from 'sluice/policy'
 import { BadRequest, sendJson } from '../answer.ts'
-import { readText } from '../body.ts'
+import { readBytes } from '../body.ts'
 import type { HeldPolicy } from '../held-policy.ts'
 import type { Asked } from '../routes.ts'
 import { ruleFacts } from '../rule-facts.ts'
@@ -15,10 +15,10 @@ export function showPolicy({ current }: HeldPolicy, kind: StoreKind, { response 
 
 /** `PUT /v1/policy`: the body, YAML or JSON, becomes the policy; where it is none, the last good one stays and all mistakes are told. */
 export async function putPolicy(held: HeldPolicy, kind: StoreKind, { request, response }: Asked): Promise<void> {
-  const text = await readText(request, LARGEST_POLICY)
+  const bytes = await readBytes(request, LARGEST_POLICY)
   const format = /^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '') ? 'json' : 'yaml'
   try {
-    sendJson(response, 200, told(held.replace({ text, filename: `policy.${format}`, format }), kind))
+    sendJson(response, 200, told(held.replace({ text: bytes, filename: `policy.${format}`, format }), kind))
   } catch (error) {
     if (error instanceof PolicyError) throw new BadRequest(error.message, { issues: error.issues })
     throw error

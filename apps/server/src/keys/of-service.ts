@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import type { KeyState, KeyTarget } from 'sluice/policy'
 import { CommandFailure, EXIT } from '../failure.ts'
+import { readRegular } from '../regular-file.ts'
 import type { KeyHolder } from './key-holder.ts'
 
 /** Milliseconds that a service may take to answer. */
@@ -11,7 +11,10 @@ export function serviceHolder(url: string, tokenFile: string | undefined): KeyHo
   const base = baseOf(url)
   const authorization = tokenFile === undefined ? {} : { Authorization: `Bearer ${readToken(tokenFile)}` }
   const ask = async (method: string, { key, limit }: KeyTarget, below: string, body?: unknown): Promise<unknown> => {
-    const place = new URL(`${base.pathname.replace(/\/$/, '')}/v1/keys/${encodeURIComponent(key)}${below}`, base)
+    // A URL has no segment of dots, encoded or not.
+    const [segment, named] = /^\.{1,2}$/.test(key) ? ['-', key] : [encodeURIComponent(key)]
+    const place = new URL(`${base.pathname.replace(/\/$/, '')}/v1/keys/${segment}${below}`, base)
+    if (named !== undefined) place.searchParams.set('key', named)
     if (limit !== undefined) place.searchParams.set('limit', limit)
     const answer = await reached(base.origin, () =>
       fetch(place, {
@@ -49,7 +52,7 @@ function baseOf(url: string): URL {
 
 function readToken(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim()
+    return readRegular(file, { pipes: true }).toString('utf8').trim()
   } catch (error) {
     throw new CommandFailure(EXIT.failed, `token file ${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }

@@ -15,7 +15,8 @@ export function relayPolicy(held: HeldPolicy, group: WorkerGroup): HeldPolicy {
     },
     replace(candidate) {
       const policy = held.replace(candidate)
-      group.relay(candidate)
+      const { text } = candidate
+      group.relay({ ...candidate, text: typeof text === 'string' ? text : Buffer.from(text).toString('utf8') })
       return policy
     },
   }

@@ -22,7 +22,7 @@ export type FindByKey = (name: string | undefined) => readonly Rule[]
 
 /**
  * The rules a bare key is charged at: the named one, or those that ask nothing of a request. The finder throws a LimiterError
- * INVALID_OPTIONS for a name that no rule has.
+ * UNKNOWN_RULE for a name that no rule has.
  */
 export function indexByName({ rules }: Policy): FindByKey {
   const active = rules.filter(({ mode }) => mode !== 'off')
@@ -33,9 +33,6 @@ export function indexByName({ rules }: Policy): FindByKey {
   return (name) => {
     const found = name === undefined ? asking : named.get(name)
     if (found !== undefined) return found
-    throw new LimiterError(
-      'INVALID_OPTIONS',
-      `limit is ${JSON.stringify(name)}, expected one of ${rules.map((rule) => rule.name).join(', ')}`,
-    )
+    throw new LimiterError('UNKNOWN_RULE', `limit is ${JSON.stringify(name)}, expected one of ${rules.map((rule) => rule.name).join(', ')}`)
   }
 }

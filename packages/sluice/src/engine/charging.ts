@@ -36,7 +36,7 @@ export function chargingOf(at: Loaded, request: Request, cost: MicroTokens | und
   )
 }
 
-/** @throws LimiterError INVALID_OPTIONS for a name that no rule has */
+/** @throws LimiterError UNKNOWN_RULE for a name that no rule has */
 export function chargingOfKey(
   at: Loaded,
   key: string,

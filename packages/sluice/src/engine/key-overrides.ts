@@ -20,7 +20,7 @@ export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> 
 export interface KeyOverrides {
   /**
    * The overrides that hold now and have the key among their values, those that were set before those of the policy.
-   * @throws LimiterError INVALID_KEY, or INVALID_OPTIONS for a rule that is not there or has no key
+   * @throws LimiterError INVALID_KEY, UNKNOWN_RULE for a rule that is not there, or INVALID_OPTIONS for one that has no key
    */
   overridesOfKey(target: KeyTarget): readonly KeyOverride[]
   /**

@@ -103,7 +103,7 @@ function chargesOf({ policy: { rules }, terms }: Keyed, target: KeyTarget): KeyC
 
 /**
  * The rules a target means.
- * @throws LimiterError INVALID_KEY, or INVALID_OPTIONS for a rule that is not there or has no key
+ * @throws LimiterError INVALID_KEY, UNKNOWN_RULE for a rule that is not there, or INVALID_OPTIONS for one that has no key
  */
 export function keyedRules(rules: readonly Rule[], { key, limit }: KeyTarget): readonly Rule[] {
   validKey('engine', key)
@@ -112,7 +112,7 @@ export function keyedRules(rules: readonly Rule[], { key, limit }: KeyTarget): r
   if (limit === undefined || chosen.length > 0) return chosen
   const known = keyed.map(({ name }) => name).join(', ')
   throw new LimiterError(
-    'INVALID_OPTIONS',
+    rules.some(({ name }) => name === limit) ? 'INVALID_OPTIONS' : 'UNKNOWN_RULE',
     `limit is ${JSON.stringify(limit)}, expected a rule with a key${known === '' ? '; there is none' : `: ${known}`}`,
   )
 }

@@ -22,7 +22,7 @@ export interface OverrideFields {
 
 /**
  * Reads an override that comes as a value instead of in a file, such as the body of a request.
- * @throws LimiterError INVALID_OPTIONS naming each field that is wrong; no message shows a key
+ * @throws LimiterError INVALID_OPTIONS naming each field that is wrong, UNKNOWN_RULE where only the rule is; no message shows a key
  */
 export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
   const issues = createIssues('override', () => ({ line: 1, column: 1 }))
@@ -32,7 +32,10 @@ export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
     issues.settle()
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error
-    throw new LimiterError('INVALID_OPTIONS', error.issues.map(({ message }) => message).join('; '), { cause: error })
+    const unknown = error.issues.length === 1 && error.issues[0]?.path === 'override.rule' && error.issues[0].value !== undefined
+    throw new LimiterError(unknown ? 'UNKNOWN_RULE' : 'INVALID_OPTIONS', error.issues.map(({ message }) => message).join('; '), {
+      cause: error,
+    })
   }
   return override as Override
 }

@@ -10,6 +10,7 @@ import { refuseBounds } from './bound-budget.ts'
 import { readNative } from './native.ts'
 import type { MapNode, PolicyNode } from './node.ts'
 import type { Policy, PolicyBody } from './policy.ts'
+import { LONGEST_POLICY as LONGEST, policyText } from './policy-text.ts'
 import type { Rule } from './rule.ts'
 import { readTemplate } from './template.ts'
 
@@ -26,16 +27,15 @@ export interface ParseOptions {
 
 type Found = PolicyBody & Pick<Policy, 'dialect'>
 
-/** A policy may not be longer than this, in UTF-16 units. */
-const LONGEST = 262_144
-
 /**
  * Reads, checks and compiles a policy. The dialect is told by its shape: `version` and `rules`, the template with `rate_limits`, or
  * rules with `limit_keys`, alone or in a bundle.
+ * @param source a text, or its bytes in UTF-8
  * @throws PolicyError with every issue that was found, each with file, line and column
  */
-export function parsePolicy(text: string, options: ParseOptions = {}): Policy {
+export function parsePolicy(source: string | Uint8Array, options: ParseOptions = {}): Policy {
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
+  const text = source instanceof Uint8Array ? policyText(source, options.filename ?? `policy.${format}`) : source
   const lines = new LineCounter()
   lines.addNewLine(0)
   const issues = createIssues(options.filename ?? `policy.${format}`, positionIn(lines))

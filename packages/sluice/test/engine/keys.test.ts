@@ -104,7 +104,7 @@ describe('a key, for an operator', () => {
       [() => engine.inspectKey({ key: '' }), 'INVALID_KEY', 'key is ""'],
       [
         () => engine.resetKey({ key: 'a', limit: 'nope' }),
-        'INVALID_OPTIONS',
+        'UNKNOWN_RULE',
         'limit is "nope", expected a rule with a key: per-key, seen, quiet',
       ],
       [() => engine.inspectKey({ key: 'a', limit: 'global' }), 'INVALID_OPTIONS', 'limit is "global", expected a rule with a key'],

@@ -1,0 +1,46 @@
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+
+/** Largest file that is read, in bytes. */
+const LARGEST = 1_048_576
+
+export interface ReadOptions {
+  /** Also reads a pipe to its end, such as `/dev/stdin`, and waits for it: for commands that end, never in a service. */
+  readonly pipes?: boolean
+}
+
+/**
+ * The bytes of a regular file of at most 1 MiB, read without waiting: a FIFO would hold up the process, a device never ends.
+ * @throws Error saying what the file is and what is allowed, or what the system says of it
+ */
+export function readRegular(file: string, { pipes = false }: ReadOptions = {}): Buffer {
+  const descriptor = openSync(file, pipes ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const found = fstatSync(descriptor)
+    if (!found.isFile() && !(pipes && found.isFIFO())) throw new Error(`it is ${kindOf(found)}; expected ${ALLOWED}`)
+    return contentsOf(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const ALLOWED = `a regular file of at most ${LARGEST} bytes`
+
+/** Its size is not asked for: files of the system state none, and others may grow meanwhile. */
+function contentsOf(descriptor: number): Buffer {
+  const parts: Buffer[] = []
+  let size = 0
+  for (;;) {
+    const part = Buffer.allocUnsafe(65_536)
+    const length = readSync(descriptor, part)
+    if (length === 0) return Buffer.concat(parts, size)
+    size += length
+    if (size > LARGEST) throw new Error(`it is larger than ${LARGEST} bytes; expected ${ALLOWED}`)
+    parts.push(part.subarray(0, length))
+  }
+}
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return 'a folder'
+  if (found.isFIFO()) return 'a pipe'
+  return found.isCharacterDevice() || found.isBlockDevice() ? 'a device' : 'no file'
+}
