@@ -9,6 +9,7 @@ import type { HeaderChoice } from '../policy/header-choice.ts'
 import type { Override } from '../policy/override.ts'
 import { overrideFrom, type OverrideFields } from '../policy/override-value.ts'
 import type { Policy } from '../policy/policy.ts'
+import { finish, inSlices } from '../policy/sliced.ts'
 import type { CallOptions, Store } from '../stores/store.ts'
 import type { Random, Time } from '../time/time.ts'
 import { askRules, type Prepared } from './ask-rules.ts'
@@ -78,8 +79,17 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
   withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
   /** Uses another policy from the next decision on; decisions under way end by the one they began with. */
   reload(policy: Policy): void
+  /**
+   * As `reload` in two steps, for a large policy beside other work: what `reload` does at once is done in slices of a few milliseconds, and
+   * the function that comes of it puts the policy to work. Rejects where `reload` throws.
+   * @param options.pseudonym from then on instead of the engine's
+   */
+  prepare(policy: Policy, options?: { readonly pseudonym?: Pseudonym | undefined }): Promise<() => void>
   close(): Promise<void>
 }
+
+/** Milliseconds that `prepare` holds the thread at a time. */
+const SLICE_MS = 3
 
 /** The facts of a request in one spelling, and what it costs where the caller said so. */
 interface Read {
@@ -90,7 +100,7 @@ interface Read {
 /** Builds an engine from its parts; `createEngine` is the door that fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
   const { store, clock, observers, random } = parts
-  let loaded = load(parts.policy, parts)
+  let loaded = finish(load(parts.policy, parts))
   let closed = false
   const live = liveOverrides()
   const present: Present = { live: live.index, now: () => clock.now(), random }
@@ -197,7 +207,11 @@ export function buildEngine(parts: EngineParts): Engine {
       return explainRules(at.policy, request, cost, termsOf(at, present))
     },
     reload(policy) {
-      loaded = load(policy, parts)
+      loaded = finish(load(policy, parts))
+    },
+    async prepare(policy, { pseudonym = parts.pseudonym } = {}) {
+      const ready = await inSlices(load(policy, { ...parts, pseudonym }), clock, SLICE_MS)
+      return () => void (loaded = ready)
     },
     override(fields) {
       const override = overrideFrom(fields, loaded.policy.rules)

@@ -7,6 +7,7 @@ import { overBudget } from '../policy/bound-budget.ts'
 import { type FindRules, indexRules } from '../policy/match.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Rule } from '../policy/rule.ts'
+import type { Sliced } from '../policy/sliced.ts'
 import { type FindByKey, indexByName } from './by-key.ts'
 import type { OverrideIndex } from './override-index.ts'
 import { indexOverrides } from './overrides.ts'
@@ -42,21 +43,26 @@ export interface Surroundings {
  * @throws LimiterError INVALID_OPTIONS for what is no policy, one that needs a pseudonym where there is none, or a rule above its budget; NOT_SUPPORTED for an
  * algorithm that the store does not decide
  */
-export function load(policy: Policy, { trustedProxies, pseudonym, storeKind, store }: Surroundings): Loaded {
+export function* load(policy: Policy, { trustedProxies, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {
   if (!Array.isArray(policy?.rules))
     throw new LimiterError('INVALID_OPTIONS', 'createEngine: policy is missing; parsePolicy(text) gives one')
   for (const rule of policy.rules) {
+    yield
     const problem = overBudget(policy.failure, rule, storeKind)
     if (problem !== undefined) throw new LimiterError('INVALID_OPTIONS', `maxOvergrant of rule ${rule.name} is ${problem}`)
-    if (rule.mode !== 'off') for (const { limit } of rule.tiers) requireDecidable(`rule ${rule.name}`, store, limit)
+    if (rule.mode === 'off') continue
+    for (const { limit } of rule.tiers) {
+      yield
+      requireDecidable(`rule ${rule.name}`, store, limit)
+    }
   }
   return {
     policy,
-    find: indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
+    find: yield* indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
     rulesByName: new Map(policy.rules.map((rule) => [rule.name, rule])),
     findByKey: indexByName(policy),
     trust: trustedProxies ?? policy.trustedProxies ?? trustProxies([]),
-    overrides: indexOverrides(policy.overrides ?? []),
+    overrides: yield* indexOverrides(policy.overrides ?? []),
     pseudonym: policy.identifiers?.mode === 'hmac' ? validPseudonym(pseudonym) : undefined,
   }
 }

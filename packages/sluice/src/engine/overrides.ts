@@ -2,14 +2,18 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import type { Override } from '../policy/override.ts'
 import type { Rule } from '../policy/rule.ts'
+import type { Sliced } from '../policy/sliced.ts'
 import type { Micros } from '../time/micros.ts'
 import { type OverrideIndex, overrideTable } from './override-index.ts'
 
 type Values = Override['values']
 
-export function indexOverrides(overrides: readonly Override[]): OverrideIndex {
+export function* indexOverrides(overrides: readonly Override[]): Sliced<OverrideIndex> {
   const table = overrideTable()
-  for (const override of overrides) table.add(override)
+  for (const override of overrides) {
+    yield
+    table.add(override)
+  }
   return table
 }
 

@@ -29,11 +29,20 @@ export function trustProxies(entries: readonly string[], source: string = 'x-for
       `the source of client addresses is ${JSON.stringify(source)}, expected the name of one header`,
     )
   }
-  const networks = entries.flatMap((entry) => NAMED.get(entry) ?? [entry]).map(readNetwork)
+  return trustNetworks(entries.flatMap(readTrusted), source)
+}
+
+/** @param source name of a header, not checked */
+export function trustNetworks(networks: readonly Network[], source: string = 'x-forwarded-for'): TrustedProxies {
   return Object.freeze({
     source: source.toLowerCase(),
     trusts: (address: Address) => networks.some((network) => holdsAddress(network, address)),
   })
+}
+
+/** @throws LimiterError INVALID_ADDRESS as `trustProxies` */
+export function readTrusted(entry: string): readonly Network[] {
+  return (NAMED.get(entry) ?? [entry]).map(readNetwork)
 }
 
 const EVERYBODY = 'a network of everybody lets every client choose its own address'

@@ -4,6 +4,7 @@ import type { PolicyNode } from './node.ts'
 import type { FailureChoice } from './failure-choice.ts'
 import type { PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 
 /** What is wrong with a rule whose bound on such a store is above its `maxOvergrant`; undefined where it keeps within. */
 export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind): string | undefined {
@@ -16,11 +17,12 @@ export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind):
 }
 
 /** Refuses the rules of a policy that names its own store. Where it does not, whoever brings the store asks. */
-export function refuseBounds(root: PolicyNode, { storeUrl, failure, rules }: PolicyBody, issues: Issues): void {
+export function* refuseBounds(root: PolicyNode, { storeUrl, failure, rules }: PolicyBody, issues: Issues): Sliced<void> {
   if (storeUrl === undefined) return
   const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'
   const nodes = root.kind === 'map' ? root.fields.get('rules')?.value : undefined
   for (const [index, rule] of rules.entries()) {
+    yield
     const problem = overBudget(failure, rule, kind)
     if (problem === undefined) continue
     const path = `rules[${index}].maxOvergrant`

@@ -7,6 +7,7 @@ import { type Fields, openFields, openMap } from './fields.ts'
 import { type Issues, join } from './issues.ts'
 import { conditionOf } from './condition.ts'
 import type { Condition } from './rule.ts'
+import { flatMapSliced, type Sliced } from './sliced.ts'
 
 /** A rule as it was written; which requests it applies to depends on its siblings. */
 export interface BundleRule extends BundleLimit {
@@ -33,21 +34,22 @@ const LATER = ['cost_based', 'token_bucket_llm']
 const KEYS_FORM = `a list of ${DESCRIPTOR_FORM}; [] is one bucket for everybody`
 
 /** Reads one rule; undefined where it is wrong, which is then reported. */
-export function readBundleRule(node: PolicyNode, path: string, options: RuleOptions, issues: Issues): BundleRule | undefined {
+export function* readBundleRule(node: PolicyNode, path: string, options: RuleOptions, issues: Issues): Sliced<BundleRule | undefined> {
+  yield
   const fields = openFields(node, path, { names: NAMES, lenient: options.lenient }, issues)
   if (fields === undefined) return undefined
   const nameNode = fields.node('name')
   if (nameNode === undefined && options.name === undefined) fields.require('name', 'a name')
   const name = nameNode === undefined ? options.name : readName(nameNode, fields.pathOf('name'), issues)
-  const keys = readKeys(fields, options.alone === true, issues)
-  const match = readConditions(fields, issues)
+  const keys = yield* readKeys(fields, options.alone === true, issues)
+  const match = yield* readConditions(fields, issues)
   const limit = readAlgorithm(fields, options.lenient, issues)
   if (name === undefined || keys === undefined || limit === undefined) return undefined
   const texts = keys.map(({ text }) => text).sort()
   return { at: fields.at, path, name, keys, counting: [limit.limit.algorithm.tag, ...texts].join(' '), match, ...limit }
 }
 
-function readKeys(fields: Fields, alone: boolean, issues: Issues): Source[] | undefined {
+function* readKeys(fields: Fields, alone: boolean, issues: Issues): Sliced<Source[] | undefined> {
   const node = fields.node('limit_keys')
   const path = fields.pathOf('limit_keys')
   if (node === undefined && alone) {
@@ -57,13 +59,14 @@ function readKeys(fields: Fields, alone: boolean, issues: Issues): Source[] | un
   if (node === undefined) fields.require('limit_keys', KEYS_FORM)
   else if (node.kind !== 'list') issues.wrong(node, path, KEYS_FORM)
   if (node?.kind !== 'list') return undefined
-  return node.items.flatMap((item, index) => readDescriptor(item, `${path}[${index}]`, issues) ?? [])
+  return yield* flatMapSliced(node.items, (item, index) => readDescriptor(item, `${path}[${index}]`, issues) ?? [])
 }
 
-function readConditions(fields: Fields, issues: Issues): Condition[] | undefined {
+function* readConditions(fields: Fields, issues: Issues): Sliced<Condition[] | undefined> {
   const node = fields.node('match')
   if (node === undefined) return undefined
-  return [...(openMap(node, fields.pathOf('match'), issues)?.fields ?? [])].flatMap(([name, { at, value }]) => {
+  const map = openMap(node, fields.pathOf('match'), issues)
+  return yield* flatMapSliced(map?.fields ?? [], ([name, { at, value }]) => {
     const path = join(fields.pathOf('match'), name)
     const source = readDescriptor({ kind: 'scalar', at, text: name, type: 'text' }, path, issues)
     if (value.kind !== 'scalar' || value.type === 'null') {

@@ -5,6 +5,7 @@ import { type Fields, openFields } from './fields.ts'
 import { compileGlob, type Glob, pathSegments } from './glob.ts'
 import type { Issues } from './issues.ts'
 import type { Condition, Match } from './rule.ts'
+import { flatMapSliced, type Sliced } from './sliced.ts'
 
 const NAMES = ['pathExact', 'pathPrefix', 'methods', 'hosts']
 
@@ -18,15 +19,15 @@ export interface SelectorOptions {
  * The `selector` of a policy. Paths are compared by segments and with their case: `/v1` as a prefix matches what is below it, not
  * itself, and `/v1` exactly does not match `/v1/`. Queries, empty and dot segments and needless encoding make no difference.
  */
-export function readSelector(node: PolicyNode, path: string, options: SelectorOptions, issues: Issues): Match {
+export function* readSelector(node: PolicyNode, path: string, options: SelectorOptions, issues: Issues): Sliced<Match> {
   const fields = openFields(node, path, { names: NAMES, lenient: options.lenient }, issues)
   if (fields === undefined) return { when: [] }
   const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name, options, issues) ?? [])
   if (anchors.length === 0) issues.warn(fields.at, `${path} has no path: its rules never match; a pathPrefix of / matches every path`)
   // An index of rules knows one pattern for each, so two anchors are looked at every time.
   const glob = anchors.length === 1 ? anchors[0]?.glob : undefined
-  const methods = readMethods(fields, issues)
-  const hosts = readHosts(fields, issues)
+  const methods = yield* readMethods(fields, issues)
+  const hosts = yield* readHosts(fields, issues)
   return {
     ...(glob === undefined ? {} : { path: glob }),
     ...(methods === undefined ? {} : { methods }),
@@ -80,7 +81,7 @@ function pathIs(anchors: readonly Anchor[]): Condition {
   return { source, value }
 }
 
-function readMethods(fields: Fields, issues: Issues): ReadonlySet<string> | undefined {
+function* readMethods(fields: Fields, issues: Issues): Sliced<ReadonlySet<string> | undefined> {
   const node = fields.node('methods')
   if (node === undefined) return undefined
   if (node.kind !== 'list') {
@@ -88,7 +89,7 @@ function readMethods(fields: Fields, issues: Issues): ReadonlySet<string> | unde
     return undefined
   }
   if (node.items.length === 0) issues.warn(node.at, `${fields.pathOf('methods')} is empty: its rules never match`)
-  const methods = node.items.flatMap((item, index) => {
+  const methods = yield* flatMapSliced(node.items, (item, index) => {
     const path = `${fields.pathOf('methods')}[${index}]`
     if (item.kind !== 'scalar' || item.type !== 'text' || item.text === '') {
       issues.wrong(item, path, 'a method such as GET')
@@ -103,14 +104,14 @@ function readMethods(fields: Fields, issues: Issues): ReadonlySet<string> | unde
 const HOSTS_FORM = 'a non-empty array of hostnames'
 const HOST_FORM = 'a hostname such as api.example.com, without scheme, path or wildcard'
 
-function readHosts(fields: Fields, issues: Issues): Glob[] | undefined {
+function* readHosts(fields: Fields, issues: Issues): Sliced<Glob[] | undefined> {
   const node = fields.node('hosts')
   if (node === undefined) return undefined
   if (node.kind !== 'list' || node.items.length === 0) {
     issues.wrong(node, fields.pathOf('hosts'), HOSTS_FORM)
     return undefined
   }
-  return node.items.flatMap((item, index) => {
+  return yield* flatMapSliced(node.items, (item, index) => {
     const text =
       item.kind === 'scalar' && item.type === 'text' ? item.text.trim().toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '') : ''
     const glob = text.length <= 253 && /^[\w-]+(?:\.[\w-]+)*$/.test(text) ? compileGlob(text, text.split('.')) : undefined

@@ -7,6 +7,7 @@ import type { PolicyNode } from './node.ts'
 import { type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
 import type { Condition, Match, Mode, Rule } from './rule.ts'
+import { flatMapSliced, type Sliced } from './sliced.ts'
 
 export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_limit', 'loop_detection', 'circuit_breaker']
 
@@ -14,22 +15,22 @@ export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_l
  * The rules of one policy, in their order, and last its `fallback_limit`, which applies where the conditions of none of them hold.
  * @param id undefined for rules that stand alone
  */
-export function readSpec(fields: Fields, id: string | undefined, options: SelectorOptions, issues: Issues): Rule[] {
+export function* readSpec(fields: Fields, id: string | undefined, options: SelectorOptions, issues: Issues): Sliced<Rule[]> {
   refuseSection(fields, 'loop_detection', issues)
   refuseSection(fields, 'circuit_breaker', issues)
   const mode = fields.choice('mode', ['enforce', 'shadow']) ?? 'enforce'
   const selector = fields.node('selector')
   if (selector === undefined && id !== undefined) fields.require('selector', 'a map with pathExact or pathPrefix')
-  const match = selector === undefined ? { when: [] } : readSelector(selector, fields.pathOf('selector'), options, issues)
-  const rules = readRules(fields, options, issues)
-  const fallback = readFallback(fields, rules, options, issues)
+  const match = selector === undefined ? { when: [] } : yield* readSelector(selector, fields.pathOf('selector'), options, issues)
+  const rules = yield* readRules(fields, options, issues)
+  const fallback = yield* readFallback(fields, rules, options, issues)
   refuseTwins(fallback === undefined ? rules : [...rules, fallback], issues)
   const compile = compiler(id, mode, match)
   return [
-    ...rules.map((rule) => {
+    ...(yield* flatMapSliced(rules, (rule) => {
       const siblings = siblingsOf(rule, rules, issues)
       return compile(rule, [...(rule.match ?? []), ...(siblings.length === 0 ? [] : [noneOf(siblings)])])
-    }),
+    })),
     ...(fallback === undefined ? [] : [compile(fallback, rules.length === 0 ? [] : [noneOf(rules)])]),
   ]
 }
@@ -51,18 +52,29 @@ function compiler(id: string | undefined, mode: Mode, match: Match): (rule: Bund
   })
 }
 
-function readRules(fields: Fields, { lenient }: SelectorOptions, issues: Issues): BundleRule[] {
+function* readRules(fields: Fields, { lenient }: SelectorOptions, issues: Issues): Sliced<BundleRule[]> {
   const node = fields.node('rules')
   if (node === undefined) fields.require('rules', 'a list of rules')
   else if (node.kind !== 'list') issues.wrong(node, fields.pathOf('rules'), 'a list of rules')
   if (node?.kind !== 'list') return []
-  return node.items.flatMap((item, index) => readBundleRule(item, `${fields.pathOf('rules')}[${index}]`, { lenient }, issues) ?? [])
+  const rules: BundleRule[] = []
+  for (const [index, item] of node.items.entries()) {
+    const rule = yield* readBundleRule(item, `${fields.pathOf('rules')}[${index}]`, { lenient }, issues)
+    if (rule !== undefined) rules.push(rule)
+  }
+  return rules
 }
 
-function readFallback(fields: Fields, rules: readonly BundleRule[], options: SelectorOptions, issues: Issues): BundleRule | undefined {
+function* readFallback(
+  fields: Fields,
+  rules: readonly BundleRule[],
+  options: SelectorOptions,
+  issues: Issues,
+): Sliced<BundleRule | undefined> {
   const node: PolicyNode | undefined = fields.node('fallback_limit')
   const path = fields.pathOf('fallback_limit')
-  const fallback = node === undefined ? undefined : readBundleRule(node, path, { lenient: options.lenient, name: 'fallback_limit' }, issues)
+  const fallback =
+    node === undefined ? undefined : yield* readBundleRule(node, path, { lenient: options.lenient, name: 'fallback_limit' }, issues)
   if (fallback?.match !== undefined)
     options.overlook(fallback.at, `${path}.match`, `${path}.match is ignored: a fallback is for what no rule matches`)
   if (fallback !== undefined && rules.some(({ match = [] }) => match.length === 0))

@@ -11,6 +11,7 @@ import { type HeaderChoice, headerChoice } from './header-choice.ts'
 import type { Issues } from './issues.ts'
 import type { PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 import { BESIDE, readBeside } from './surroundings.ts'
 
 export interface BundleOptions {
@@ -31,7 +32,7 @@ const HEADERS: HeaderChoice = headerChoice({
 })
 
 /** Reads rules of Fairvisor's Token Bucket: a whole bundle, `{ "rules": [...] }`, or one rule. */
-export function readBundle(root: MapNode, { strict, now }: BundleOptions, issues: Issues): PolicyBody | undefined {
+export function* readBundle(root: MapNode, { strict, now }: BundleOptions, issues: Issues): Sliced<PolicyBody | undefined> {
   const options: SelectorOptions = {
     lenient: !strict,
     overlook: (at, path, message) => (strict ? issues.add(at, path, message) : issues.warn(at, message)),
@@ -39,14 +40,14 @@ export function readBundle(root: MapNode, { strict, now }: BundleOptions, issues
   const names =
     root.fields.has('policies') || root.fields.has('bundle_version') ? ROOT : root.fields.has('rules') ? [...SPEC, ...BESIDE] : []
   if (names.length === 0) {
-    const rule = readBundleRule(root, '', { lenient: !strict, name: 'default', alone: true }, issues)
+    const rule = yield* readBundleRule(root, '', { lenient: !strict, name: 'default', alone: true }, issues)
     return bodyOf(rule === undefined ? [] : [compileAlone(rule)])
   }
   const fields = openFields(root, '', { names, lenient: !strict }, issues)
   if (fields === undefined) return undefined
-  const rules = names === ROOT ? readWhole(fields, options, now, issues) : readSpec(fields, undefined, options, issues)
+  const rules = yield* names === ROOT ? readWhole(fields, options, now, issues) : readSpec(fields, undefined, options, issues)
   if (rules.length === 0) issues.warn(fields.at, 'the bundle has no rules, so nothing is limited')
-  return { ...bodyOf(rules), ...readBeside(fields, rules, issues) }
+  return { ...bodyOf(rules), ...(yield* readBeside(fields, rules, issues)) }
 }
 
 /** A store that fails stops no traffic in this dialect. */
@@ -54,7 +55,7 @@ function bodyOf(rules: readonly Rule[]): PolicyBody {
   return { rules, failure: { deadlineMs: 50, policy: 'allow' }, headers: HEADERS }
 }
 
-function readWhole(bundle: Fields, options: SelectorOptions, now: Micros, issues: Issues): Rule[] {
+function* readWhole(bundle: Fields, options: SelectorOptions, now: Micros, issues: Issues): Sliced<Rule[]> {
   for (const name of SECTIONS) refuseSection(bundle, name, issues)
   const version = bundle.node('bundle_version')
   if (version === undefined) bundle.require('bundle_version', 'a number above 0')
@@ -63,18 +64,18 @@ function readWhole(bundle: Fields, options: SelectorOptions, now: Micros, issues
   checkTimes(bundle, now, issues)
   const defaults = bundle.node('defaults')
   if (defaults !== undefined) issues.warn(defaults.at, 'defaults has no effect: nothing reads it')
-  return readPolicies(bundle, options, issues)
+  return yield* readPolicies(bundle, options, issues)
 }
 
 /** Policies apply in the order of their ids, whatever the order of the file. */
-function readPolicies(bundle: Fields, options: SelectorOptions, issues: Issues): Rule[] {
+function* readPolicies(bundle: Fields, options: SelectorOptions, issues: Issues): Sliced<Rule[]> {
   const node = bundle.node('policies')
   if (node === undefined) bundle.require('policies', 'a list of policies')
   else if (node.kind !== 'list') issues.wrong(node, 'policies', 'a list of policies')
   const policies = new Map<string, readonly Rule[]>()
   for (const [index, item] of (node?.kind === 'list' ? node.items : []).entries()) {
     const path = `policies[${index}]`
-    const read = readPolicy(item, path, options, issues)
+    const read = yield* readPolicy(item, path, options, issues)
     if (read === undefined) continue
     if (policies.has(read.id))
       options.overlook(
@@ -87,12 +88,13 @@ function readPolicies(bundle: Fields, options: SelectorOptions, issues: Issues):
   return [...policies].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, rules]) => rules)
 }
 
-function readPolicy(
+function* readPolicy(
   node: PolicyNode,
   path: string,
   options: SelectorOptions,
   issues: Issues,
-): { readonly id: string; readonly rules: readonly Rule[] } | undefined {
+): Sliced<{ readonly id: string; readonly rules: readonly Rule[] } | undefined> {
+  yield
   const fields = openFields(node, path, { names: ['id', 'spec'], lenient: options.lenient }, issues)
   if (fields === undefined) return undefined
   fields.require('id', 'a text')
@@ -101,6 +103,6 @@ function readPolicy(
   const id = idNode === undefined ? undefined : readName(idNode, fields.pathOf('id'), issues)
   const spec = specNode === undefined ? undefined : openSpec(specNode, fields.pathOf('spec'), options.lenient, issues)
   // The rules of a policy without an id are read all the same, for what is wrong with them.
-  const rules = spec === undefined ? [] : readSpec(spec, id ?? '', options, issues)
+  const rules = spec === undefined ? [] : yield* readSpec(spec, id ?? '', options, issues)
   return id === undefined ? undefined : { id, rules }
 }

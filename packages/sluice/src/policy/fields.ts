@@ -55,7 +55,8 @@ export function openMap(node: PolicyNode, path: string, issues: Issues): MapNode
 
 export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
 
-function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
+/** A map whose names the author chose. */
+export function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
   const pathOf = (name: string): string => join(path, name)
   const node = (name: string): PolicyNode | undefined => map.fields.get(name)?.value
   const text: Fields['text'] = (name, allowed, accept = (found) => found !== '') => {

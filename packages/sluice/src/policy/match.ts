@@ -2,12 +2,13 @@ import type { Request } from '../identity/request.ts'
 import { pathSegments } from './glob.ts'
 import { indexByPath } from './path-index.ts'
 import { holds, type Match, type Rule } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 
 /** Finds the rules that match a request, in the order of the policy. */
 export type FindRules = (request: Request) => readonly Rule[]
 
-export function indexRules(rules: readonly Rule[]): FindRules {
-  const candidates = indexByPath(rules, (rule) => rule.match.path)
+export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
+  const candidates = yield* indexByPath(rules, (rule) => rule.match.path)
   return (request) => candidates(pathSegments(request.path)).filter((rule) => mismatchBesidePath(rule.match, request) === undefined)
 }
 

@@ -1,18 +1,19 @@
 import { parseSource } from '../identity/source.ts'
 import { clientCost, DEAREST, fixedCost } from './cost.ts'
-import { DECIMAL_FORM, type Fields, openFields, openMap } from './fields.ts'
+import { DECIMAL_FORM, type Fields, fieldsOf, openFields, openMap } from './fields.ts'
 import { type Issues, join } from './issues.ts'
 import { readPath } from './native-match.ts'
 import { CLIENT_COST, ENDPOINT_COST } from './native-shape.ts'
 import type { MapNode } from './node.ts'
 import type { Cost } from './rule.ts'
-import { endpointCost, type PricedPath } from './template-cost.ts'
+import type { Sliced } from './sliced.ts'
+import { endpointCost, priceList } from './template-cost.ts'
 
 const COST_FORM = `${DECIMAL_FORM}, { from: header:<name> or query:<name>, default, min, max }, or { endpoints: { <path>: <number> }, default }`
 const FROM_FORM = 'header:<name> or query:<name>'
 
 /** The `cost` of a rule, 1 where it has none; undefined where it is wrong, which is then reported. */
-export function readCost(rule: Fields, issues: Issues): Cost | undefined {
+export function* readCost(rule: Fields, issues: Issues): Sliced<Cost | undefined> {
   const node = rule.node('cost')
   if (node === undefined) return fixedCost(1)
   if (node.kind === 'list') issues.wrong(node, rule.pathOf('cost'), COST_FORM)
@@ -21,7 +22,9 @@ export function readCost(rule: Fields, issues: Issues): Cost | undefined {
     return fixed === undefined ? undefined : fixedCost(Number(fixed))
   }
   if (node.kind !== 'map') return undefined
-  return node.fields.has('endpoints') ? readEndpoints(node, rule.pathOf('cost'), issues) : readClient(node, rule.pathOf('cost'), issues)
+  return node.fields.has('endpoints')
+    ? yield* readEndpoints(node, rule.pathOf('cost'), issues)
+    : readClient(node, rule.pathOf('cost'), issues)
 }
 
 function readClient(node: MapNode, path: string, issues: Issues): Cost | undefined {
@@ -42,18 +45,20 @@ function readClient(node: MapNode, path: string, issues: Issues): Cost | undefin
 }
 
 /** A fixed cost for each endpoint, for a rule that several of them share. */
-function readEndpoints(node: MapNode, path: string, issues: Issues): Cost | undefined {
+function* readEndpoints(node: MapNode, path: string, issues: Issues): Sliced<Cost | undefined> {
   const fields = openFields(node, path, ENDPOINT_COST, issues)
   const listed = fields?.node('endpoints')
   const map = listed === undefined ? undefined : openMap(listed, `${path}.endpoints`, issues)
   if (fields === undefined || map === undefined) return undefined
   if (map.fields.size === 0) issues.add(map.at, `${path}.endpoints`, `${path}.endpoints is empty: expected at least one path with its cost`)
-  const prices: PricedPath[] = []
-  const costs = openFields(map, `${path}.endpoints`, { names: [...map.fields.keys()] }, issues) as Fields
+  const prices = priceList()
+  const costs = fieldsOf(map, `${path}.endpoints`, issues)
   for (const [name, { at }] of map.fields) {
+    yield
     const glob = readPath({ kind: 'scalar', at, text: name, type: 'text' }, join(`${path}.endpoints`, name), issues)
     const cost = costs.decimal(name)
-    if (glob !== undefined && cost !== undefined) prices.push({ path: glob, cost: Number(cost) })
+    if (glob !== undefined && cost !== undefined) prices.add({ path: glob, cost: Number(cost) })
   }
+  yield* prices.index()
   return endpointCost(prices, Number(fields.decimal('default') ?? 1))
 }

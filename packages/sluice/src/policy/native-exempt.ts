@@ -8,28 +8,35 @@ import { type Issues, join } from './issues.ts'
 import { readPath } from './native-match.ts'
 import { EXEMPT } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
+import { flatMapSliced, type Sliced } from './sliced.ts'
 
 const MOST = 1_000
 const FORM = 'a list of { path, ip, header }'
 const EVERYBODY = 'a network of everybody would leave nobody to be limited'
 
 /** The `exempt` of a policy or of one rule; empty where it has none. */
-export function readExempt(fields: Fields, issues: Issues): Exemption[] {
+export function* readExempt(fields: Fields, issues: Issues): Sliced<Exemption[]> {
   const node = fields.node('exempt')
   if (node === undefined) return []
   if (node.kind !== 'list' || node.items.length > MOST) {
     issues.wrong(node, fields.pathOf('exempt'), `${FORM}, at most ${MOST}`)
     return []
   }
-  return node.items.flatMap((item, index) => readOne(item, `${fields.pathOf('exempt')}[${index}]`, issues) ?? [])
+  const exempt: Exemption[] = []
+  for (const [index, item] of node.items.entries()) {
+    const one = yield* readOne(item, `${fields.pathOf('exempt')}[${index}]`, issues)
+    if (one !== undefined) exempt.push(one)
+  }
+  return exempt
 }
 
-function readOne(node: PolicyNode, path: string, issues: Issues): Exemption | undefined {
+function* readOne(node: PolicyNode, path: string, issues: Issues): Sliced<Exemption | undefined> {
+  yield
   const fields = openFields(node, path, EXEMPT, issues)
   if (fields === undefined) return undefined
-  const paths = listed(fields, 'path', (item, at) => readPath(item, at, issues))
-  const networks = listed(fields, 'ip', (item, at) => readNetwork(item, at, issues))
-  const headers = readHeaders(fields, issues)
+  const paths = yield* listed(fields, 'path', (item, at) => readPath(item, at, issues))
+  const networks = yield* listed(fields, 'ip', (item, at) => readNetwork(item, at, issues))
+  const headers = yield* readHeaders(fields, issues)
   if (paths === undefined && networks === undefined && headers === undefined) {
     issues.add(node.at, path, `${path} says nothing: expected path, ip, header, or several of them`)
     return undefined
@@ -47,16 +54,16 @@ function readOne(node: PolicyNode, path: string, issues: Issues): Exemption | un
   }
 }
 
-function listed<T extends Glob | Network>(
+function* listed<T extends Glob | Network>(
   fields: Fields,
   name: string,
   read: (item: PolicyNode, path: string) => T | undefined,
-): T[] | undefined {
+): Sliced<T[] | undefined> {
   const node = fields.node(name)
   if (node === undefined) return undefined
   if (node.kind !== 'list') return [read(node, fields.pathOf(name)) ?? []].flat() as T[]
   const items = node.items.length === 0 ? [{ kind: 'scalar', at: node.at, text: '', type: 'null' } as const] : node.items
-  return items.flatMap((item, index) => read(item, `${fields.pathOf(name)}[${index}]`) ?? [])
+  return yield* flatMapSliced(items, (item, index) => read(item, `${fields.pathOf(name)}[${index}]`) ?? [])
 }
 
 function readNetwork(node: PolicyNode, path: string, issues: Issues): Network | undefined {
@@ -75,14 +82,14 @@ function readNetwork(node: PolicyNode, path: string, issues: Issues): Network | 
 }
 
 /** Each named field must have this text; believed from a trusted proxy only. */
-function readHeaders(fields: Fields, issues: Issues): HeaderText[] | undefined {
+function* readHeaders(fields: Fields, issues: Issues): Sliced<HeaderText[] | undefined> {
   const node = fields.node('header')
   if (node === undefined) return undefined
   const path = fields.pathOf('header')
   const map = openMap(node, path, issues)
   if (map === undefined) return undefined
   if (map.fields.size === 0) issues.add(node.at, path, `${path} is empty: expected names of headers with the text each must have`)
-  return [...map.fields].flatMap(([name, { at, value }]) => {
+  return yield* flatMapSliced(map.fields, ([name, { at, value }]) => {
     const source: Source | undefined = parseSource(`header:${name}`)
     if (source === undefined) issues.add(at, path, `${path} is ${JSON.stringify(name.slice(0, 60))}: expected the name of a header`)
     if (value.kind !== 'scalar' || value.type === 'null') issues.wrong(value, join(path, name), 'the text the header must have')

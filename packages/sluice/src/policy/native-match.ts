@@ -8,6 +8,7 @@ import { type Issues, join } from './issues.ts'
 import { MATCH, MOST_KEY_PARTS } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
 import type { Condition, KeyPart, Match } from './rule.ts'
+import { flatMapSliced, type Sliced } from './sliced.ts'
 
 /** The `match` of a rule; every part of it must hold. */
 export function readMatch(rule: Fields, issues: Issues): Match {
@@ -54,11 +55,11 @@ export function readKey(rule: Fields, issues: Issues): KeyPart[] | undefined {
 }
 
 /** The `when` of a tier: sources and the text each must have, or several of which one will do. */
-export function readWhen(tier: Fields, issues: Issues): Condition[] {
+export function* readWhen(tier: Fields, issues: Issues): Sliced<Condition[]> {
   const node = tier.node('when')
   const map = node === undefined ? undefined : openMap(node, tier.pathOf('when'), issues)
   if (map === undefined) return []
-  return [...map.fields].flatMap(([name, { at, value }]) => {
+  return yield* flatMapSliced(map.fields, ([name, { at, value }]) => {
     const path = join(tier.pathOf('when'), name)
     const source = readSource({ kind: 'scalar', at, text: name, type: 'text' }, tier.pathOf('when'), issues)
     if (value.kind === 'map') issues.wrong(value, path, 'the text the value must have, or a list of texts')

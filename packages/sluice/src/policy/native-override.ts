@@ -7,11 +7,12 @@ import { OVERRIDE } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
 import type { Override } from './override.ts'
 import type { Rule } from './rule.ts'
+import { flatMapSliced, type Sliced } from './sliced.ts'
 
 const MOST = 10_000
 
 /** The `overrides` of a policy; no message shows a key. */
-export function readOverrides(fields: Fields, rules: readonly Rule[], issues: Issues): Override[] {
+export function* readOverrides(fields: Fields, rules: readonly Rule[], issues: Issues): Sliced<Override[]> {
   const node = fields.node('overrides')
   if (node === undefined) return []
   if (node.kind !== 'list' || node.items.length > MOST) {
@@ -20,7 +21,7 @@ export function readOverrides(fields: Fields, rules: readonly Rule[], issues: Is
   }
   const known = new Map(rules.map((rule) => [rule.name, rule]))
   const seen = new Map<string, number>()
-  return node.items.flatMap((item, index) => {
+  return yield* flatMapSliced(node.items, (item, index) => {
     const path = `${fields.pathOf('overrides')}[${index}]`
     const override = readOverride(item, path, known, issues)
     if (override === undefined) return []

@@ -9,11 +9,12 @@ import { readTiers } from './native-tiers.ts'
 import type { PolicyNode } from './node.ts'
 import type { Cost, OnStoreFailure, Rule, Tier } from './rule.ts'
 import { sampleProblem } from './sample.ts'
+import type { Sliced } from './sliced.ts'
 
 const KNOWN = { names: RULE.names, later: ['onFull', 'unit'] }
 
 /** Reads one rule of the native dialect; undefined where it is wrong, which is then reported. */
-export function readRule(node: PolicyNode, path: string, fallback: OnStoreFailure, issues: Issues): Rule | undefined {
+export function* readRule(node: PolicyNode, path: string, fallback: OnStoreFailure, issues: Issues): Sliced<Rule | undefined> {
   const fields = openFields(node, path, KNOWN, issues)
   if (fields === undefined) return undefined
   fields.require('name', 'a name')
@@ -21,9 +22,9 @@ export function readRule(node: PolicyNode, path: string, fallback: OnStoreFailur
   fields.require('key', 'a list of what requests are counted by, such as [ip:address]; [] is one bucket for everybody')
   const key = readKey(fields, issues)
   const match = readMatch(fields, issues)
-  const exempt = readExempt(fields, issues)
-  const tiers = readTiers(fields, issues)
-  const cost = readCost(fields, issues)
+  const exempt = yield* readExempt(fields, issues)
+  const tiers = yield* readTiers(fields, issues)
+  const cost = yield* readCost(fields, issues)
   const sample = fields.whole('sample', 1, MOST_SAMPLED)
   const mode = fields.choice('mode', MODES) ?? 'enforce'
   const onStoreFailure = fields.choice('onStoreFailure', STORE_FAILURES) ?? fallback

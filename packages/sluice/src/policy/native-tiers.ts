@@ -6,18 +6,20 @@ import { readWhen } from './native-match.ts'
 import { TIER } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
 import type { Tier } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 
 const MOST_TIERS = 1_000
 
 /** The listed tiers in order, and last the rule's own limit where it has one. */
-export function readTiers(rule: Fields, issues: Issues): Tier[] {
+export function* readTiers(rule: Fields, issues: Issues): Sliced<Tier[]> {
   const algorithm = readAlgorithm(rule, 'token-bucket')
   if (algorithm === undefined) return []
   const list = rule.node('tiers')
   if (list !== undefined && (list.kind !== 'list' || list.items.length === 0 || list.items.length > MOST_TIERS))
     issues.wrong(list, rule.pathOf('tiers'), `a list of { when, and the fields of a limit }, at most ${MOST_TIERS}`)
   const items = list?.kind === 'list' ? list.items : []
-  const tiers = items.map((item, index) => readTier(item, `${rule.pathOf('tiers')}[${index}]`, algorithm, issues))
+  const tiers: Placed[] = []
+  for (const [index, item] of items.entries()) tiers.push(yield* readTier(item, `${rule.pathOf('tiers')}[${index}]`, algorithm, issues))
   const limit = list === undefined || hasLimit(rule) ? readLimit(rule, algorithm, issues) : undefined
   const all = [...tiers, ...(limit === undefined ? [] : [{ at: rule.at, tier: { label: '', when: [], limit } }])]
   const open = all.findIndex(({ tier }) => tier !== undefined && tier.when.length === 0)
@@ -33,10 +35,11 @@ interface Placed {
   readonly tier: Tier | undefined
 }
 
-function readTier(node: PolicyNode, path: string, fallback: AlgorithmWord, issues: Issues): Placed {
+function* readTier(node: PolicyNode, path: string, fallback: AlgorithmWord, issues: Issues): Sliced<Placed> {
+  yield
   const fields = openFields(node, path, TIER, issues)
   if (fields === undefined) return { at: node.at, tier: undefined }
-  const when = readWhen(fields, issues)
+  const when = yield* readWhen(fields, issues)
   const algorithm = readAlgorithm(fields, fallback)
   const limit = algorithm === undefined ? undefined : readLimit(fields, algorithm, issues)
   const label = when.map(({ source, value }) => `${source.text}=${value}`).join(',')

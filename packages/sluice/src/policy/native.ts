@@ -8,17 +8,18 @@ import { readRule } from './native-rule.ts'
 import { BREAKER, FAILURE, HEADERS, MOST_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
 import type { PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 import { readBeside } from './surroundings.ts'
 
 /** Reads the native dialect: a version, rules, and what surrounds them. */
-export function readNative(root: MapNode, issues: Issues): PolicyBody | undefined {
+export function* readNative(root: MapNode, issues: Issues): Sliced<PolicyBody | undefined> {
   const fields = openFields(root, '', ROOT, issues)
   if (fields === undefined) return undefined
   readVersion(fields, issues)
   const headers = readHeaders(fields, issues)
   const failure = readFailure(fields, issues)
-  const rules = readRules(fields, failure, issues)
-  return { rules, failure, headers, ...readBeside(fields, rules, issues) }
+  const rules = yield* readRules(fields, failure, issues)
+  return { rules, failure, headers, ...(yield* readBeside(fields, rules, issues)) }
 }
 
 function readVersion(fields: Fields, issues: Issues): void {
@@ -66,17 +67,19 @@ function refuseBreaker(failure: Fields, issues: Issues): void {
   issues.notYet(node.at, 'failure.breaker')
 }
 
-function readRules(fields: Fields, failure: FailureChoice, issues: Issues): Rule[] {
+function* readRules(fields: Fields, failure: FailureChoice, issues: Issues): Sliced<Rule[]> {
   const node = fields.node('rules')
   if (node === undefined) fields.require('rules', 'a list of rules')
   else if (node.kind !== 'list') issues.wrong(node, 'rules', 'a list of rules')
   else if (node.items.length === 0) issues.warn(node.at, 'rules: there is none, so nothing is limited')
   if (node?.kind !== 'list') return []
   const names = new Map<string, number>()
-  return node.items.flatMap((item, index) => {
+  const rules: Rule[] = []
+  for (const [index, item] of node.items.entries()) {
+    yield
     const path = `rules[${index}]`
-    const rule = readRule(item, path, failure.policy, issues)
-    if (rule === undefined) return []
+    const rule = yield* readRule(item, path, failure.policy, issues)
+    if (rule === undefined) continue
     const earlier = names.get(rule.name)
     if (earlier === undefined) names.set(rule.name, index)
     else
@@ -85,8 +88,9 @@ function readRules(fields: Fields, failure: FailureChoice, issues: Issues): Rule
         `${path}.name`,
         `${path}.name is ${JSON.stringify(rule.name)}: expected a name of its own, rules[${earlier}] has it`,
       )
-    return [rule]
-  })
+    rules.push(rule)
+  }
+  return rules
 }
 
 function nameAt(rule: PolicyNode): number {

@@ -1,18 +1,14 @@
 import { LineCounter } from 'yaml'
-import { MICROS_PER_MS } from '../time/micros.ts'
+import { type Micros, MICROS_PER_MS } from '../time/micros.ts'
 import { systemTime } from '../time/system.ts'
-import { type BundleOptions, readBundle } from './bundle.ts'
+import { compileTree, policyOf } from './compile-tree.ts'
 import { positionIn, readDocument } from './document.ts'
 import { fingerprint } from './fingerprint.ts'
 import { createIssues, type Issues } from './issues.ts'
-import { boundOf, type StoreKind } from './bound.ts'
-import { refuseBounds } from './bound-budget.ts'
-import { readNative } from './native.ts'
-import type { MapNode, PolicyNode } from './node.ts'
-import type { Policy, PolicyBody } from './policy.ts'
+import type { PolicyNode } from './node.ts'
+import type { Policy } from './policy.ts'
 import { LONGEST_POLICY as LONGEST, policyText } from './policy-text.ts'
-import type { Rule } from './rule.ts'
-import { readTemplate } from './template.ts'
+import { finish } from './sliced.ts'
 
 export interface ParseOptions {
   /** Default: `json` for a file name that ends so, else `yaml`. */
@@ -25,8 +21,6 @@ export interface ParseOptions {
   readonly now?: number
 }
 
-type Found = PolicyBody & Pick<Policy, 'dialect'>
-
 /**
  * Reads, checks and compiles a policy. The dialect is told by its shape: `version` and `rules`, the template with `rate_limits`, or
  * rules with `limit_keys`, alone or in a bundle.
@@ -34,6 +28,22 @@ type Found = PolicyBody & Pick<Policy, 'dialect'>
  * @throws PolicyError with every issue that was found, each with file, line and column
  */
 export function parsePolicy(source: string | Uint8Array, options: ParseOptions = {}): Policy {
+  const { text, root, issues, strict, now } = readTree(source, options)
+  const read = finish(compileTree(root, { strict, now }, issues))
+  return policyOf(read, issues.warnings, fingerprint(text))
+}
+
+/** A text that was read as far as its tree: its issues know where in the text each node stands. */
+interface ReadText {
+  readonly text: string
+  readonly root: PolicyNode | undefined
+  readonly issues: Issues
+  readonly strict: boolean
+  readonly now: Micros
+}
+
+/** @throws PolicyError for a text that is no tree, or bytes that are no text */
+export function readTree(source: string | Uint8Array, options: ParseOptions): ReadText {
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
   const text = source instanceof Uint8Array ? policyText(source, options.filename ?? `policy.${format}`) : source
   const lines = new LineCounter()
@@ -42,19 +52,7 @@ export function parsePolicy(source: string | Uint8Array, options: ParseOptions =
   const root = readRoot(text, format, lines, issues)
   issues.settle()
   const now = options.now === undefined ? systemTime.now() : options.now * MICROS_PER_MS
-  const found = root?.kind === 'map' ? readDialect(root, { strict: options.strict === true, now }, issues) : undefined
-  if (root === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
-  else if (root.kind !== 'map') issues.wrong(root, '', `a map with ${DIALECTS}`)
-  issues.settle()
-  const read = found as Found
-  if (root !== undefined) refuseBounds(root, read, issues)
-  issues.settle()
-  return Object.freeze({
-    ...read,
-    warnings: issues.warnings,
-    hash: fingerprint(text),
-    boundOf: (rule: Rule, kind: StoreKind) => boundOf(read.failure, rule, kind),
-  })
+  return { text, root, issues, strict: options.strict === true, now }
 }
 
 function readRoot(text: string, format: 'yaml' | 'json', lines: LineCounter, issues: Issues): PolicyNode | undefined {
@@ -90,29 +88,4 @@ function refuseOtherThanJson(text: string, issues: Issues): void {
     const message = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ')
     issues.add(Number(/ position (\d+)/.exec(message)?.[1] ?? 0), '', `the policy is not JSON: ${message}`)
   }
-}
-
-const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
-
-function readDialect(root: MapNode, options: BundleOptions, issues: Issues): Found | undefined {
-  if (isBundle(root)) {
-    const body = readBundle(root, options, issues)
-    return body === undefined ? undefined : { dialect: 'bundle', ...body }
-  }
-  if (root.fields.has('rate_limits')) {
-    const body = readTemplate(root, issues)
-    return body === undefined ? undefined : { dialect: 'rate-limits', ...body }
-  }
-  const body = readNative(root, issues)
-  return body === undefined ? undefined : { dialect: 'native', ...body }
-}
-
-/** The JSON shape of policies whose rules count by limit_keys: a bundle, bare rules, or one bare rule. */
-function isBundle({ fields }: MapNode): boolean {
-  if (['policies', 'bundle_version', 'limit_keys', 'algorithm_config'].some((name) => fields.has(name))) return true
-  const rules = fields.get('rules')?.value
-  return (
-    rules?.kind === 'list' &&
-    rules.items.some((rule) => rule.kind === 'map' && (rule.fields.has('limit_keys') || rule.fields.has('algorithm_config')))
-  )
 }

@@ -1,4 +1,5 @@
 import type { Glob } from './glob.ts'
+import type { Sliced } from './sliced.ts'
 
 /** A place in the tree of all patterns, reached by the segments before it. */
 interface Place<T> {
@@ -23,13 +24,14 @@ interface Entry<T> {
  * Finds the things whose pattern matches a path, in their order, and those without a pattern. All patterns are walked at once, as one
  * tree: what a request costs grows with the patterns that begin as its path does, not with the others.
  */
-export function indexByPath<T>(
+export function* indexByPath<T>(
   things: readonly T[],
   pathOf: (thing: T) => Glob | undefined,
-): (segments: readonly string[]) => readonly T[] {
+): Sliced<(segments: readonly string[]) => readonly T[]> {
   const root = place<T>(false)
   const open: Entry<T>[] = []
   for (const [index, thing] of things.entries()) {
+    yield
     const path = pathOf(thing)
     const entry = { index, thing }
     if (path === undefined) open.push(entry)

@@ -1,5 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { TRUST_FORM, type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
+import { readTrusted, TRUST_FORM, type TrustedProxies, trustNetworks } from '../identity/trusted-proxies.ts'
 import { type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
 import { readJwt } from './jwt.ts'
@@ -8,6 +8,7 @@ import { readOverrides } from './native-override.ts'
 import { IDENTIFIER_MODES, IDENTIFIERS } from './native-shape.ts'
 import type { IdentifierChoice, PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
+import { flatMapSliced, type Sliced } from './sliced.ts'
 import { parseStoreUrl, STORE_FORM, type StoreUrl } from './store-url.ts'
 
 /** The `store` of a policy. A wrong one is not shown: it may hold a password. */
@@ -40,17 +41,17 @@ function readIdentifiers(fields: Fields, issues: Issues): IdentifierChoice | und
 }
 
 /** What every dialect may say beside its rules, in the same words. */
-export function readBeside(
+export function* readBeside(
   fields: Fields,
   rules: readonly Rule[],
   issues: Issues,
-): Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'> {
+): Sliced<Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'>> {
   const storeUrl = readStore(fields, issues)
-  const trustedProxies = readTrustedProxies(fields, issues)
+  const trustedProxies = yield* readTrustedProxies(fields, issues)
   const identifiers = readIdentifiers(fields, issues)
   const jwt = readJwt(fields, issues)
-  const exempt = readExempt(fields, issues)
-  const overrides = readOverrides(fields, rules, issues)
+  const exempt = yield* readExempt(fields, issues)
+  const overrides = yield* readOverrides(fields, rules, issues)
   return {
     ...(storeUrl === undefined ? {} : { store: storeUrl.url, storeUrl }),
     ...(trustedProxies === undefined ? {} : { trustedProxies }),
@@ -65,25 +66,24 @@ export function readBeside(
 export const BESIDE: readonly string[] = ['store', 'trustedProxies', 'identifiers', 'jwt', 'exempt', 'overrides']
 
 /** The `trustedProxies` of a policy; undefined where it has none. */
-function readTrustedProxies(fields: Fields, issues: Issues): TrustedProxies | undefined {
+function* readTrustedProxies(fields: Fields, issues: Issues): Sliced<TrustedProxies | undefined> {
   const node = fields.node('trustedProxies')
   if (node === undefined) return undefined
   if (node.kind !== 'list') {
     issues.wrong(node, 'trustedProxies', `a list of ${TRUST_FORM}`)
     return undefined
   }
-  const entries = node.items.map((item, index) => {
+  const networks = yield* flatMapSliced(node.items, (item, index) => {
     const text = item.kind === 'scalar' && item.type === 'text' ? item.text : ''
     try {
-      trustProxies([text])
-      return text
+      return readTrusted(text)
     } catch (error) {
       if (!(error instanceof LimiterError)) throw error
       const path = `trustedProxies[${index}]`
       if (text === '') issues.wrong(item, path, TRUST_FORM)
       else issues.add(item.at, path, `${path}: ${error.message}`, { value: JSON.stringify(text), allowed: TRUST_FORM })
-      return undefined
+      return []
     }
   })
-  return entries.includes(undefined) ? undefined : trustProxies(entries as string[])
+  return trustNetworks(networks)
 }

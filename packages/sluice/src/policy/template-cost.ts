@@ -1,27 +1,46 @@
 import { type Glob, pathSegments } from './glob.ts'
 import { indexByPath } from './path-index.ts'
 import type { Cost } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 
 export interface PricedPath {
   readonly path: Glob
   readonly cost: number
 }
 
-/**
- * What a request costs at every level: the cost of its endpoint, the dearest where several match, the fallback where none does.
- * @param prices filled while the policy is read, before the first request
- */
-export function endpointCost(prices: readonly PricedPath[], fallback: number = 1): Cost {
-  let candidates: ((segments: readonly string[]) => readonly PricedPath[]) | undefined
+/** What paths cost: filled while a policy is read, and indexed before its first request. */
+export interface Prices {
+  add(price: PricedPath): void
+  index(): Sliced<void>
+  /** Those of a request's path. */
+  of(segments: readonly string[]): readonly PricedPath[]
+  /** The dearest, or the fallback where that is more. */
+  most(fallback: number): number
+}
+
+export function priceList(): Prices {
+  const prices: PricedPath[] = []
+  let find: (segments: readonly string[]) => readonly PricedPath[] = () => prices
+  return {
+    add: (price) => void prices.push(price),
+    *index() {
+      find = yield* indexByPath(prices, ({ path }) => path)
+    },
+    of: (segments) => find(segments),
+    most: (fallback) => prices.reduce((dearest, { cost }) => Math.max(dearest, cost), fallback),
+  }
+}
+
+/** What a request costs at every level: the cost of its endpoint, the dearest where several match, the fallback where none does. */
+export function endpointCost(prices: Prices, fallback: number = 1): Cost {
   return {
     text: 'of the endpoint',
     unknown: fallback,
     get most() {
-      return Math.max(fallback, ...prices.map(({ cost }) => cost))
+      return prices.most(fallback)
     },
     of(request) {
-      candidates ??= indexByPath(prices, ({ path }) => path)
-      const matching = candidates(pathSegments(request.path))
+      const matching = prices.of(pathSegments(request.path))
       return matching.length === 0 ? fallback : Math.max(...matching.map(({ cost }) => cost))
     },
   }

@@ -3,6 +3,7 @@ import type { PolicyNode } from './node.ts'
 import { openFields, openMap } from './fields.ts'
 import type { Issues } from './issues.ts'
 import type { KeyPart } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 
 /** Who a tenant is, and in which tier. */
 export interface Tenancy {
@@ -17,11 +18,11 @@ const source = (text: string): Source => parseSource(text) as Source
  * Who a tenant is: the subject of a verified token, or the header that `identity` names, and the address where there is none. The
  * tier is the plan of a verified token, else what `identity.tiers` says of the header, else what a trusted proxy says.
  */
-export function readTenancy(
+export function* readTenancy(
   found: { readonly node: PolicyNode; readonly path: string } | undefined,
   tenants: readonly string[],
   issues: Issues,
-): Tenancy {
+): Sliced<Tenancy> {
   const block = found === undefined ? undefined : openFields(found.node, found.path, { names: ['header', 'tiers'] }, issues)
   block?.require('header', 'the name of a header')
   const name = block?.text('header', 'the name of a header', (text) => parseSource(`header:${text}`) !== undefined)
@@ -30,7 +31,7 @@ export function readTenancy(
   const tiers =
     tiersNode === undefined || block === undefined
       ? new Map<string, string>()
-      : readTiers(tiersNode, block.pathOf('tiers'), tenants, issues)
+      : yield* readTiers(tiersNode, block.pathOf('tiers'), tenants, issues)
   const said = firstOf([
     source('jwt:plan'),
     ...(header === undefined ? [] : [mapped(header, tiers)]),
@@ -50,10 +51,12 @@ export function readTenancy(
 }
 
 /** The names of this map are keys of clients: no message shows one. */
-function readTiers(node: PolicyNode, path: string, tenants: readonly string[], issues: Issues): Map<string, string> {
+function* readTiers(node: PolicyNode, path: string, tenants: readonly string[], issues: Issues): Sliced<Map<string, string>> {
   const tiers = new Map<string, string>()
+  const known = new Set(tenants)
   for (const [index, [key, { value }]] of [...(openMap(node, path, issues)?.fields ?? [])].entries()) {
-    if (value.kind === 'scalar' && tenants.includes(value.text)) tiers.set(key, value.text)
+    yield
+    if (value.kind === 'scalar' && known.has(value.text)) tiers.set(key, value.text)
     else issues.wrong(value, `${path}[${index}]`, `one of the tenants ${tenants.join(', ')}`)
   }
   return tiers

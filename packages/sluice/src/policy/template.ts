@@ -7,8 +7,9 @@ import { MOST_SAMPLED } from './native-shape.ts'
 import type { PolicyBody } from './policy.ts'
 import type { Cost, KeyPart, Match, OnStoreFailure, Rule, Tier } from './rule.ts'
 import { sampleProblem } from './sample.ts'
+import { flatMapSliced, type Sliced } from './sliced.ts'
 import { BESIDE, readBeside } from './surroundings.ts'
-import { endpointCost, type PricedPath } from './template-cost.ts'
+import { endpointCost, type Prices, priceList } from './template-cost.ts'
 import { readTenancy, type Tenancy } from './template-identity.ts'
 import { type Level, readLevel } from './template-level.ts'
 
@@ -19,7 +20,7 @@ const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...BESIDE
  * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, which a request is charged at together. A
  * tenant is one identity; its tier chooses the bucket.
  */
-export function readTemplate(root: MapNode, issues: Issues): PolicyBody | undefined {
+export function* readTemplate(root: MapNode, issues: Issues): Sliced<PolicyBody | undefined> {
   const outer = openFields(root, '', { names: OUTER }, issues)
   const inside = outer?.node('rate_limits')
   const inner = inside === undefined ? undefined : openFields(inside, 'rate_limits', { names: INNER }, issues)
@@ -27,14 +28,15 @@ export function readTemplate(root: MapNode, issues: Issues): PolicyBody | undefi
   const failure = readFailure(either('failure_policy', outer, inner, issues)?.fields) ?? 'deny'
   const headers = readHeaders(either('headers', outer, inner, issues), issues)
   const tenants = namesOf(inner, 'tenants', issues)
-  const tenancy = readTenancy(either('identity', outer, inner, issues), [...tenants.keys()], issues)
-  const prices: PricedPath[] = []
+  const tenancy = yield* readTenancy(either('identity', outer, inner, issues), [...tenants.keys()], issues)
+  const prices = priceList()
   const make = maker({ cost: endpointCost(prices), failure, issues })
   const rules = [
     ...readGlobal(inner, make),
-    ...readTenants(tenants, tenancy, make, issues),
-    ...readEndpoints(inner, tenancy, prices, make, issues),
+    ...(yield* readTenants(tenants, tenancy, make, issues)),
+    ...(yield* readEndpoints(inner, tenancy, prices, make, issues)),
   ]
+  yield* prices.index()
   if (tenants.size > 0 && !tenants.has('default'))
     issues.warn(inner.at, 'rate_limits.tenants: without default, identities of no tier are not limited')
   for (const { name, sample, cost, tiers: limits } of rules) {
@@ -47,7 +49,7 @@ export function readTemplate(root: MapNode, issues: Issues): PolicyBody | undefi
     rules,
     failure: { deadlineMs: 50, policy: failure },
     headers,
-    ...readBeside(outer, rules, issues),
+    ...(yield* readBeside(outer, rules, issues)),
   }
 }
 
@@ -86,13 +88,13 @@ function readGlobal(inner: Fields, make: Make): Rule[] {
   return made?.rule === undefined ? [] : [made.rule]
 }
 
-function readTenants(
+function* readTenants(
   tenants: ReadonlyMap<string, { at: number; value: PolicyNode }>,
   tenancy: Tenancy,
   make: Make,
   issues: Issues,
-): Rule[] {
-  return [...tenants].flatMap(([name, { at, value }]) => {
+): Sliced<Rule[]> {
+  return yield* flatMapSliced(tenants, ([name, { at, value }]) => {
     const path = join('rate_limits.tenants', name)
     if (!/^[\w.-]{1,64}$/.test(name)) issues.add(at, path, `${path}: a tenant's name is expected to be letters, digits, dots, - and _`)
     const made = make(`tenant:${name}`, value, path, {
@@ -104,8 +106,8 @@ function readTenants(
   })
 }
 
-function readEndpoints(inner: Fields, tenancy: Tenancy, prices: PricedPath[], make: Make, issues: Issues): Rule[] {
-  return [...namesOf(inner, 'endpoints', issues)].flatMap(([name, { at, value }]) => {
+function* readEndpoints(inner: Fields, tenancy: Tenancy, prices: Prices, make: Make, issues: Issues): Sliced<Rule[]> {
+  return yield* flatMapSliced(namesOf(inner, 'endpoints', issues), ([name, { at, value }]) => {
     const path = join('rate_limits.endpoints', name)
     const glob = readPath({ kind: 'scalar', at, text: name, type: 'text' }, path, issues)
     if (glob === undefined) return []
@@ -117,7 +119,7 @@ function readEndpoints(inner: Fields, tenancy: Tenancy, prices: PricedPath[], ma
       match: { path: glob, when: [] },
     })
     const cost = made?.level.fields.decimal('cost')
-    if (cost !== undefined) prices.push({ path: glob, cost: Number(cost) })
+    if (cost !== undefined) prices.add({ path: glob, cost: Number(cost) })
     return made?.rule === undefined
       ? []
       : [{ ...made.rule, cost: { ...made.rule.cost, text: String(cost ?? 1), unknown: Number(cost ?? 1) } }]

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readRequest, type Request, type RequestFacts } from '../../src/identity/request.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 import { indexRules } from '../../src/policy/match.ts'
+import { finish } from '../../src/policy/sliced.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import type { Policy } from '../../src/policy/policy.ts'
 import { PolicyError } from '../../src/policy/policy-error.ts'
@@ -13,7 +14,7 @@ const policyOf = (selectors: readonly object[], strict = false): Policy => {
   const policies = selectors.map((selector, index) => ({ id: `p${index}`, spec: { selector, rules: [rule('r')] } }))
   return parsePolicy(JSON.stringify({ bundle_version: 1, policies }), { format: 'json', strict })
 }
-const matches = (selector: object, asked: Request): boolean => indexRules(policyOf([selector]).rules)(asked).length === 1
+const matches = (selector: object, asked: Request): boolean => finish(indexRules(policyOf([selector]).rules))(asked).length === 1
 const refusal = (selector: object, strict = false): string => {
   try {
     policyOf([selector], strict)
@@ -149,7 +150,7 @@ describe('a selector by host', () => {
 
   it('applies beside one for every host', () => {
     const { rules } = policyOf([{ pathPrefix: '/', hosts: ['a.example'] }, { pathPrefix: '/' }])
-    const names = (host: string): string[] => indexRules(rules)(request('/x', { headers: { host } })).map(({ name }) => name)
+    const names = (host: string): string[] => finish(indexRules(rules))(request('/x', { headers: { host } })).map(({ name }) => name)
     expect([names('a.example'), names('b.example')]).toEqual([['p0/r', 'p1/r'], ['p1/r']])
   })
 })
@@ -157,5 +158,5 @@ describe('a selector by host', () => {
 it('a thousand policies are found by the first segment of their path', () => {
   const { rules } = policyOf(Array.from({ length: 1_000 }, (_, index) => ({ pathPrefix: `/v${index}` })))
   expect(new Set(rules.map(({ match }) => match.path?.text)).size).toBe(1_000)
-  expect(indexRules(rules)(request('/v500/x')).map(({ name }) => name)).toEqual(['p500/r'])
+  expect(finish(indexRules(rules))(request('/v500/x')).map(({ name }) => name)).toEqual(['p500/r'])
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readRequest, type Request, type RequestFacts } from '../../src/identity/request.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 import { indexRules } from '../../src/policy/match.ts'
+import { finish } from '../../src/policy/sliced.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import type { Policy } from '../../src/policy/policy.ts'
 import { keyOf, type Rule, tierOf } from '../../src/policy/rule.ts'
@@ -100,7 +101,7 @@ describe('the native dialect', () => {
     ['GET', '/api/search', undefined, ['global', 'per-key']],
     ['GET', '/api/search/more', 'localhost', ['global', 'per-key']],
   ])('%s %s at %s matches %j', (method, path, host, names) => {
-    const matching = indexRules(policy.rules)(request({ method, path, headers: { host } }))
+    const matching = finish(indexRules(policy.rules))(request({ method, path, headers: { host } }))
     expect(matching.map(({ name }) => name)).toEqual(names)
   })
 

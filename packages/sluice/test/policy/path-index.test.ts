@@ -2,12 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compileGlob, type Glob, pathSegments } from '../../src/policy/glob.ts'
 import { indexByPath } from '../../src/policy/path-index.ts'
+import { finish } from '../../src/policy/sliced.ts'
 
 const glob = (text: string): Glob => compileGlob(text, pathSegments(text)) as Glob
 
 describe('the index of patterns', () => {
   const patterns = ['/a', '/**', undefined, '/a/*', '/a/**/c', '/*/b', '/a/b/c', '/**/c/**', '/']
-  const find = indexByPath(patterns, (text) => (text === undefined ? undefined : glob(text)))
+  const find = finish(indexByPath(patterns, (text) => (text === undefined ? undefined : glob(text))))
 
   it.each([
     ['/', ['/**', undefined, '/']],
@@ -27,7 +28,7 @@ describe('the index of patterns', () => {
     fc.assert(
       fc.property(fc.array(pattern, { maxLength: 12 }), fc.array(segment, { maxLength: 7 }), (all, path) => {
         const globs = all.map((segments) => compileGlob(segments.join('/'), segments) as Glob)
-        const indexed = indexByPath(globs, (one) => one)
+        const indexed = finish(indexByPath(globs, (one) => one))
         expect(indexed(path)).toEqual(globs.filter((one) => one.matches(path)))
         expect(indexed(path)).toEqual(indexed(path))
       }),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readRequest, type Request, type RequestFacts } from '../../src/identity/request.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 import { indexRules } from '../../src/policy/match.ts'
+import { finish } from '../../src/policy/sliced.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import type { Policy } from '../../src/policy/policy.ts'
 import { keyOf, type Rule } from '../../src/policy/rule.ts'
@@ -11,7 +12,7 @@ const text = readFileSync(new URL('../fixtures/seed-000.yaml', import.meta.url),
 const request = (facts: Partial<RequestFacts> = {}): Request =>
   readRequest({ method: 'GET', path: '/', headers: {}, ip: '192.0.2.1', ...facts }, facts.claims, trustProxies(['10.0.0.0/8']))
 const matching = (policy: Policy, facts: Partial<RequestFacts>): string[] =>
-  indexRules(policy.rules)(request(facts)).map(({ name }) => name)
+  finish(indexRules(policy.rules))(request(facts)).map(({ name }) => name)
 const named = (policy: Policy, name: string): Rule => policy.rules.find((rule) => rule.name === name) as Rule
 
 describe("the template's dialect", () => {

@@ -1,0 +1,54 @@
+import { boundOf, type StoreKind } from './bound.ts'
+import { refuseBounds } from './bound-budget.ts'
+import { type BundleOptions, readBundle } from './bundle.ts'
+import type { Issues } from './issues.ts'
+import { readNative } from './native.ts'
+import type { MapNode, PolicyNode } from './node.ts'
+import type { Policy, PolicyBody } from './policy.ts'
+import type { Rule } from './rule.ts'
+import type { Sliced } from './sliced.ts'
+import { readTemplate } from './template.ts'
+
+/** What a tree says; what is known of its text besides makes it a policy. */
+export type Compiled = PolicyBody & Pick<Policy, 'dialect'>
+
+const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
+
+/** @throws PolicyError with every issue, those that were found before included */
+export function* compileTree(root: PolicyNode | undefined, options: BundleOptions, issues: Issues): Sliced<Compiled> {
+  const found = root?.kind === 'map' ? yield* readDialect(root, options, issues) : undefined
+  if (root === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
+  else if (root.kind !== 'map') issues.wrong(root, '', `a map with ${DIALECTS}`)
+  issues.settle()
+  const read = found as Compiled
+  if (root !== undefined) yield* refuseBounds(root, read, issues)
+  issues.settle()
+  return read
+}
+
+export function policyOf(compiled: Compiled, warnings: readonly string[], hash: string): Policy {
+  return Object.freeze({ ...compiled, warnings, hash, boundOf: (rule: Rule, kind: StoreKind) => boundOf(compiled.failure, rule, kind) })
+}
+
+function* readDialect(root: MapNode, options: BundleOptions, issues: Issues): Sliced<Compiled | undefined> {
+  if (isBundle(root)) {
+    const body = yield* readBundle(root, options, issues)
+    return body === undefined ? undefined : { dialect: 'bundle', ...body }
+  }
+  if (root.fields.has('rate_limits')) {
+    const body = yield* readTemplate(root, issues)
+    return body === undefined ? undefined : { dialect: 'rate-limits', ...body }
+  }
+  const body = yield* readNative(root, issues)
+  return body === undefined ? undefined : { dialect: 'native', ...body }
+}
+
+/** The JSON shape of policies whose rules count by limit_keys: a bundle, bare rules, or one bare rule. */
+function isBundle({ fields }: MapNode): boolean {
+  if (['policies', 'bundle_version', 'limit_keys', 'algorithm_config'].some((name) => fields.has(name))) return true
+  const rules = fields.get('rules')?.value
+  return (
+    rules?.kind === 'list' &&
+    rules.items.some((rule) => rule.kind === 'map' && (rule.fields.has('limit_keys') || rule.fields.has('algorithm_config')))
+  )
+}

@@ -1,0 +1,57 @@
+import { systemTime } from '../time/system.ts'
+import type { Time } from '../time/time.ts'
+import { compileTree, policyOf } from './compile-tree.ts'
+import { fingerprint } from './fingerprint.ts'
+import { createIssues } from './issues.ts'
+import { type ParseOptions, readTree } from './parse.ts'
+import { type NodePiece, piecesOf, treeOf } from './pieces.ts'
+import type { Policy } from './policy.ts'
+import { finish, inSlices } from './sliced.ts'
+
+/** A policy that was read and found good, as plain data: another thread can compile it without reading its text. */
+export interface PortablePolicy {
+  /** Stands in messages. */
+  readonly filename: string
+  readonly strict: boolean
+  /** Microseconds since 1970 at which it was read. */
+  readonly now: number
+  readonly hash: string
+  readonly warnings: readonly string[]
+  /** Small parts of its tree, in their order; each may be sent for itself. */
+  readonly pieces: Iterable<NodePiece>
+}
+
+/**
+ * As `parsePolicy`, with a result that can be sent to another thread: reading a text is most of the work.
+ * @throws PolicyError as `parsePolicy`
+ */
+export function readPortable(source: string | Uint8Array, options: ParseOptions = {}): PortablePolicy {
+  const { text, root, issues, strict, now } = readTree(source, options)
+  finish(compileTree(root, { strict, now }, issues))
+  const { warnings } = issues
+  const pieces = root === undefined ? [] : piecesOf(root)
+  return { filename: options.filename ?? 'policy', strict, now, hash: fingerprint(text), warnings, pieces }
+}
+
+export interface CompileOptions {
+  /** Milliseconds that the thread is held at a time, but for the work between two pauses, which is far less; default 3. */
+  readonly sliceMs?: number
+  readonly clock?: Pick<Time, 'monotonic' | 'after'>
+}
+
+/**
+ * Makes a policy of what `readPortable` gave, in slices between which the thread does other work: 250 kB are some hundred milliseconds of
+ * work. `pieces` are taken one by one, so that unpacking them may be part of the slices.
+ */
+export function compilePolicy(portable: PortablePolicy, { sliceMs = 3, clock = systemTime }: CompileOptions = {}): Promise<Policy> {
+  const { filename, strict, now, hash, warnings, pieces } = portable
+  const issues = createIssues(filename, () => ({ line: 1, column: 1 }))
+  return inSlices(
+    (function* () {
+      const root = yield* treeOf(pieces)
+      return policyOf(yield* compileTree(root, { strict, now }, issues), warnings, hash)
+    })(),
+    clock,
+    sliceMs,
+  )
+}
