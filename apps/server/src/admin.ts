@@ -29,12 +29,17 @@ export function readAdminToken(file: string): string {
   return text
 }
 
-/** Compares digests, which are of one length and tell nothing of where two tokens begin to differ. */
-export function admits(token: string): Admission {
+/**
+ * Compares digests, which are of one length and tell nothing of where two tokens begin to differ.
+ * @param refused called for each request that may not, with whether it brought a token
+ */
+export function admits(token: string, refused: (wrong: boolean) => void = () => {}): Admission {
   const wanted = digest(token)
   return ({ headers: { authorization = '' } }) => {
     const given = /^bearer +([!-~]+) *$/i.exec(authorization)?.[1]
-    return timingSafeEqual(digest(given ?? ''), wanted) && given !== undefined
+    const admitted = timingSafeEqual(digest(given ?? ''), wanted) && given !== undefined
+    if (!admitted) refused(given !== undefined)
+    return admitted
   }
 }
 

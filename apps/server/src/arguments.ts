@@ -1,7 +1,11 @@
 import { CommandFailure, EXIT } from './failure.ts'
 
-/** Addresses that only this machine reaches. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|(?:0{0,4}:){2,7}0{0,3}1)$/i
+
+/** Whether only this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host)
+}
 
 /**
  * The address to listen on: `--listen HOST:PORT`, else PORT on the loopback address, else 127.0.0.1:8080.
@@ -19,7 +23,7 @@ export function listenOf(listen: string | undefined, port: string | undefined, g
       `${source}: expected ${listen === undefined ? 'a port from 0 to 65535' : 'HOST:PORT with a port from 0 to 65535'}`,
     )
   }
-  if (!guarded && !LOOPBACK.test(host))
+  if (!guarded && !isLoopback(host))
     throw new CommandFailure(EXIT.usage, `--listen ${text}: others can reach this address; give --admin-token-file, or listen on 127.0.0.1`)
   return { host, port: number }
 }

@@ -7,7 +7,7 @@ import { watchConnections } from '../src/connections.ts'
 import { type Running, serve } from './command.ts'
 import { exchange } from './raw.ts'
 
-const POST = 'POST /v1/check HTTP/1.1\r\nHost: a\r\n'
+const POST = 'POST /v1/check HTTP/1.1\r\nHost: localhost\r\n'
 const HALF_SENT = `${POST}Content-Length: 50\r\n\r\n{"pat`
 
 /** Sends bytes on a connection that stays open on this side. */
@@ -74,7 +74,11 @@ describe('S1: a body that is aborted or never ends does not keep its socket', ()
   })
 
   it('a broken body that was answered already gets no second answer', async () => {
-    const answers = await exchange(service.url, 'POST /livez HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n', 'ZZ\r\n')
+    const answers = await exchange(
+      service.url,
+      'POST /livez HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+      'ZZ\r\n',
+    )
     expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 405'])
   })
 })
@@ -94,7 +98,7 @@ describe('S1: a request that does not arrive in time', () => {
   it('is answered 408 and closed; who waits for its body is told that it broke off', async () => {
     const ends: string[] = []
     const url = await listening(100, (_response, text) => void text.catch(({ message }: Error) => ends.push(message)))
-    for (const text of ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000000\r\n\r\n{', 'POST / HTTP/1.1\r\nHo']) {
+    for (const text of ['POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000000\r\n\r\n{', 'POST / HTTP/1.1\r\nHo']) {
       expect(await exchange(url, text)).toMatch(/^HTTP\/1\.1 408 .*application\/problem\+json/s)
     }
     await expect.poll(() => ends).toEqual(['The body was broken off.'])
@@ -113,7 +117,10 @@ describe('S1: a request that does not arrive in time', () => {
           () => {},
         ),
     )
-    const both = exchange(url, 'GET /1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{')
+    const both = exchange(
+      url,
+      'GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\nPOST /2 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{',
+    )
     setTimeout(answer, 300)
     expect((await both).match(/HTTP\/1\.1 \d+|first/g)).toEqual(['HTTP/1.1 200', 'first', 'HTTP/1.1 408'])
   })

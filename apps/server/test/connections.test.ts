@@ -22,9 +22,9 @@ describe('what is no HTTP', () => {
     ['\u0000\u0001\u0002', 400],
     ['GET\r\n\r\n', 400],
     ['GET / HTTP/9.9\r\n\r\n', 400],
-    ['POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400],
-    ['GET / HTTP/1.1\r\nHost: a\r\nA B: c\r\n\r\n', 400],
-    [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n', 400],
+    ['GET / HTTP/1.1\r\nHost: localhost\r\nA B: c\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ])('is refused and the connection closed: $0', async (text, status) => {
     const answer = await exchange(service.url, text)
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
@@ -34,12 +34,12 @@ describe('what is no HTTP', () => {
 
   it('is not answered in the place of the good request before it', async () => {
     const body = '{"path":"/"}'
-    const good = `POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    const good = `POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     expect(await exchange(service.url, `${good}nonsense\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /)
   })
 
   it('does not end up inside an answer that has begun', async () => {
-    const answer = await exchange(service.url, 'GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\n', 'nonsense\r\n\r\n')
+    const answer = await exchange(service.url, 'GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n', 'nonsense\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
     expect(answer).not.toContain('400')
   })
@@ -48,7 +48,7 @@ describe('what is no HTTP', () => {
 describe('a signal', () => {
   it('SIGTERM answers whatever had been sent before it', async () => {
     const service = await serve(['--demo'])
-    const answers = Array.from({ length: 40 }, () => exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: a\r\n\r\n'))
+    const answers = Array.from({ length: 40 }, () => exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: localhost\r\n\r\n'))
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(await service.stop()).toBe(0)
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
@@ -99,9 +99,10 @@ describe.skipIf('missing' in redis)('an answer under way', () => {
     const service = await serve([policyFile(policy), '--demo', '--store', engine.url])
     expect((await fetch(`${service.url}/api/data`)).status).toBe(200)
     engine.signal('SIGSTOP')
-    const answer = exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: a\r\n\r\n')
+    const answer = exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: localhost\r\n\r\n')
     // Connections are taken in order, so by then that request is being answered.
-    for (let asked = 0; asked < 3; asked += 1) await exchange(service.url, 'GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    for (let asked = 0; asked < 3; asked += 1)
+      await exchange(service.url, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
     const started = performance.now()
     expect(await service.stop()).toBe(0)
     expect(performance.now() - started).toBeLessThan(5_000)

@@ -15,6 +15,6 @@ export function exchange(url: string, text: string | Uint8Array, more?: string):
 
 /** The status of one request whose method and target are sent as written. */
 export async function statusOf(url: string, method: string, target: string): Promise<number> {
-  const answer = await exchange(url, `${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+  const answer = await exchange(url, `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
   return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1])
 }

@@ -78,7 +78,7 @@ describe('serve --demo', () => {
     let received = ''
     socket.on('data', (data) => (received += data.toString()))
     const send = (body: string): void =>
-      void socket.write(`POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+      void socket.write(`POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
     for (const body of ['{broken', 'x'.repeat(200_000), '{"path":"/","method":"GET"}']) send(body)
     await expect.poll(() => received.match(/HTTP\/1\.1 \d+/g), { timeout: 5_000 }).toEqual(['HTTP/1.1 400', 'HTTP/1.1 413', 'HTTP/1.1 200'])
     socket.destroy()
@@ -90,7 +90,7 @@ describe('serve --demo', () => {
     let received = ''
     socket.on('data', (data) => (received += data.toString()))
     socket.on('error', () => {})
-    socket.write('POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n')
+    socket.write('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 30000000\r\n\r\n')
     for (let sent = 0; sent < 17_000_000 && !socket.destroyed; sent += 1_000_000) socket.write('x'.repeat(1_000_000))
     await expect.poll(() => received, { timeout: 5_000 }).toMatch(/^HTTP\/1\.1 413 .*Connection: close/s)
     socket.destroy()
@@ -110,7 +110,7 @@ describe('serve --demo', () => {
     const before = service.output()
     for (let question = 0; question < 5; question += 1) {
       const socket = connect(Number(port), hostname)
-      socket.write('POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{')
+      socket.write('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{')
       await new Promise((resolve) => setTimeout(resolve, 20))
       socket.destroy()
     }

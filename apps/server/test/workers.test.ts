@@ -170,7 +170,7 @@ describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () =
   it('answers what its workers had begun to read, in every one of them', async () => {
     const service = await serve(['--demo', policyFile(POLICY), '--workers', '2', '--store', redis as string])
     await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status, { timeout: 20_000 }).toBe(200)
-    const [head, body] = ['POST /v1/check HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n', '{"key":"a"}']
+    const [head, body] = ['POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n', '{"key":"a"}']
     // A whole question first: its connection is then a worker's, and no longer on its way.
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => {

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { readHosts } from '../allowed-hosts.ts'
 import { listenOf } from '../arguments.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { wholeNumber } from '../given.ts'
@@ -20,6 +21,11 @@ export const serveVerb: Verb = {
       value: 'FILE',
       does: 'who bears this token may change the policy and keys; needed where others reach the address',
     },
+    'allowed-host': {
+      value: 'NAME',
+      does: 'another host that requests may name, beside localhost and loopback addresses; on other addresses any may, unless this is given',
+      repeat: true,
+    },
     demo: { does: 'a small backend behind the policy, by default that of Rate Limiting at Scale' },
   },
   examples: ['serve --demo', 'serve policy.yaml --store redis://127.0.0.1:6379 --workers 2'],
@@ -31,6 +37,7 @@ export const serveVerb: Verb = {
     const options = {
       listen: listenOf(given.text('listen'), process.env['PORT'], adminTokenFile !== undefined),
       demo: given.switch('demo'),
+      allowedHosts: readHosts(given.texts('allowed-host')),
       ...(policy === undefined ? {} : { policy }),
       ...(store === undefined ? {} : { store }),
       ...(adminTokenFile === undefined ? {} : { adminTokenFile }),

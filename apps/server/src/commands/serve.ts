@@ -4,6 +4,8 @@ import { prometheusMetrics, topKeys } from 'sluice/observe'
 import { createEngine, type Engine, keyNames, type Policy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/wrap'
 import { admits, readAdminToken } from '../admin.ts'
+import { hostsAllowed } from '../allowed-hosts.ts'
+import { isLoopback } from '../arguments.ts'
 import { type Counted, countedBy } from '../busiest-keys.ts'
 import { watchConnections } from '../connections.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
@@ -17,6 +19,8 @@ import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
 import { serviceMetrics } from '../service-metrics.ts'
 import { createService } from '../service.ts'
+import { guardSite } from '../site-guard.ts'
+import { tokenRefusals } from '../token-refusals.ts'
 import { tokenCounts } from '../tokens/counts.ts'
 import { tokenWarnings } from '../unverified.ts'
 import { type WatchedFile, watchFile } from '../watch-file.ts'
@@ -31,6 +35,8 @@ export interface ServeOptions {
   readonly listen: { readonly host: string; readonly port: number }
   readonly demo: boolean
   readonly adminTokenFile?: string
+  /** Hosts that requests may name beside those of this machine. */
+  readonly allowedHosts: readonly string[]
 }
 
 const DEMO_POLICY = fileURLToPath(new URL('../../policies/rate-limiting-at-scale.yaml', import.meta.url))
@@ -47,7 +53,8 @@ const KEEP_ALIVE_MS = 125_000
 /** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets answers under way finish. */
 export async function serve(options: ServeOptions): Promise<void> {
   const file = policyOf(options)
-  const admission = options.adminTokenFile === undefined ? undefined : admits(readAdminToken(options.adminTokenFile))
+  const refusals = tokenRefusals()
+  const admission = options.adminTokenFile === undefined ? undefined : admits(readAdminToken(options.adminTokenFile), refusals.refused)
   const { policy: first, text } = readPolicyText(file)
   let readAgain = (): void => {}
   process.on('SIGHUP', () => readAgain())
@@ -56,11 +63,14 @@ export async function serve(options: ServeOptions): Promise<void> {
   const tokens = tokenCounts()
   const identities = createIdentities(file, first, tokens.count)
   const decisions = prometheusMetrics({
-    read: serviceMetrics(
-      opened,
-      () => policy,
-      () => around,
-    ),
+    read: [
+      ...serviceMetrics(
+        opened,
+        () => policy,
+        () => around,
+      ),
+      ...(admission === undefined ? [] : refusals.metrics),
+    ],
   })
   const metrics = { ...decisions, text: () => decisions.text() + tokens.text() }
   // Measured is what goes over the wire, not what is answered before it.
@@ -98,8 +108,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   const service = group === undefined ? alone : answerTogether(group, metrics.contentType, alone)
   const patience = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: LOOK_FOR_LATE_MS }
   const server = createServer({ ...patience, keepAliveTimeout: KEEP_ALIVE_MS })
-  const connections = watchConnections(server, service)
   const { host, port } = options.listen
+  const { allowedHosts } = options
+  const hosts = isLoopback(host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
+  const connections = watchConnections(server, guardSite(hosts, service))
   try {
     await listening(server, host, port)
   } catch (error) {

@@ -1,0 +1,31 @@
+const MINUTE_MS = 60_000
+
+/** Writes a warning to stderr. */
+export function say(line: string): void {
+  process.stderr.write(`sluice: warning: ${line}\n`)
+}
+
+/**
+ * A function to be called whenever something happens: it is told at once, then at the end of each minute in which it happened again.
+ * @param write the number of times since the last line, and whether it is not the first
+ */
+export function sayEachMinute(write: (count: number, again: boolean) => void): () => void {
+  let count = 0
+  let timer: NodeJS.Timeout | undefined
+  const end = (): void => {
+    timer = undefined
+    if (count === 0) return
+    write(count, true)
+    begin()
+  }
+  const begin = (): void => {
+    count = 0
+    timer = setTimeout(end, MINUTE_MS).unref()
+  }
+  return () => {
+    count += 1
+    if (timer !== undefined) return
+    write(count, false)
+    begin()
+  }
+}
