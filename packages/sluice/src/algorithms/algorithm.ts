@@ -14,6 +14,8 @@ export interface CompiledLimit<P = unknown, S = unknown> {
   readonly windowMs: number
   /** Whether decisions depend on the key's phase; others may be given 0. */
   readonly phased: boolean
+  /** Set where a call that would pass now may be denied later though nobody calls: the limit begins low again after each reset. */
+  readonly ramped?: true
 }
 
 /** A limit whose kernel the holder does not know: stores, groups and limiters treat all alike. */

@@ -64,6 +64,7 @@ export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWin
     capacity: fromMicroTokens(limit),
     windowMs: toMillis(window),
     phased: align === 'key',
+    ...(ramp === 0 ? {} : { ramped: true as const }),
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Micros } from '../time/micros.ts'
 import type { AnyLimit, CallOutcome, MicroTokens, Step, View } from './algorithm.ts'
+import { allPassFrom, passesFrom, type WaitingCall } from './group-wait.ts'
 
 /** One call as the driver sees it: calls of one state share the `slot`, the limit and the phase. */
 export interface GroupCall {
@@ -11,6 +12,7 @@ export interface GroupCall {
 
 export interface CallResult extends View {
   readonly outcome: CallOutcome
+  /** Of this call by itself; 0 unless denied. */
   readonly retryAfter: Micros
   /** Set where a block, not the limit, denies. */
   readonly blocked?: true
@@ -18,6 +20,8 @@ export interface CallResult extends View {
 
 export interface GroupResult {
   readonly outcome: CallOutcome
+  /** Of a denied group: after exactly this long all its calls would pass, a microsecond earlier not. Absent where no instant was found. */
+  readonly retryAfter?: Micros
   readonly calls: readonly CallResult[]
   /** By slot: the state to write; absent where nothing changes. */
   readonly writes: readonly { readonly slot: number; readonly limit: AnyLimit; readonly state: unknown }[]
@@ -51,6 +55,7 @@ export function applyGroup(
   }
   const charged = outcome === 'allowed'
   const written = new Map<number, { slot: number; limit: AnyLimit; state: unknown }>()
+  const waiting = outcome === 'denied' ? waitingOf(calls, adopted, blocks) : []
   const results = calls.map(({ slot, limit, phase }, index): CallResult => {
     const step = steps[index] as Step<unknown>
     const state = charged ? step.state : adopted[slot]
@@ -59,9 +64,29 @@ export function applyGroup(
     const result = { outcome: step.outcome, retryAfter: step.retryAfter, remaining, replenishAfter, resetAfter }
     const wait = (blocks[slot] ?? 0) - now
     if (wait <= 0 || step.outcome === 'impossible') return result
-    return { ...result, outcome: 'denied', retryAfter: Math.max(wait, step.retryAfter), blocked: true }
+    const call = waiting[index]
+    const retryAfter = call === undefined ? Math.max(wait, step.retryAfter) : passesFrom(call, now) - now
+    return { ...result, outcome: 'denied', retryAfter, blocked: true }
   })
-  return { outcome, calls: results, writes: [...written.values()] }
+  const retryAfter = waiting.length === 0 ? undefined : groupWait(waiting, results, now)
+  return { outcome, ...(retryAfter === undefined ? {} : { retryAfter }), calls: results, writes: [...written.values()] }
+}
+
+function groupWait(waiting: readonly WaitingCall[], results: readonly CallResult[], now: Micros): Micros | undefined {
+  const longest = Math.max(...results.map(({ retryAfter }) => retryAfter))
+  if (waiting.length === 1) return longest
+  const at = allPassFrom(waiting, now + longest)
+  return at === undefined ? undefined : at - now
+}
+
+/** The calls of a denied group as they would be made again later: nothing of it was charged. */
+function waitingOf(calls: readonly GroupCall[], adopted: readonly unknown[], blocks: readonly Micros[]): WaitingCall[] {
+  const taken = adopted.map(() => 0)
+  return calls.map(({ slot, limit, cost, phase }) => {
+    const total = (taken[slot] as number) + cost
+    taken[slot] = total
+    return { limit, state: adopted[slot], cost: total, phase, until: blocks[slot] ?? 0 }
+  })
 }
 
 /** Precedence: impossible, then denied, then allowed. */

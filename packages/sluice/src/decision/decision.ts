@@ -62,15 +62,18 @@ export interface Allowed extends Base, Unknown {
   readonly allowed: true
 }
 
-/** Used up or blocked: waiting `retryAfterMs` helps. */
+/** Used up or blocked: waiting helps. */
 export interface Denied extends Base {
   readonly outcome: 'denied'
   readonly allowed: false
   /** The denying limit with the latest retry. */
   readonly limitName: string
   readonly reason: Exclude<Reason, 'capacity'>
-  /** Waiting this long is enough for this cost, a millisecond less is not. */
-  readonly retryAfterMs: number
+  /**
+   * Waiting this long is enough for this cost at every limit, a millisecond less is not. Absent where no such wait was found: limits whose ramps
+   * take turns may leave no instant at which all of them let it pass.
+   */
+  readonly retryAfterMs?: number
 }
 
 /** The cost is above the capacity of `limitName`: waiting does not help. */

@@ -81,5 +81,6 @@ function isNearer({ left }: Standing, { leftIn }: QuotaField, present: ReturnTyp
 /** Milliseconds after which another try makes sense; none where waiting cannot help. */
 function waitOf(decision: Decision): number | undefined {
   if (decision.outcome === 'undecided') return UNDECIDED_WAIT_MS
-  return decision.outcome === 'denied' && Number.isFinite(decision.retryAfterMs) ? decision.retryAfterMs : undefined
+  const { retryAfterMs } = decision
+  return Number.isFinite(retryAfterMs) ? retryAfterMs : undefined
 }

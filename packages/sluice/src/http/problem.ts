@@ -40,10 +40,11 @@ export function problemOf(decision: Refusal, violated: readonly string[] = viola
 
 const ABNORMAL: ReadonlySet<Reason> = new Set<Reason>(['blocked', 'loop'])
 
-function detailOf({ outcome, reason, limitName }: Exclude<Refusal, { outcome: 'undecided' }>): string {
+function detailOf({ outcome, reason, limitName, retryAfterMs }: Exclude<Refusal, { outcome: 'undecided' }>): string {
   if (outcome === 'impossible') return `The cost of this request is above the capacity of the limit ${limitName}: waiting does not help.`
-  if (reason === 'blocked') return `Requests to the limit ${limitName} are blocked; try again after the time in Retry-After.`
-  return `The limit ${limitName} is used up; try again after the time in Retry-After.`
+  const when = retryAfterMs === undefined ? '' : '; try again after the time in Retry-After'
+  if (reason === 'blocked') return `Requests to the limit ${limitName} are blocked${when}.`
+  return `The limit ${limitName} is used up${when}.`
 }
 
 function violatedBy({ limitName }: Decision): readonly string[] {

@@ -14,7 +14,9 @@ const MOST_NAMES = 1_024
 export function refusals(): (decision: Refusal) => Answer {
   const known = new Map<string, Map<string, Answer>>()
   return (decision) => {
-    const { limitName = '', reason = '' } = decision
+    const { limitName = '', retryAfterMs } = decision
+    // A denial without a wait reads otherwise.
+    const reason = retryAfterMs === undefined ? `${decision.reason ?? ''}, no wait` : decision.reason
     let ofLimit = known.get(limitName)
     if (ofLimit === undefined) {
       if (known.size >= MOST_NAMES) known.clear()

@@ -35,7 +35,7 @@ export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], 
 }
 
 function refusal(
-  { outcome, calls, source, reason }: GroupVerdict,
+  { outcome, calls, source, reason, retryAfter }: GroupVerdict,
   limits: LimitView[],
   named: readonly NamedLimit[],
   instant: Pick<Decision, 'at' | 'atMicros'>,
@@ -43,14 +43,13 @@ function refusal(
   const worst = outcome === 'denied' ? latest(calls) : calls.findIndex((call) => call.outcome === 'impossible')
   const limitName = (named[worst] as NamedLimit).name
   if (outcome !== 'denied') return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits, ...instant, source }
-  const { retryAfter } = calls[worst] as Verdict
   const blocked = calls.some((call) => call.blocked === true)
   return {
     outcome,
     allowed: false,
     limitName,
     reason: blocked ? 'blocked' : (reason ?? 'quota'),
-    retryAfterMs: toMillis(retryAfter),
+    ...(retryAfter === undefined ? {} : { retryAfterMs: toMillis(retryAfter) }),
     // What a blocked key has left is of no use to it.
     limits: blocked ? limits.map((view) => ({ ...view, remaining: 0 })) : limits,
     ...instant,

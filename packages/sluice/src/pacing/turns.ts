@@ -37,7 +37,7 @@ export function createTurns(limiter: Limiter, clock: Time, options: TurnsOptions
           `pacing: the capacity of ${decision.limitName} is below one token, so no turn could ever come`,
         )
       }
-      await pause(clock, decision.outcome === 'denied' ? decision.retryAfterMs : RETRY_MS, signal)
+      await pause(clock, decision.retryAfterMs ?? RETRY_MS, signal)
     }
   }
   return {
@@ -54,7 +54,7 @@ export function createTurns(limiter: Limiter, clock: Time, options: TurnsOptions
   }
 }
 
-/** Between tries while a store cannot decide, in milliseconds. */
+/** Between tries while a store cannot decide, or cannot say when the next turn is, in milliseconds. */
 const RETRY_MS = 100
 
 function pause(clock: Time, ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -61,6 +61,7 @@ export interface AdjustOptions extends CallOptions {
 /** One call's part of the answer; times are microseconds from the group's `at`. */
 export interface Verdict extends Readonly<View> {
   readonly outcome: CallOutcome
+  /** Of this call by itself; 0 unless denied. */
   readonly retryAfter: Micros
   /** Set where a block, not the limit, denies. */
   readonly blocked?: true
@@ -73,6 +74,11 @@ export interface GroupVerdict {
   readonly allowed: boolean
   /** Store time of the decision, microseconds since 1970; NaN with `undecided`, for no store said it. */
   readonly at: Micros
+  /**
+   * With `denied`: the least wait after which every call of the group would pass if nobody else called (law 4). Absent otherwise, and where none was
+   * found: a limit whose ramp begins anew may deny then what it would let pass now.
+   */
+  readonly retryAfter?: Micros | undefined
   readonly calls: readonly Verdict[]
   readonly source: Source
   /** Set where an overflow state stands in for the key's own. */

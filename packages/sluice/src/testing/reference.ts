@@ -21,7 +21,7 @@ export class Reference {
     this.#blocks = new Map(from === undefined ? [] : from.#blocks)
   }
 
-  decide({ calls }: CallGroup, now: Micros): Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'calls'> {
+  decide({ calls }: CallGroup, now: Micros): Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAfter' | 'calls'> {
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
     const asked = calls.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit, cost, phase }))
     const result = applyGroup(
@@ -34,7 +34,8 @@ export class Reference {
       const call = calls[asked.findIndex((one) => one.slot === slot)]
       if (call !== undefined) this.#write(call, state)
     }
-    return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls }
+    const { outcome, retryAfter } = result
+    return { outcome, allowed: outcome === 'allowed', at: now, retryAfter, calls: result.calls }
   }
 
   adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options: Required<Pick<AdjustOptions, 'now'>> & AdjustOptions): void {

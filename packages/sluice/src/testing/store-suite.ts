@@ -7,6 +7,7 @@ import { groupsOf } from './store-suite/groups.ts'
 import { lawsOn } from './store-suite/laws.ts'
 import { ownClock } from './store-suite/own-clock.ts'
 import { replay } from './store-suite/replay.ts'
+import { waitsOf } from './store-suite/waits.ts'
 
 export type { StoreSuiteOptions } from './store-suite/bench.ts'
 
@@ -33,6 +34,7 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
       else it(`decides a ${TENS[tag].algorithm.name}`, (context) => context.skip('the store has no program for it yet'))
     }
     groupsOf(tags, bench)
+    waitsOf(tags, bench)
     ownClock(tags, bench)
     replay(tags, bench)
   })

@@ -12,7 +12,7 @@ async function seen(engine: Engine, facts: RequestFacts): Promise<Seen> {
   const decision = await engine.decide(facts)
   const remaining = Number(new Map(headersOf(decision, decision.identity, engine.headers)).get('RateLimit-Remaining'))
   return decision.outcome === 'denied'
-    ? [decision.outcome, remaining, Math.ceil(decision.retryAfterMs / 1_000)]
+    ? [decision.outcome, remaining, Math.ceil((decision.retryAfterMs ?? Number.NaN) / 1_000)]
     : [decision.outcome, remaining]
 }
 

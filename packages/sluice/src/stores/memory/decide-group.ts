@@ -2,6 +2,7 @@ import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Call, GroupVerdict, StateId } from '../store.ts'
+import { verdictOf } from '../verdict-of.ts'
 import type { KnownLimit } from './known-limits.ts'
 import { noRoom, type OnFull } from './pressure.ts'
 import type { Room } from './room.ts'
@@ -40,7 +41,7 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
   const states = slots.map((slot) => thought?.states.get(nameOf(slot)) ?? read(room, slot))
   const result = applyGroup(states, asked, now, blocks)
   const done = thought === undefined ? keep(room, slots, result, now) : think(room, slots, result, now, thought)
-  if (done) return verdictOf(result, now, room, overflowed(result, asked, traced))
+  if (done) return answerOf(result, now, room, overflowed(result, asked, traced))
   const counted = slots.every(({ limit }) => limit.algorithm.cells !== 'log')
   return onFull === 'shared' && counted ? decideShared(room, slots, asked, now, blocks, thought === undefined) : noRoom(room.full, onFull)
 }
@@ -136,7 +137,7 @@ function decideShared(
     }
     keep(room, slots, { ...result, writes: result.writes.filter((write) => shared[write.slot] === false) }, now)
   }
-  return { ...verdictOf(result, now, room, overflowed(result, asked, shared)), degraded: room.full }
+  return { ...answerOf(result, now, room, overflowed(result, asked, shared)), degraded: room.full }
 }
 
 /** Whether a state that keys share denied. */
@@ -144,7 +145,7 @@ function overflowed({ calls }: GroupResult, asked: readonly GroupCall[], shared:
   return calls.some(({ outcome }, index) => outcome === 'denied' && shared[(asked[index] as GroupCall).slot] === true)
 }
 
-function verdictOf({ outcome, calls }: GroupResult, now: Micros, room: Room, overflow: boolean): GroupVerdict {
-  const verdict: GroupVerdict = { outcome, allowed: outcome === 'allowed', at: now, calls, source: 'store' }
+function answerOf(result: GroupResult, now: Micros, room: Room, overflow: boolean): GroupVerdict {
+  const verdict = verdictOf(result, now)
   return overflow ? { ...verdict, reason: 'overflow', degraded: room.full } : verdict
 }

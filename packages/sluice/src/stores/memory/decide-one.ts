@@ -26,5 +26,6 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
   verdict.outcome = step.outcome
   verdict.allowed = step.outcome === 'allowed'
   verdict.at = now
+  verdict.retryAfter = step.outcome === 'denied' ? step.retryAfter : undefined
   return verdict
 }

@@ -13,7 +13,14 @@ export interface KnownLimit {
   readonly step: Step<unknown>
   readonly state: unknown
   /** Filled anew as well; its one call is `step`. */
-  readonly verdict: { outcome: CallOutcome; allowed: boolean; at: Micros; readonly calls: readonly [Verdict]; readonly source: 'store' }
+  readonly verdict: {
+    outcome: CallOutcome
+    allowed: boolean
+    at: Micros
+    retryAfter: Micros | undefined
+    readonly calls: readonly [Verdict]
+    readonly source: 'store'
+  }
   /** Unit of the last state that was written. */
   unit: number
   /** The last key and its digest: a hot key is digested once. */
@@ -65,7 +72,7 @@ export class KnownLimits {
       states: this.#statesOf(limit),
       step,
       state,
-      verdict: { outcome: 'allowed', allowed: true, at: 0.5, calls: [step], source: 'store' },
+      verdict: { outcome: 'allowed', allowed: true, at: 0.5, retryAfter: undefined, calls: [step], source: 'store' },
       unit: 0,
       key: '',
       lo: 0,

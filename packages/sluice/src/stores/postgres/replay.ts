@@ -2,6 +2,7 @@ import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
 import type { CallGroup, GroupVerdict } from '../store.ts'
 import { OUTCOMES, TOLD, toldLimit } from '../told-limit.ts'
+import { verdictOf } from '../verdict-of.ts'
 import type { Question } from './encode.ts'
 
 const PER_STATE = 6
@@ -34,14 +35,14 @@ export function replay(groups: readonly CallGroup[], question: Question, reply: 
   for (const [index, { calls }] of groups.entries()) {
     const asked: GroupCall[] = []
     for (const { limit, cost, phase } of calls) {
-      const driven = isLog(limit) ? toldLimit(limit, reply.slice(log, (log += TOLD))) : limit
+      const driven = isLog(limit) ? toldLimit(limit, reply.slice(log, (log += TOLD)), now) : limit
       if (driven === undefined) return undefined
       asked.push({ slot: question.slots[place++] as number, limit: driven, cost, phase })
     }
     const result = applyGroup(states, asked, now, blocks)
     if (result.outcome !== OUTCOMES[reply[1 + index] as number]) return undefined
     for (const { slot, state } of result.writes) states[slot] = state
-    verdicts.push({ outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls, source: 'store' })
+    verdicts.push(verdictOf(result, now))
   }
   return verdicts
 }

@@ -2,6 +2,7 @@ import { applyGroup } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type Call, type CallGroup, type CallOptions, type GroupVerdict, StoreFailure } from '../store.ts'
+import { verdictOf } from '../verdict-of.ts'
 import { arrayText, digestOf, digestsOf } from './encode.ts'
 import { classify, isConflict } from './failures.ts'
 import type { Chosen, PostgresStore } from './options.ts'
@@ -98,7 +99,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
           states[slot] = algorithm.codec.decodeState(numbers)
           changed.set(slot, { id, version: stored.get(id)?.version ?? '0', freshAt: algorithm.expiresAt(plan, states[slot]), numbers })
         }
-        return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls, source: 'store' }
+        return verdictOf(result, now)
       })
       return { answer, writes: charging ? [...changed.values()] : [] }
     })

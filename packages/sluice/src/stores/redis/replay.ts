@@ -6,6 +6,7 @@ import type { BucketState } from '../../algorithms/token-bucket.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Call, CallGroup, GroupVerdict } from '../store.ts'
 import { TOLD, toldLimit } from '../told-limit.ts'
+import { verdictOf } from '../verdict-of.ts'
 import { FULL } from './new-keys.ts'
 import type { AskedState, Question } from './question.ts'
 import { Nonsense, type Reply, replyOf } from './replies.ts'
@@ -74,7 +75,9 @@ function decideOne(reading: Reading, call: Call, asked: AskedState): GroupVerdic
   }
   if (step.state !== undefined) held.state = step.state
   const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
-  return { outcome, allowed: outcome === 'allowed', at: now, calls: [verdict], source: 'store' }
+  const calls = [verdict]
+  if (outcome === 'denied') return { outcome, allowed: false, at: now, retryAfter, calls, source: 'store' }
+  return { outcome, allowed: outcome === 'allowed', at: now, calls, source: 'store' }
 }
 
 function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly AskedState[]): GroupVerdict {
@@ -98,7 +101,7 @@ function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly A
     for (const state of made) state.made = true
   }
   for (const { slot, state } of result.writes) (held[slot] as Held).state = state
-  return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: reading.now, calls: result.calls, source: 'store' }
+  return verdictOf(result, reading.now)
 }
 
 /** The verdict that comes next in the answer. */
@@ -106,6 +109,7 @@ function toldNext(reading: Reading, limit: AnyLimit): AnyLimit {
   const told = toldLimit(
     limit,
     Array.from({ length: TOLD }, () => reading.reply.next()),
+    reading.now,
   )
   if (told === undefined) throw new Nonsense()
   return told

@@ -1,5 +1,6 @@
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { CallOutcome } from '../../algorithms/algorithm.ts'
+import type { Micros } from '../../time/micros.ts'
 import { type Call, type GroupVerdict, type StateId, StoreFailure, type Verdict } from '../store.ts'
 
 /** The calls of one group whose states lie in one slot. */
@@ -86,7 +87,47 @@ export function joinParts(answers: readonly Answered[]): GroupVerdict {
   const has = (outcome: CallOutcome): boolean => calls.some((call) => call.outcome === outcome)
   const outcome = has('impossible') ? 'impossible' : has('denied') ? 'denied' : 'allowed'
   const at = Math.max(...answers.map(({ verdict }) => verdict.at))
-  return { outcome, allowed: outcome === 'allowed', at, calls, source: only?.verdict.source ?? 'store' }
+  const retryAfter = outcome === 'denied' ? waitOf(answers, at) : undefined
+  return { outcome, allowed: outcome === 'allowed', at, retryAfter, calls, source: only?.verdict.source ?? 'store' }
+}
+
+/** The longest wait of a call that was denied: enough for all unless a limit is ramped. */
+function waitOf(answers: readonly Answered[], at: Micros): Micros {
+  let latest = at
+  for (const { part, verdict } of answers) {
+    for (const index of part.places.keys()) {
+      const { outcome, retryAfter } = verdict.calls[index] as Verdict
+      if (outcome === 'denied') latest = Math.max(latest, verdict.at + retryAfter)
+    }
+  }
+  return latest - at
+}
+
+/** Instants that are asked about at most, as by the reference driver. */
+const MAX_ROUNDS = 16
+
+/**
+ * The least wait after which all parts would pass (law 4), found by asking each of them at the latest instant that one needs, until none needs a later
+ * one. Undefined where none was found.
+ * @param ask what a slot would answer at an instant, charging nothing
+ */
+export async function leastWait(
+  parts: readonly Part[],
+  { at, retryAfter = 0 }: GroupVerdict,
+  ask: (part: Part, at: Micros) => Promise<GroupVerdict>,
+): Promise<Micros | undefined> {
+  let latest = at + retryAfter
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const asked = latest
+    const verdicts = await Promise.all(parts.map((part) => ask(part, asked)))
+    for (const verdict of verdicts) {
+      const wait = verdict.outcome === 'allowed' ? 0 : verdict.retryAfter
+      latest = wait === undefined ? Number.NaN : Math.max(latest, asked + wait)
+    }
+    if (!Number.isSafeInteger(latest)) return undefined
+    if (latest === asked) return latest - at
+  }
+  return undefined
 }
 
 /** @throws what is no StoreFailure */

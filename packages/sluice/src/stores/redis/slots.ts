@@ -11,7 +11,19 @@ import {
   type Store,
   StoreFailure,
 } from '../store.ts'
-import { type Answered, type Ask, gather, joinParts, looking, type Part, partsOf, settled, together, undecided } from './slot-groups.ts'
+import {
+  type Answered,
+  type Ask,
+  gather,
+  joinParts,
+  leastWait,
+  looking,
+  type Part,
+  partsOf,
+  settled,
+  together,
+  undecided,
+} from './slot-groups.ts'
 
 /**
  * A store whose keys lie in slots, from one that decides groups of one slot. Groups of one slot travel together, slots at the same
@@ -70,7 +82,16 @@ export function bySlot(store: Store, slotOf: (name: string, id: StateId) => numb
       return undecided(error)
     }
     const others = parts.filter((part) => part !== no.part)
-    return joinParts([no, ...(await Promise.all(others.map(async (part) => ({ part, verdict: await ask(looking(part)) }))))])
+    const joined = joinParts([no, ...(await Promise.all(others.map(async (part) => ({ part, verdict: await ask(looking(part)) }))))])
+    return waited(parts, joined, options)
+  }
+  /** The verdict with a wait that holds for limits with ramps as well. */
+  const waited = async (parts: readonly Part[], verdict: GroupVerdict, options: CallOptions | undefined): Promise<GroupVerdict> => {
+    const ramped = parts.some(({ calls }) => calls.some(({ limit }) => limit.ramped === true))
+    if (verdict.outcome !== 'denied' || parts.length < 2 || !ramped) return verdict
+    const askAt = async (part: Part, now: number): Promise<GroupVerdict> =>
+      (await send('peek', [part], { ...options, now }))[0] as GroupVerdict
+    return { ...verdict, retryAfter: await leastWait(parts, verdict, askAt) }
   }
 
   const consume = async (groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]> => {
@@ -91,7 +112,8 @@ export function bySlot(store: Store, slotOf: (name: string, id: StateId) => numb
       const next = answers.findIndex(
         (group, index) => group.length > 1 && !refused.has(index) && group.some(({ verdict }) => verdict.outcome !== 'allowed'),
       )
-      if (next === -1) return settled(answers.map(joinParts))
+      if (next === -1)
+        return settled(await Promise.all(answers.map((some, index) => waited(asked[index] as readonly Part[], joinParts(some), options))))
       refused.add(next)
     }
   }

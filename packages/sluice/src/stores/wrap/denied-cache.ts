@@ -142,7 +142,9 @@ function aged({ verdict, heardAt }: Denial, now: MonotonicInstant): GroupVerdict
   const { calls } = verdict
   // Most questions are of one limit, and an array that is made whole need not grow.
   const later = calls.length === 1 ? [callLater(calls[0] as Verdict, passed)] : calls.map((call) => callLater(call, passed))
-  return { outcome: 'denied', allowed: false, at: verdict.at + passed, calls: later, source: 'denied-cache' }
+  const { retryAfter } = verdict
+  const wait = retryAfter === undefined ? undefined : Math.max(0, retryAfter - passed)
+  return { outcome: 'denied', allowed: false, at: verdict.at + passed, retryAfter: wait, calls: later, source: 'denied-cache' }
 }
 
 function callLater({ outcome, retryAfter, remaining, replenishAfter, resetAfter, blocked }: Verdict, passed: Micros): Verdict {

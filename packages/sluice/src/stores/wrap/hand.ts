@@ -126,3 +126,9 @@ export class Hand {
     for (const waiter of this.waiters.splice(0)) waiter.fail(failure)
   }
 }
+
+/** The verdict of a request that was granted nothing. */
+export function refusedBy({ at, verdict }: LeaseAnswer): GroupVerdict {
+  const { outcome, retryAfter } = verdict
+  return { outcome, allowed: false, at, retryAfter: outcome === 'denied' ? retryAfter : undefined, calls: [verdict], source: 'lease' }
+}

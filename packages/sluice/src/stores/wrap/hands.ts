@@ -12,7 +12,7 @@ import {
   type Store,
   StoreFailure,
 } from '../store.ts'
-import { Hand, type Waiter } from './hand.ts'
+import { Hand, type Waiter, refusedBy } from './hand.ts'
 import { type SleepWatch, watchSleep } from './sleep.ts'
 
 export interface HandsOptions {
@@ -233,7 +233,7 @@ export class Hands {
         waiter.give(hand.verdict(now))
       } else if (refused && !unleased && waiter.cost === asked) {
         hand.waiters.shift()
-        waiter.give({ outcome: answer.verdict.outcome, allowed: false, at: answer.at, calls: [answer.verdict], source: 'lease' })
+        waiter.give(refusedBy(answer))
       } else if (unleased || hand.afterwards !== undefined || !hand.leased || waiter.cost > hand.most) {
         hand.waiters.shift()
         waiter.give(undefined)

@@ -26,7 +26,7 @@ export interface StoreSuiteOptions {
 }
 
 /** What a verdict says that the reference says too. */
-export type Answer = Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'calls'>
+export type Answer = Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAfter' | 'calls'>
 
 /** A store under test and the reference beside it, asked the same. */
 export interface Bench {
@@ -56,8 +56,8 @@ const SCOPES: Readonly<Record<AlgorithmTag, { readonly text: string }>> = {
   sl: { text: 's:sl:' },
 }
 
-export function answerOf({ outcome, allowed, at, calls }: GroupVerdict): Answer {
-  return { outcome, allowed, at, calls }
+export function answerOf({ outcome, allowed, at, retryAfter, calls }: GroupVerdict): Answer {
+  return { outcome, allowed, at, retryAfter, calls }
 }
 
 export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {

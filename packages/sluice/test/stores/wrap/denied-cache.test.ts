@@ -72,6 +72,7 @@ describe('withDeniedCache', () => {
       outcome: 'denied',
       allowed: false,
       at: first.at + 123_456,
+      retryAfter: 376_544,
       source: 'denied-cache',
       calls: [{ outcome: 'denied', retryAfter: 376_544, remaining: 0, replenishAfter: 0, resetAfter: 876_544 }],
     })

@@ -3,6 +3,7 @@ import { grantLease, type LeasedState, leasing, resetLeased } from '../../../src
 import { stateName } from '../../../src/keys/encode.ts'
 import { createRemoteCalls } from '../../../src/stores/remote-calls.ts'
 import type { Call, CallGroup, CallOptions, GroupVerdict, LeaseAnswer, LeaseRequest, Store } from '../../../src/stores/store.ts'
+import { verdictOf } from '../../../src/stores/verdict-of.ts'
 import type { Time } from '../../../src/time/time.ts'
 
 export interface LeasingStore extends Store {
@@ -46,7 +47,7 @@ export function leasingStore(clock: Time): LeasingStore {
       names.map((name) => blocks.get(name) ?? 0),
     )
     for (const { slot, state } of result.writes) states.set(names[slot] as string, state)
-    return { outcome: result.outcome, allowed: result.outcome === 'allowed', at: now, calls: result.calls, source: 'store' }
+    return verdictOf(result, now)
   }
   const adopted = ({ id, limit, phase }: Call, now: number): unknown => {
     const state = states.get(stateName(id))

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import { fixedWindow } from '../../algorithms/fixed-window.ts'
+import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
+import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
+import { tokenBucket } from '../../algorithms/token-bucket.ts'
+import type { Call } from '../../stores/store.ts'
+import { seeded } from '../random.ts'
+import { type Bench, START } from './bench.ts'
+
+/** Short limits of every algorithm, most fixed windows with a ramp: they let pass now what they deny a moment later. */
+const SHORT: readonly AnyLimit[] = [
+  tokenBucket({ rate: '1/s', burst: 5 }),
+  tokenBucket({ rate: '7/3s', burst: 4 }),
+  fixedWindow({ limit: 10, window: '10s', ramp: '5s' }),
+  fixedWindow({ limit: 6, window: '7s', ramp: '6999ms' }),
+  fixedWindow({ limit: 5, window: '3s', ramp: '2s', align: 'key' }),
+  fixedWindow({ limit: 5, window: '4s', align: 'first' }),
+  slidingWindowCounter({ limit: 5, window: '3s' }),
+  slidingWindowLog({ limit: 5, window: '5s' }),
+]
+const GROUPS = 60
+
+/** Law 4 for groups and blocks: the wait that is told is the least after which all calls would pass. */
+export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+  const limits = SHORT.filter(({ algorithm }) => tags.includes(algorithm.tag))
+  const { ask, call, fresh, look } = bench
+
+  describe('X5: waits of groups (law 4)', () => {
+    it('the wait of a group is enough for all its calls, and no shorter one is', async () => {
+      const random = seeded(45)
+      const pick = (count: number): number => Math.floor(random() * count)
+      let [denied, found, longer] = [0, 0, 0]
+      for (let made = 0; made < GROUPS; made += 1) {
+        const key = fresh()
+        const now = START + made * 100_000_000 + pick(30_000_000)
+        const calls = Array.from({ length: 1 + pick(3) }, (_, index): Call => {
+          return call(`${key}:${pick(2) * index}`, limits[pick(limits.length)] as AnyLimit, 1 + pick(3))
+        })
+        const group = calls.map((one) => calls.find(({ id }) => id.key === one.id.key && id.scope === one.id.scope) as Call)
+        // Some of it is used up, call by call, so that one is denied where the others are not.
+        for (const one of group.slice(0, 1 + pick(group.length)))
+          for (let times = pick(6); times > 0; times -= 1) await ask([one], now - pick(900_000))
+        if (bench.store.block !== undefined && pick(4) === 0) {
+          const { id } = group[pick(group.length)] as Call
+          await bench.block([id], 1 + pick(9_000_000), now)
+        }
+        const answer = await ask(group, now)
+        if (answer.outcome !== 'denied') continue
+        denied += 1
+        const { retryAfter, calls: parts } = answer
+        if (retryAfter === undefined) continue
+        found += 1
+        if (retryAfter > Math.max(...parts.map((part) => part.retryAfter))) longer += 1
+        const at = async (wait: number): Promise<string | undefined> => (await look([{ calls: group }], now + wait))[0]?.outcome
+        expect(await at(retryAfter)).toBe('allowed')
+        for (const wait of [retryAfter - 1, pick(retryAfter), pick(retryAfter)]) expect(await at(Math.max(0, wait))).toBe('denied')
+      }
+      expect(denied).toBeGreaterThan(GROUPS / 5)
+      expect(found).toBeGreaterThan(denied / 2)
+      // Only ramps make the group's wait longer than the longest of its calls'.
+      if (tags.includes('fw')) expect(longer).toBeGreaterThan(0)
+    })
+
+    it('a bucket and a ramp: the example that was told too short a wait', async (context) => {
+      context.skip(!tags.includes('fw') || !tags.includes('tb'), 'the store has no program for one of the two')
+      const [ramped, bucket] = [fixedWindow({ limit: 10, window: '10s', ramp: '5s' }), tokenBucket({ rate: '1/s', burst: 5 })]
+      const key = fresh()
+      const start = Math.floor(START / 10_000_000) * 10_000_000
+      await ask([call(key, bucket, 5)], start + 6_000_000)
+      const group = [call(key, ramped, 5), call(key, bucket, 5)]
+      const { retryAfter, calls } = await ask(group, start + 6_500_000)
+      expect(calls[1]).toMatchObject({ outcome: 'denied', retryAfter: 4_500_000 })
+      expect(retryAfter).toBe(6_000_000)
+      const after = async (wait: number) => (await look([{ calls: group }], start + 6_500_000 + wait))[0]?.outcome
+      expect([await after(4_500_000), await after(5_999_999), await after(6_000_000)]).toEqual(['denied', 'denied', 'allowed'])
+    })
+
+    it('a block that ends in a ramp', async (context) => {
+      context.skip(!tags.includes('fw') || bench.store.block === undefined, 'the store has no block, or no program for fixed windows')
+      const ramped = fixedWindow({ limit: 10, window: '10s', ramp: '5s' })
+      const one = call(fresh(), ramped, 5)
+      const start = Math.floor(START / 10_000_000) * 10_000_000
+      await bench.block([one.id], 4_000_000, start + 7_000_000)
+      expect(await ask([one], start + 7_000_000)).toMatchObject({
+        outcome: 'denied',
+        retryAfter: 5_500_000,
+        calls: [{ blocked: true, retryAfter: 5_500_000 }],
+      })
+      expect((await look([{ calls: [one] }], start + 12_499_999))[0]?.outcome).toBe('denied')
+      expect((await ask([one], start + 12_500_000)).outcome).toBe('allowed')
+    })
+
+    it('is absent where no instant is found: two ramps that never let the same cost pass together', async (context) => {
+      context.skip(!tags.includes('fw'), 'the store has no program for fixed windows')
+      // Each lets five pass in the last tenth of its window only, and the windows are half a length apart.
+      const ramped = fixedWindow({ limit: 5, window: '10s', ramp: '9s', align: 'key' })
+      const one = call(fresh(), ramped, 5)
+      const group = [
+        { ...one, phase: 0 },
+        { ...call(fresh(), ramped, 5), phase: 2 ** 31 },
+      ]
+      const answer = await ask(group, START)
+      expect(answer.outcome).toBe('denied')
+      expect(answer.retryAfter).toBeUndefined()
+      for (let wait = 0; wait < 20_000_000; wait += 1_234_567)
+        expect((await look([{ calls: group }], START + wait))[0]?.outcome).toBe('denied')
+    })
+  })
+}
