@@ -18,9 +18,14 @@ export interface ChildOptions extends Pick<PartOptions, 'atEnd'> {
 export async function inChild<Result>(measurement: string, input: object, { atEnd, family = 'embedded' }: ChildOptions): Promise<Result> {
   const program = fileURLToPath(new URL(`${family}/child.js`, import.meta.url))
   const args = ['--expose-gc', program, measurement, JSON.stringify(input)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  return JSON.parse(await outputOf(`the measurement ${measurement}`, args, { atEnd })) as Result
+}
+
+/** What `node ARGS` prints; rejects, under this name, where it fails. What it wrote to stderr went to ours. */
+export async function outputOf(name: string, args: readonly string[], { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<string> {
+  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   atEnd(async () => void child.kill())
   const [out, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null, string | null]>])
-  if (code !== 0) throw new Error(`the measurement ${measurement} ended with ${signal ?? `code ${String(code)}`}`)
-  return JSON.parse(out) as Result
+  if (code !== 0) throw new Error(`${name} ended with ${signal ?? `code ${String(code)}`}`)
+  return out
 }

@@ -1,17 +1,24 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { writeFigures } from './documents.ts'
+import { cold } from './suites/cold.ts'
 import { embedded } from './suites/embedded.ts'
+import { open } from './suites/open.ts'
 import { redis } from './suites/redis.ts'
 import { seed003 } from './suites/seed-003.ts'
 import { seed004 } from './suites/seed-004.ts'
 import { MissingEngine, type Suite, type SuiteOptions } from './suites/suite.ts'
 
 /** `npm run bench -- SUITE [option ...]`. Exit codes: 0 measured, 1 failed, 2 there is nothing to measure against, 3 not understood. */
-const SUITES: readonly Suite[] = [embedded, redis, seed003, seed004]
+const SUITES: readonly Suite[] = [embedded, redis, open, cold, seed003, seed004]
+
+/** The repository: this file is built into bench/dist. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const USAGE = [
-  'usage: npm run bench -- SUITE [--seconds N] [--json FILE] [--only PART,...] [--gates]',
+  'usage: npm run bench -- SUITE [--seconds N] [--json FILE] [--only PART,...] [--gates] [--write]',
   '',
   'suites:',
   ...SUITES.flatMap(({ name, summary, parts }) => [
@@ -24,21 +31,24 @@ const USAGE = [
   '  --json FILE   also write the results there',
   '  --only PARTS  some parts of a suite that has parts, by commas',
   '  --gates       also time `npm test` and `npm run check`: minutes',
+  '  --write       also put the tables into the documents that show them',
   '',
-  'seed-003 uses the Redis that SLUICE_REDIS_URL names; without it, and for the suite redis always, a private redis-server is started and',
-  'stopped; for seed-004 a private PostgreSQL. The suite embedded needs none.',
+  'seed-003 uses the Redis that SLUICE_REDIS_URL names; without it, and for the other suites always, private servers are started and',
+  'stopped. The suite embedded needs none.',
 ].join('\n')
 
 interface Order extends Pick<SuiteOptions, 'seconds' | 'parts' | 'gates'> {
   readonly suite: Suite
   readonly json?: string
+  readonly write: boolean
 }
 
 /** What was asked for, or why it was not understood. */
 function parse(args: readonly string[]): Order | string {
   try {
     const text = { type: 'string' } as const
-    const options = { seconds: text, json: text, only: text, gates: { type: 'boolean', default: false } } as const
+    const flag = { type: 'boolean', default: false } as const
+    const options = { seconds: text, json: text, only: text, gates: flag, write: flag } as const
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     const [name, ...rest] = positionals
     if (name === undefined) return 'no suite was named'
@@ -56,6 +66,7 @@ function parse(args: readonly string[]): Order | string {
     if (unknown !== undefined) return `--only: ${name} has no part ${JSON.stringify(unknown)}; it has ${known?.join(', ')}`
     return {
       suite,
+      write: values.write,
       ...(seconds === undefined ? {} : { seconds }),
       ...(parts === undefined ? {} : { parts }),
       ...(values.gates ? { gates: true } : {}),
@@ -66,8 +77,13 @@ function parse(args: readonly string[]): Order | string {
   }
 }
 
+/** What changes the figures of a run, for those who would repeat it. */
+function optionsOf({ seconds }: Pick<Order, 'seconds'>): { options?: string } {
+  return seconds === undefined ? {} : { options: ` --seconds ${seconds}` }
+}
+
 /** Measures and prints; an interrupted run leaves no server behind either. */
-async function run({ suite, json, ...wanted }: Order): Promise<number> {
+async function run({ suite, json, write, ...wanted }: Order): Promise<number> {
   const undos: (() => Promise<void>)[] = []
   const interrupted = new Promise<number>((resolve) => {
     process.once('SIGINT', () => resolve(130))
@@ -76,13 +92,16 @@ async function run({ suite, json, ...wanted }: Order): Promise<number> {
   // A folder that cannot be made is told now, not after minutes.
   if (json !== undefined) mkdirSync(dirname(json), { recursive: true })
   const measured = async (): Promise<number> => {
-    const { text, results } = await suite.run({
+    const { text, results, where, documents } = await suite.run({
       ...wanted,
       say: (line) => console.error(line),
       atEnd: (undo) => undos.push(undo),
     })
     console.log(text)
     if (json !== undefined) writeFileSync(json, `${JSON.stringify(results, undefined, 2)}\n`)
+    if (write)
+      for (const file of writeFigures(ROOT, { suite: suite.name, documents, where, ...optionsOf(wanted) }))
+        console.error(`written: ${file}`)
     return 0
   }
   try {

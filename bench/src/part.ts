@@ -12,6 +12,10 @@ export interface PartResult {
   readonly readings: readonly Reading[]
   /** What the table cannot say: how it was measured, and other figures of the same run. */
   readonly notes: readonly string[]
+  /** Plain JSON: what was measured, where readings do not hold all of it. */
+  readonly figures?: unknown
+  /** What documents show of it, as Markdown; default: the readings. */
+  readonly document?: string
 }
 
 /** Figures that are measured together and can be asked for by name. */

@@ -1,5 +1,5 @@
 import { type Goal, type Mark, markOf, type Reading, tally, type Unit } from './reading.ts'
-import { figure, table } from './report.ts'
+import { figure, markdownTable, table } from './report.ts'
 
 const MARKS: Readonly<Record<Mark, string>> = {
   reached: 'reached',
@@ -36,6 +36,16 @@ export function readingsTable(readings: readonly Reading[]): string {
     ...floors,
     ...reasons,
   ].join('\n')
+}
+
+/** The same for documents: figures with what they are held against. */
+export function readingsMarkdown(readings: readonly Reading[]): string {
+  const processor = readings.some((reading) => 'processor' in reading)
+  const heading = ['figure', 'measured', 'goal', '', 'quartiles', ...(processor ? ['cpu'] : []), 'ours', 'baseline']
+  return markdownTable(
+    heading,
+    readings.map((reading) => rowOf(reading, processor).slice(0, heading.length)),
+  )
 }
 
 /** `9 reached, 4 missed, ...`; marks that were not given are left out. */

@@ -10,6 +10,12 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
   return [line(heading), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n')
 }
 
+/** The same as a Markdown table. */
+export function markdownTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (row: readonly string[]): string => `| ${heading.map((_, column) => row[column] ?? '').join(' | ')} |`
+  return [line(heading), `|${heading.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
+}
+
 /** A number with so many decimals, thousands apart: `54,528`. */
 export function figure(value: number, decimals: number = 0): string {
   // No -0.00: a rounded nothing has no sign.

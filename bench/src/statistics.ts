@@ -7,8 +7,8 @@ export interface Spread {
 
 /** Lower quartile, median and upper quartile, interpolated between neighbours; NaN for no values. */
 export function spreadOf(values: readonly number[]): Spread {
-  const sorted = [...values].sort((a, b) => a - b)
-  return { low: quantile(sorted, 0.25), median: quantile(sorted, 0.5), high: quantile(sorted, 0.75) }
+  const all = sorted(values)
+  return { low: quantileOf(all, 0.25), median: quantileOf(all, 0.5), high: quantileOf(all, 0.75) }
 }
 
 export function median(values: readonly number[]): number {
@@ -30,9 +30,15 @@ function paired(values: readonly number[], baselines: readonly number[]): [numbe
   return values.map((value, index) => [value, baselines[index] as number])
 }
 
-function quantile(sorted: readonly number[], share: number): number {
-  const at = (sorted.length - 1) * share
-  const [below, above] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]]
+/** A sorted copy. */
+export function sorted(values: ArrayLike<number>): Float64Array {
+  return Float64Array.from(values).sort()
+}
+
+/** The value below which this share (0 to 1) of sorted values lies, interpolated between neighbours; NaN for no values. */
+export function quantileOf(values: ArrayLike<number>, share: number): number {
+  const at = (values.length - 1) * share
+  const [below, above] = [values[Math.floor(at)], values[Math.ceil(at)]]
   if (below === undefined || above === undefined) return Number.NaN
   return below + (above - below) * (at - Math.floor(at))
 }

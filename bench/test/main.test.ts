@@ -18,6 +18,8 @@ describe('npm run bench', () => {
     [['embedded', '--only', 'hot,cold']],
     [['redis', '--only', 'service']],
     [['redis', '--gates']],
+    [['open', '--only', 'hot']],
+    [['cold', '--gates']],
   ])('%j: lists the suites and exits with 3', async (args) => {
     const { code, out, err } = await bench(args)
     expect([code, out]).toEqual([3, ''])

@@ -6,6 +6,7 @@ import { secondsOf, type Way } from './way.ts'
 /** rate-limiter-flexible as its page on PostgreSQL sets it up. It prepares its statement by itself, and counts in fixed windows. */
 export const flexible: Way = {
   name: 'rate-limiter-flexible',
+  promise: 'window',
   prepare: (pool, quota) =>
     new Promise((resolve, reject) => create(pool, quota, (error) => (error === undefined ? resolve() : reject(error)))),
   open: async (pool, quota) => {

@@ -3,7 +3,7 @@ import { tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
 import { audit, type Audit, type TraceEntry } from 'sluice/testing'
 import { withCoalescing } from 'sluice/wrap'
-import { poolIn } from './lanes.ts'
+import { poolIn } from './pool.ts'
 
 export interface GrantInput {
   readonly url: string

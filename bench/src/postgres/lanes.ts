@@ -1,16 +1,17 @@
-import pg from 'pg'
 import type { Quota } from '../contestants/contestant.ts'
 import { type BatchOptions, batchesOf, type CallersLane } from '../redis/batches.ts'
 import { type CallersTimed, interleaveLanes } from '../redis/rounds.ts'
 import { article } from './article.ts'
 import { flexible } from './flexible.ts'
-import { coalescing, plain, wrapped } from './sluice.ts'
+import { poolIn } from './pool.ts'
+import { plain } from './sluice.ts'
+import { coalescing, wrapped } from './sluice-wrapped.ts'
 import { update } from './update.ts'
 import type { Opened, Way } from './way.ts'
 
 export type WayName = 'article' | 'update' | 'plain' | 'coalescing' | 'resilient' | 'flexible'
 
-const WAYS: Readonly<Record<WayName, Way>> = { article, update, plain, coalescing, resilient: wrapped, flexible }
+export const POSTGRES_WAYS: Readonly<Record<WayName, Way>> = { article, update, plain, coalescing, resilient: wrapped, flexible }
 const MANY = 50_000
 
 export interface LanesInput extends BatchOptions {
@@ -26,7 +27,7 @@ export interface LanesInput extends BatchOptions {
 /** Ways side by side on one server, each in a schema of its own, with as many connections as callers. */
 export async function compareWays({ url, quota, callers, keys, ways, seconds, ...options }: LanesInput): Promise<CallersTimed[]> {
   const opened: { lane: CallersLane; close(): Promise<void> }[] = []
-  for (const name of ways) opened.push(await open(WAYS[name], name, { url, quota, callers, keys }))
+  for (const name of ways) opened.push(await open(POSTGRES_WAYS[name], name, { url, quota, callers, keys }))
   const timed = await interleaveLanes(
     opened.map(({ lane }) => batchesOf(lane, options)),
     seconds,
@@ -61,15 +62,4 @@ async function open(
       await pool.end()
     },
   }
-}
-
-/** A pool whose connections stand in a schema that is made for it anew. */
-export async function poolIn(url: string, schema: string, max: number, options = ''): Promise<pg.Pool> {
-  const maker = new pg.Client({ connectionString: url })
-  await maker.connect()
-  await maker.query(`drop schema if exists ${schema} cascade; create schema ${schema}`)
-  await maker.end()
-  const pool = new pg.Pool({ connectionString: url, max, options: `-c search_path=${schema} ${options}` })
-  pool.on('error', () => {})
-  return pool
 }

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { createLimiter, tokenBucket } from 'sluice'
 import { pg as port, postgresStore } from 'sluice/postgres'
 import { makeArticle, takeToken } from './article.ts'
-import { poolIn } from './lanes.ts'
+import { poolIn } from './pool.ts'
 
 export interface SessionsInput {
   readonly url: string

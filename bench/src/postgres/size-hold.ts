@@ -1,7 +1,7 @@
 import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
-import { poolIn } from './lanes.ts'
+import { poolIn } from './pool.ts'
 
 export interface SizeInput {
   readonly url: string

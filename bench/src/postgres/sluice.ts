@@ -1,15 +1,11 @@
 import { createLimiter, type Store, tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
-import { resilient, withCoalescing } from 'sluice/wrap'
 import type { Way } from './way.ts'
 
 /** Deadlines are the defaults everywhere: a request that is late is undecided, and counted as such. */
 export const plain: Way = over('Sluice', (store) => store)
-export const coalescing: Way = over('Sluice, coalescing', (store) => withCoalescing(store))
-/** The wrappers in their recommended order, with their defaults. */
-export const wrapped: Way = over('Sluice, resilient', (store) => resilient(store))
 
-function over(name: string, wrap: (store: Store) => Store): Way {
+export function over(name: string, wrap: (store: Store) => Store): Way {
   return {
     name,
     prepare: (pool) => postgresStore({ client: pg(pool) }).migrate(),

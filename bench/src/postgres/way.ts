@@ -4,6 +4,8 @@ import type { Quota } from '../contestants/contestant.ts'
 /** A way of keeping a limit in PostgreSQL, over a pool of its own in a schema of its own. */
 export interface Way {
   readonly name: string
+  /** What it promises: a token bucket, or its limit in every window. Default `bucket`. */
+  readonly promise?: 'bucket' | 'window'
   /** Makes tables and functions, once for each schema. */
   prepare(pool: pg.Pool, quota: Quota): Promise<void>
   /** Opens what `prepare` made: ready for its first request. */

@@ -7,7 +7,7 @@ import { openWayLane } from './way-lane.ts'
  * One lane in a process of its own: no other has shaped its heap or its compiled code. `lane-process.js INPUT` says its name over the
  * channel when it is open, then answers each order.
  */
-export type Order = 'warm-up' | 'batch' | 'close'
+type Order = 'warm-up' | 'batch' | 'close'
 
 const { lane: input, place } = JSON.parse(process.argv[2] ?? '') as { lane: LaneInput; place: LanePlace }
 const { lane, close } = 'way' in input ? await openWayLane(input, place) : await openRulesLane(input, place)

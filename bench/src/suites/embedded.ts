@@ -8,9 +8,8 @@ import { service } from '../embedded/service.ts'
 import { size } from '../embedded/size.ts'
 import { thisMachine } from '../machine.ts'
 import type { Part } from '../part.ts'
-import { figure } from '../report.ts'
-import { runParts } from './run-parts.ts'
-import type { Suite } from './suite.ts'
+import { chosenOf, runParts } from './run-parts.ts'
+import { headOf, type Suite } from './suite.ts'
 
 const PARTS: readonly Part[] = [hot, keys, algorithms, rules, http, service, size]
 const SECONDS = 3
@@ -23,14 +22,14 @@ export const embedded: Suite = {
   gates: true,
   async run({ seconds = SECONDS, parts, gates: withGates = false, say, atEnd }) {
     const machine = thisMachine()
-    const asked = PARTS.filter(({ name }) => parts === undefined || parts.includes(name))
-    const { texts, results } = await runParts(withGates ? [...asked, gates] : asked, { seconds, say, atEnd })
-    const { cores, cpu, load, node } = machine
+    const asked = chosenOf(PARTS, parts)
+    const { texts, results, documents } = await runParts(withGates ? [...asked, gates] : asked, { seconds, say, atEnd })
+    const where = headOf(machine)
     const head = [
       'embedded: what must be reached, and what it is held against',
-      `machine: ${cores} cores (${cpu}), load ${figure(load, 2)} at the start; node ${node}; ${seconds} s a comparison`,
+      `machine: ${where}; ${seconds} s a comparison`,
       'Figures are medians of ratios within a round: both sides run in small batches by turns. Compare ratios, not machines.',
     ].join('\n')
-    return { text: [head, ...texts].join('\n\n'), results: { suite: 'embedded', machine, seconds, parts: results } }
+    return { text: [head, ...texts].join('\n\n'), where, documents, results: { suite: 'embedded', machine, seconds, parts: results } }
   },
 }

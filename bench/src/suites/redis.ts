@@ -11,10 +11,9 @@ import type { RedisOptions, RedisPart } from '../redis/redis-part.ts'
 import type { Way } from '../redis/ways.ts'
 import { redisTime } from '../redis/redis-time.ts'
 import { rules } from '../redis/rules.ts'
-import { figure } from '../report.ts'
 import { openPrivateServer, type PrivateServer } from '../server.ts'
-import { runParts } from './run-parts.ts'
-import type { Suite, SuiteOptions } from './suite.ts'
+import { chosenOf, runParts } from './run-parts.ts'
+import { headOf, type Suite, type SuiteOptions } from './suite.ts'
 
 const PARTS: readonly RedisPart[] = [hot, different, oneCaller, redisTime, denied, memory, rules, peers, cluster]
 const SECONDS = 2.5
@@ -27,17 +26,16 @@ export const redis: Suite = {
   async run({ seconds = SECONDS, parts, say, atEnd }) {
     const server = await openPrivateServer({ atEnd })
     const options: RedisOptions = { seconds, say, atEnd, server, grantOf: grants(server, { seconds, say, atEnd }) }
-    const chosen = PARTS.filter(({ name }) => parts === undefined || parts.includes(name))
-    const { texts, results } = await runParts(chosen, options)
+    const { texts, results, documents } = await runParts(chosenOf(PARTS, parts), options)
     const { machine } = server
-    const { cores, cpu, load, node } = machine
+    const where = headOf(machine, `Redis ${machine.redis}, private, one TCP connection a way`)
     const head = [
       'redis: what the store and its wrappers must reach, and what they are held against',
-      `machine: ${cores} cores (${cpu}), load ${figure(load, 2)} at the start; node ${node}; Redis ${machine.redis}, private, one TCP connection a way; ${seconds} s a comparison`,
+      `machine: ${where}; ${seconds} s a comparison`,
       'Figures are medians of ratios within a round: all ways run in batches by turns on one server. Compare ratios, not machines.',
       `Over-grant: burst ${GRANT.burst}, ${GRANT.rate}/s, ${GRANT.callers} callers on one key, every interval audited on the server's clock.`,
     ].join('\n')
-    return { text: [head, ...texts].join('\n\n'), results: { suite: 'redis', machine, seconds, parts: results } }
+    return { text: [head, ...texts].join('\n\n'), where, documents, results: { suite: 'redis', machine, seconds, parts: results } }
   },
 }
 

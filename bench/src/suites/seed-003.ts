@@ -5,9 +5,9 @@ import { sluice } from '../contestants/sluice.ts'
 import { watch } from '../contestants/watch.ts'
 import { measureOverGrant, type OverGrant } from '../over-grant.ts'
 import { figure, percent, table } from '../report.ts'
-import { openServer, type Server } from '../server.ts'
+import { openServer } from '../server.ts'
 import { measureSpeed, type Speed } from '../speed.ts'
-import type { Suite } from './suite.ts'
+import { headOf, type Suite } from './suite.ts'
 
 /** The article's three, in its order, its program once more as lean as it can be, and Sluice. */
 export const CONTESTANTS: readonly Contestant[] = [luaArticle, multiCommand, watch, lua, sluice]
@@ -54,19 +54,21 @@ export const seed003: Suite = {
     say(`part 2 of 2, speed: ${ROUNDS} rounds of ${CONTESTANTS.length} x ${figure(roundMs)} ms`)
     const speeds = await measureSpeed(CONTESTANTS, { url, rounds: ROUNDS, roundMs, ...SPEED })
     const { machine, origin } = server
+    const whose = origin === 'private' ? 'a private server on this machine' : 'the server of SLUICE_REDIS_URL'
+    const where = headOf(machine, `Redis ${machine.redis}, ${whose}`)
     return {
-      text: [head(server), grantText(grants, seconds), speedText(speeds, grants, roundMs)].join('\n\n'),
+      where,
+      documents: {},
+      text: [head(where), grantText(grants, seconds), speedText(speeds, grants, roundMs)].join('\n\n'),
       results: { suite: 'seed-003', machine, server: origin, seconds, overGrant: grants, speed: speeds },
     }
   },
 }
 
-function head({ machine, origin }: Server): string {
-  const { cores, cpu, load, node, redis } = machine
-  const whose = origin === 'private' ? 'a private server on this machine' : 'the server of SLUICE_REDIS_URL'
+function head(where: string): string {
   return [
     'seed-003: Benchmarking Token Bucket Rate Limiters, measured anew',
-    `machine: ${cores} cores (${cpu}), load ${figure(load, 2)}; node ${node}; Redis ${redis}, ${whose}`,
+    `machine: ${where}`,
     "The article's figures are quoted, not measured: another machine (Apple M3 Pro, 12 cores), Redis 7, Go 1.25. Compare rows, not machines.",
     "Callers live in this one process. Both Lua, multi-command and Sluice share one connection among them (the driver's pipelining); every",
     'WATCH caller has its own, because a WATCH belongs to its connection.',

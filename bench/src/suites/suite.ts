@@ -1,3 +1,6 @@
+import type { Machine } from '../machine.ts'
+import { figure } from '../report.ts'
+
 export interface SuiteOptions {
   /** Shortens or lengthens what the suite measures; each suite says what it means. */
   readonly seconds?: number
@@ -16,6 +19,10 @@ export interface SuiteResult {
   readonly text: string
   /** The same for programs: plain JSON. */
   readonly results: unknown
+  /** Machine and versions, in one line. */
+  readonly where: string
+  /** By the names of the parts that were measured: what documents show of them, as Markdown. */
+  readonly documents: Readonly<Record<string, string>>
 }
 
 /** A benchmark that can be asked for by name. */
@@ -29,6 +36,11 @@ export interface Suite {
   readonly gates?: boolean
   /** Rejects with MissingEngine where there is nothing to run against. */
   run(options: SuiteOptions): Promise<SuiteResult>
+}
+
+/** Machine and versions in one line, for tables and documents. */
+export function headOf({ cores, cpu, load, node }: Machine, ...more: readonly string[]): string {
+  return [`${cores} cores (${cpu}), load ${figure(load, 2)} at the start; node ${node}`, ...more].join('; ')
 }
 
 /** The server a suite needs is not there; the message is all there is to say. */

@@ -1,0 +1,110 @@
+import { sorted, quantileOf } from '../statistics.ts'
+
+/** What a way is asked: one request, by its number. */
+export interface Asked {
+  ask(index: number): Promise<unknown>
+  /** Whether the answer lets the request pass. @throws where nothing was decided */
+  passed(answer: unknown): boolean
+}
+
+/** Requests that came whether or not earlier ones were answered. Times in microseconds. */
+export interface OpenRound {
+  readonly total: number
+  readonly allowed: number
+  readonly refused: number
+  /** Without a decision: late, refused by a breaker or a queue, failed, or never answered. */
+  readonly undecided: number
+  /** Message -> how often. */
+  readonly reasons: Readonly<Record<string, number>>
+  /** From the instant at which a request was due until its answer, undecided ones included: what it waited for its turn counts. */
+  readonly latency: { readonly p50: number; readonly p99: number; readonly longest: number }
+  /** From the instant at which a request was due until it was made: what this process had to do first. It is part of the latency. */
+  readonly late: { readonly p50: number; readonly p99: number }
+  /** From the first request until the last answer, in milliseconds. */
+  readonly elapsedMs: number
+}
+
+/** Time before the first arrival, in milliseconds. */
+const LEAD_MS = 2
+/** So long after the last arrival a request that was not answered counts as undecided, in milliseconds. */
+const PATIENCE_MS = 10_000
+const MICROS = 1_000
+
+/**
+ * Makes requests at the given instants (milliseconds, in order), and measures each from the instant at which it was due (no coordinated
+ * omission). The event loop is turned without a pause, because a timer fires at whole milliseconds and would bring arrivals in bunches,
+ * which favours who joins calls. Each turn makes one request at most, as sockets are read one after the other.
+ */
+export function openLoop({ ask, passed }: Asked, arrivals: Float64Array): Promise<OpenRound> {
+  const total = arrivals.length
+  const [latencies, lates] = [new Float64Array(total).fill(Number.NaN), new Float64Array(total)]
+  const reasons = new Map<string, number>()
+  let [next, answered, allowed, undecided, first, last] = [0, 0, 0, 0, 0, 0]
+  return new Promise((resolve) => {
+    const started = performance.now() + LEAD_MS
+    let patience: NodeJS.Timeout | undefined
+    const finish = (): void => {
+      clearTimeout(patience)
+      const lost = total - answered
+      const waited = performance.now() - started
+      for (const [index, latency] of latencies.entries()) if (Number.isNaN(latency)) latencies[index] = waited - (arrivals[index] as number)
+      if (lost > 0) reasons.set('never answered', lost)
+      resolve({
+        total,
+        allowed,
+        refused: answered - allowed - undecided,
+        undecided: undecided + lost,
+        reasons: Object.fromEntries(reasons),
+        latency: quantiles(latencies),
+        late: quantiles(lates),
+        elapsedMs: last - first,
+      })
+    }
+    const settle = (index: number, decide: () => boolean): void => {
+      // Whoever is answered after the end was counted already.
+      if (!Number.isNaN(latencies[index])) return
+      last = performance.now()
+      latencies[index] = last - started - (arrivals[index] as number)
+      try {
+        if (decide()) allowed += 1
+      } catch (error) {
+        undecided += 1
+        const message = error instanceof Error ? error.message : String(error)
+        reasons.set(message, (reasons.get(message) ?? 0) + 1)
+      }
+      answered += 1
+      if (answered === total) finish()
+    }
+    const fire = (index: number): void => {
+      const fail = (error: unknown): void =>
+        settle(index, () => {
+          throw error
+        })
+      try {
+        ask(index).then((answer) => settle(index, () => passed(answer)), fail)
+      } catch (error) {
+        fail(error)
+      }
+    }
+    const turn = (): void => {
+      const now = performance.now() - started
+      if (now >= (arrivals[next] as number)) {
+        lates[next] = now - (arrivals[next] as number)
+        if (next === 0) first = performance.now()
+        next += 1
+        fire(next - 1)
+      }
+      if (next < total) return void setImmediate(turn)
+      patience = setTimeout(finish, PATIENCE_MS)
+      if (answered === total) clearTimeout(patience)
+    }
+    if (total === 0) return finish()
+    setImmediate(turn)
+  })
+}
+
+function quantiles(values: Float64Array): { p50: number; p99: number; longest: number } {
+  const all = sorted(values)
+  const at = (share: number): number => quantileOf(all, share) * MICROS
+  return { p50: at(0.5), p99: at(0.99), longest: at(1) }
+}

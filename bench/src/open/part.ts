@@ -1,0 +1,52 @@
+import type { Engines } from '../engines.ts'
+import type { Part, PartOptions, PartResult } from '../part.ts'
+import type { WayName } from '../postgres/lanes.ts'
+import type { Way } from '../redis/ways.ts'
+import { openResult } from './result.ts'
+import { openRounds, startLanes } from './rounds.ts'
+import type { OpenKeys, OpenPlace, OpenSettings } from './lane-order.ts'
+
+export interface OpenPartOptions extends PartOptions {
+  readonly engines: Engines
+}
+
+/** The baseline first. */
+const REDIS: readonly Way[] = ['lua', 'sluice', 'resilient', 'flexible', 'express-store']
+const POSTGRES: readonly WayName[] = ['update', 'plain', 'resilient', 'flexible']
+const CALLERS = 64
+/** Nobody is refused. */
+const QUOTA = { tokens: 1_000_000, per: '1s', burst: 10_000_000 } as const
+
+export const OPEN_PARTS: readonly Part<OpenPartOptions>[] = [
+  openPart('redis', 'many', 'Redis, one of 10,000 keys at random, against one EVALSHA per request'),
+  openPart('redis-hot', 'one', 'Redis, one key, against one EVALSHA per request'),
+  openPart('postgres', 'many', 'PostgreSQL, one of 10,000 keys at random, against one prepared UPDATE per request'),
+  openPart('postgres-hot', 'one', 'PostgreSQL, one key, against one prepared UPDATE per request'),
+]
+
+function openPart(name: string, keys: OpenKeys, title: string): Part<OpenPartOptions> {
+  return {
+    name,
+    title,
+    async run(options): Promise<PartResult> {
+      const lanes = await startLanes(await placesOf(name, keys, options), options)
+      return openResult(await openRounds(lanes, { ...options, own: keys === 'many' }))
+    },
+  }
+}
+
+async function placesOf(name: string, keys: OpenKeys, { engines }: OpenPartOptions): Promise<OpenPlace[]> {
+  const settings = (url: string, index: number): OpenSettings => ({
+    url,
+    callers: CALLERS,
+    keys,
+    quota: QUOTA,
+    space: `${name.replace('-', '')}${index}`,
+  })
+  if (name.startsWith('redis')) {
+    const { url } = await engines.redis()
+    return REDIS.map((way, index) => ({ ...settings(url, index), redis: way }))
+  }
+  const { url } = await engines.postgres()
+  return POSTGRES.map((way, index) => ({ ...settings(url, index), postgres: way }))
+}
