@@ -33,14 +33,14 @@ type View = Told<LimitView, 'name' | 'limit' | 'remaining' | 'replenishAfterMs' 
  * time, for a list of decisions is little else.
  */
 export function decisionJson(decision: Decided): string {
-  const { outcome, allowed, limitName, reason, retryAfterMs, limits, at, source, degraded, rules, shadow, violated } = decision
+  const { outcome, allowed, limitName, reason, retryAfterMs, limits, at, atMicros, source, degraded, rules, shadow, violated } = decision
   let json = `{"outcome":"${outcome}","allowed":${allowed}`
   if (limitName !== undefined) json += `,"limitName":${quoted(limitName)}`
   if (reason !== undefined) json += `,"reason":"${reason}"`
   if (retryAfterMs !== undefined) json += `,"retryAfterMs":${retryAfterMs}`
   json += ',"limits":['
   for (let index = 0; index < limits.length; index += 1) json += (index === 0 ? '' : ',') + viewJson(limits[index] as View)
-  json += `],"at":${at},"source":"${source}"`
+  json += `],"at":${at},"atMicros":${atMicros},"source":"${source}"`
   if (degraded !== undefined) json += `,"degraded":${JSON.stringify(degraded)}`
   json += ',"rules":['
   for (let index = 0; index < rules.length; index += 1) {
