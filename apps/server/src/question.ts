@@ -80,17 +80,26 @@ function costOf(value: unknown): number {
   throw new BadRequest(`The field cost is ${found}; expected a number above 0 with at most six decimals.`)
 }
 
-/** Header names are compared in lower case, whatever the caller wrote. */
+/** Header names are compared in lower case, whatever the caller wrote; one in two spellings stands on two lines. */
 function headersOf(value: unknown): Record<string, string | readonly string[]> {
   if (value === undefined) return NO_HEADERS
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BadRequest('The field headers must be an object of names and values.')
-  const entries = Object.entries(value).map(([name, content]): [string, string | readonly string[]] => {
-    if (typeof content === 'string') return [name.toLowerCase(), content]
-    if (Array.isArray(content) && content.every((item) => typeof item === 'string')) return [name.toLowerCase(), content]
-    throw new BadRequest(`The header ${shown(name)} is ${kindOf(content)}; expected a text or a list of texts.`)
-  })
-  return Object.fromEntries(entries)
+  const headers = new Map<string, string | readonly string[]>()
+  for (const [spelt, content] of Object.entries(value)) {
+    const name = spelt.toLowerCase()
+    const lines = linesOf(spelt, content)
+    const earlier = headers.get(name)
+    headers.set(name, earlier === undefined ? lines : [earlier, lines].flat())
+  }
+  return Object.fromEntries(headers)
+}
+
+/** A text may be several lines joined by commas; a list has one entry for each line. */
+function linesOf(name: string, content: unknown): string | readonly string[] {
+  if (typeof content === 'string') return content
+  if (Array.isArray(content) && content.every((item) => typeof item === 'string')) return content
+  throw new BadRequest(`The header ${shown(name)} is ${kindOf(content)}; expected a text or a list of texts.`)
 }
 
 /** A value as a message shows it: short, and however deep it is nested. */

@@ -35,6 +35,15 @@ describe('a limit that is used up', () => {
     '/api/search#f',
     'http://x/api/search',
     'HTTP://X:80/api/search?x=/../y',
+    '/api%2Fsearch',
+    '/api%2fsearch%2F',
+    '/api%5Csearch',
+    '/api/search;x=1',
+    '/api;a/search',
+    '/free/..;/api/search',
+    '/free/..%2fapi/search',
+    '/%2561pi/search',
+    '//host/api/search',
   ])('cannot be evaded by spelling it %s', async (target) => {
     expect(await statusOf(service.url, 'GET', target)).toBe(429)
   })
@@ -43,12 +52,9 @@ describe('a limit that is used up', () => {
     expect(await statusOf(service.url, method, '/api/search')).toBe(429)
   })
 
-  it.each(['/api/search%2f', '/api%2fsearch', '/api/search;x', '/api/search.', '*'])(
-    'is not that of %s, which the backend does not have either',
-    async (target) => {
-      expect(await statusOf(service.url, target === '*' ? 'OPTIONS' : 'GET', target)).toBe(404)
-    },
-  )
+  it.each(['/api/search.', '/api%2Esearch', '*'])('is not that of %s, which the backend does not have either', async (target) => {
+    expect(await statusOf(service.url, target === '*' ? 'OPTIONS' : 'GET', target)).toBe(404)
+  })
 
   it.each([
     ['GET', '/livez', 200],

@@ -68,7 +68,9 @@ function factsOf(request: IncomingMessage, { method, uri, host }: Told & { reado
   return {
     method: method ?? request.method ?? 'GET',
     path: uri,
-    headers: host === undefined ? request.headers : { ...request.headers, host },
+    // Proxies in a row join the hosts that each was asked for.
+    headers: host === undefined ? request.headers : { ...request.headers, host: host.split(',') },
+    rawHeaders: request.rawHeaders,
     ...(ip === undefined ? {} : { ip }),
   }
 }

@@ -14,6 +14,7 @@ const READER: RequestReader<ExpressRequest> = {
   method: ({ method }) => method ?? 'GET',
   target: ({ originalUrl }) => originalUrl,
   headers: ({ headers }) => headers,
+  rawHeaders: ({ rawHeaders }) => rawHeaders,
   // Below a mounted router the pattern it was mounted at is not known, only the path that matched: that may name somebody.
   route: ({ baseUrl, route }) => (baseUrl === '' && typeof route?.path === 'string' ? route.path : undefined),
 }

@@ -8,7 +8,10 @@ export interface FastifyRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  readonly raw: { readonly socket: { readonly remoteAddress?: string | undefined } }
+  readonly raw: {
+    readonly rawHeaders?: readonly string[] | undefined
+    readonly socket: { readonly remoteAddress?: string | undefined }
+  }
   readonly routeOptions?: { readonly url?: string | undefined }
 }
 
@@ -30,6 +33,7 @@ const READER: RequestReader<FastifyRequest> = {
   method: ({ method }) => method,
   target: ({ url }) => url,
   headers: ({ headers }) => headers,
+  rawHeaders: ({ raw }) => raw.rawHeaders,
   route: ({ routeOptions }) => routeOptions?.url,
 }
 

@@ -26,6 +26,7 @@ export interface FetchLimit<Rest extends readonly unknown[]> {
 const READER: RequestReader<Request> = {
   method: ({ method }) => method,
   target: ({ url }) => url,
+  // A Headers object has joined what stood on several lines: a value with a comma counts as several.
   headers: ({ headers }) => Object.fromEntries(headers),
 }
 

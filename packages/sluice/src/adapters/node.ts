@@ -9,6 +9,7 @@ export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly rawHeaders?: readonly string[] | undefined
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
@@ -29,6 +30,7 @@ const READER: RequestReader<NodeRequest> = {
   method: ({ method }) => method ?? 'GET',
   target: ({ url }) => url ?? '/',
   headers: ({ headers }) => headers,
+  rawHeaders: ({ rawHeaders }) => rawHeaders,
 }
 
 /** Resolved once for all requests. */

@@ -1,16 +1,19 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import type { Request } from '../identity/request.ts'
 import type { Policy } from '../policy/policy.ts'
-import { holds, type Rule } from '../policy/rule.ts'
+import { type Rule, truthOf } from '../policy/rule.ts'
 
 /** A request of which nothing is known: what a bare key comes with. */
 export const NOBODY: Request = {
   method: '',
   path: '*',
   exactPath: '*',
+  readings: undefined,
   query: '',
   host: undefined,
+  hosts: undefined,
   headers: {},
+  rawHeaders: undefined,
   address: undefined,
   network: undefined,
   trustedPeer: false,
@@ -27,7 +30,8 @@ export type FindByKey = (name: string | undefined) => readonly Rule[]
 export function indexByName({ rules }: Policy): FindByKey {
   const active = rules.filter(({ mode }) => mode !== 'off')
   const asking = active.filter(
-    ({ match: { path, methods, hosts, when } }) => (path ?? methods ?? hosts) === undefined && when.every((one) => holds(one, NOBODY)),
+    ({ match: { path, methods, hosts, when } }) =>
+      (path ?? methods ?? hosts) === undefined && when.every((one) => truthOf(one, NOBODY) === true),
   )
   const named = new Map(rules.map((rule): [string, readonly Rule[]] => [rule.name, rule.mode === 'off' ? [] : [rule]]))
   return (name) => {

@@ -9,7 +9,10 @@ import { chargeOf, type Terms } from './charges.ts'
 /** What a policy does with a request, and why. It names keys in clear: it is for the operator, not for clients. */
 export interface Explanation {
   readonly method: string
+  /** `(ambiguous)` where an upstream may read it as one path or another. */
   readonly path: string
+  /** Where an upstream may read the path in several ways: each of them; `any` where they are too many to list. */
+  readonly readings?: readonly string[] | 'any'
   readonly host?: string
   /** The client's address, as forwarding headers of trusted proxies tell it. */
   readonly address?: string
@@ -38,11 +41,12 @@ export interface RuleExplanation {
 
 /** @param cost micro-tokens: what the caller says the request costs, instead of what the rules say */
 export function explainRules(policy: Policy, request: Request, cost: number | undefined, terms: Terms): Explanation {
-  const { method, path, host, address } = request
+  const { method, path, readings, host, address } = request
   const exempt = exemptionOf(policy.exempt, request)
   return {
     method,
     path,
+    ...(readings === undefined ? {} : { readings: readings === 'any' ? readings : readings.map((reading) => reading.path) }),
     ...(host === undefined ? {} : { host }),
     ...(address === undefined ? {} : { address }),
     ...(exempt === undefined ? {} : { exempt: exempt.text }),

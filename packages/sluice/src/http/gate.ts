@@ -14,6 +14,8 @@ export interface RequestReader<Request> {
   /** The request target as the client sent it. */
   target(request: Request): string
   headers(request: Request): Headers
+  /** Names and values in turn, one pair for each line; without it a comma in a value is taken for several lines. */
+  rawHeaders?(request: Request): readonly string[] | undefined
   /** The matched route as a pattern, never a concrete path; undefined where it is not known. */
   route?(request: Request): string | undefined
 }
@@ -61,11 +63,13 @@ type Ask<Request> = Gate<Request>['ask']
 function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, reader: RequestReader<Request>): Ask<Request> {
   return async (request, peer) => {
     const route = reader.route?.(request)
+    const rawHeaders = reader.rawHeaders?.(request)
     const charged = typeof cost === 'function' ? await cost(request) : cost
     const decision = await engine.decide({
       method: reader.method(request),
       path: reader.target(request),
       headers: reader.headers(request),
+      ...(rawHeaders === undefined ? {} : { rawHeaders }),
       ...(peer === undefined ? {} : { ip: peer }),
       ...(charged === undefined ? {} : { cost: charged }),
       ...(route === undefined ? {} : { route }),

@@ -1,6 +1,7 @@
 import { groupAddress, parseAddress } from './address.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { normalizePath } from './path.ts'
+import { AMBIGUOUS } from './ambiguous.ts'
+import { readPath } from './path-readings.ts'
 import { pathTemplate } from './path-template.ts'
 import { prefixesOf, type Source } from './source.ts'
 
@@ -15,7 +16,7 @@ export function canonicalValue(source: Source, text: string): string | undefined
     case 'ip':
       return networkOf(name, text)
     case 'path': {
-      const path = normalizePath(text).toLowerCase()
+      const path = text === AMBIGUOUS ? text : readPath(text).path
       return name === 'template' ? pathTemplate(path) : path
     }
     case 'method': {

@@ -32,7 +32,7 @@ export function isTrustedPeer(peer: string | undefined, trust: TrustedProxies): 
 }
 
 /** A header field as one text, repeated ones joined as HTTP joins them; undefined where it is missing. */
-export function headerText(headers: Headers, name: string): string | undefined {
+function headerText(headers: Headers, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined
   if (typeof value === 'string') return value
   return Array.isArray(value) && value.length > 0 ? value.join(', ') : undefined

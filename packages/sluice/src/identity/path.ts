@@ -5,9 +5,9 @@
  */
 export function normalizePath(target: string): string {
   if (target === '*') return target
-  const plain = target.replace(/[?#].*$/s, '').replaceAll('\\', '/')
+  const plain = withoutQuery(target).replaceAll('\\', '/')
   const kept: string[] = []
-  for (const segment of decodeUnreserved(withoutAuthority(plain)).split('/')) {
+  for (const segment of encodePath(withoutAuthority(plain)).split('/')) {
     if (segment === '..') kept.pop()
     else if (segment !== '' && segment !== '.') kept.push(segment)
   }
@@ -17,7 +17,7 @@ export function normalizePath(target: string): string {
 /** As `normalizePath`, and a slash at the end stays: for policies that tell `/a` from `/a/`. */
 export function normalizePathExactly(target: string): string {
   const path = normalizePath(target)
-  return path !== '/' && /[/\\](?:\.|%2e){0,2}$/i.test(target.replace(/[?#].*$/s, '')) ? `${path}/` : path
+  return path !== '/' && /[/\\](?:\.|%2e){0,2}$/i.test(withoutQuery(target)) ? `${path}/` : path
 }
 
 /** The query of a request target, without its question mark; empty where there is none. */
@@ -28,13 +28,20 @@ export function queryOf(target: string): string {
   return target.slice(start + 1, fragment === -1 ? undefined : fragment)
 }
 
+/** A request target without its query and fragment. */
+export function withoutQuery(target: string): string {
+  const end = target.search(/[?#]/)
+  return end === -1 ? target : target.slice(0, end)
+}
+
 /** Only a target with a scheme has an authority: a leading `//` is an empty segment, not a host. */
-function withoutAuthority(path: string): string {
-  const absolute = /^[a-z][a-z\d+.-]*:\/\/[^/]*/i.exec(path)
+export function withoutAuthority(path: string): string {
+  const absolute = /^[a-z][a-z\d+.-]*:[/\\]{2}[^/\\]*/i.exec(path)
   return absolute === null ? path : path.slice(absolute[0].length)
 }
 
-function decodeUnreserved(path: string): string {
+/** A path with its unreserved characters decoded and all others that need it encoded, in upper case. Idempotent. */
+export function encodePath(path: string): string {
   return path.replace(/%([\da-f]{2})|%|[^!-~]+/gi, (found, hex: string | undefined) => {
     if (hex !== undefined) {
       const character = String.fromCharCode(Number.parseInt(hex, 16))

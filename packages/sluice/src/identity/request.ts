@@ -1,7 +1,10 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { groupAddress } from './address.ts'
-import { clientAddress, headerText, type Headers, isTrustedPeer } from './client-address.ts'
-import { normalizePathExactly, queryOf } from './path.ts'
+import { AMBIGUOUS } from './ambiguous.ts'
+import { clientAddress, type Headers, isTrustedPeer } from './client-address.ts'
+import { type HeaderFields, headerLines } from './header-lines.ts'
+import { queryOf } from './path.ts'
+import { readPath, type ReadPath } from './path-readings.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
 /** Claims of a token that was verified, here or by whoever hands them in; unverified ones do not belong here. */
@@ -13,6 +16,11 @@ export interface RequestFacts {
   /** The request target as it came: query, absolute form and odd spellings are fine. */
   readonly path: string
   readonly headers: Headers
+  /**
+   * Names and values in turn, one pair for each line, as node has them. They tell a field that stood on several lines from one whose value has
+   * a comma; without them a comma is taken for several lines, unless the field is a list of them.
+   */
+  readonly rawHeaders?: readonly string[]
   /** The peer's address, that of the socket; forwarding headers are read on top of it where the peer is trusted. */
   readonly ip?: string
   readonly claims?: Claims
@@ -23,15 +31,13 @@ export interface RequestFacts {
 }
 
 /** The same facts, read once and in one spelling. */
-export interface Request {
+export interface Request extends ReadPath, HeaderFields {
   readonly method: string
-  /** Normalised and in lower case: routers differ on case, so rules do not tell cases apart. */
-  readonly path: string
-  /** As `path`, with its case and a slash at its end, for policies that tell these apart. */
-  readonly exactPath: string
   readonly query: string
+  /** AMBIGUOUS where there are several. */
   readonly host: string | undefined
-  readonly headers: Headers
+  /** Present where there are several. */
+  readonly hosts?: readonly string[] | undefined
   /** The client's address in its one spelling. */
   readonly address: string | undefined
   /** The address by prefix, as keys use it. */
@@ -42,19 +48,23 @@ export interface Request {
 
 /** @throws LimiterError INVALID_OPTIONS where method, path or headers are missing */
 export function readRequest(facts: RequestFacts, claims: Claims | undefined, trust: TrustedProxies): Request {
-  const { method, path, headers, ip } = facts
+  const { method, path, headers, rawHeaders, ip } = facts
   if (typeof method !== 'string' || typeof path !== 'string' || typeof headers !== 'object' || headers === null) {
     throw new LimiterError('INVALID_OPTIONS', 'the facts of a request need method, path and headers')
   }
-  const exactPath = normalizePathExactly(path)
   const address = clientAddress(ip, headers, trust)
+  const hosts = hostsOf({ headers, rawHeaders })
+  const read = readPath(path)
   return {
     method: method.toUpperCase(),
-    path: (exactPath.length > 1 && exactPath.endsWith('/') ? exactPath.slice(0, -1) : exactPath).toLowerCase(),
-    exactPath,
+    path: read.path,
+    exactPath: read.exactPath,
+    readings: read.readings,
     query: queryOf(path),
-    host: hostOf(headers),
+    host: hosts.length > 1 ? AMBIGUOUS : hosts[0],
+    hosts: hosts.length > 1 ? hosts : undefined,
     headers,
+    rawHeaders,
     address,
     network: address === undefined ? undefined : groupAddress(address),
     trustedPeer: isTrustedPeer(ip, trust),
@@ -63,7 +73,13 @@ export function readRequest(facts: RequestFacts, claims: Claims | undefined, tru
 }
 
 /** The Host field in lower case, without port and final dot. It is the client's word. */
-function hostOf(headers: Headers): string | undefined {
-  const text = headerText(headers, ':authority') ?? headerText(headers, 'host')
-  return text?.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+function hostsOf(fields: HeaderFields): readonly string[] {
+  const authority = headerLines(fields, ':authority')
+  const host = headerLines(fields, 'host')
+  if (authority.length + host.length < 2) return [...authority, ...host].map(hostOf)
+  return [...new Set([...authority, ...host].map(hostOf))]
+}
+
+function hostOf(text: string): string {
+  return text.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 }

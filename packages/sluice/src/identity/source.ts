@@ -1,6 +1,8 @@
 import { groupAddress } from './address.ts'
+import { AMBIGUOUS } from './ambiguous.ts'
 import { isBot } from './bot.ts'
-import { headerText } from './client-address.ts'
+import { headerLines, headerValue } from './header-lines.ts'
+import type { PathReading } from './path-readings.ts'
 import { pathTemplate } from './path-template.ts'
 import type { Request } from './request.ts'
 
@@ -10,8 +12,13 @@ export interface Source {
   readonly text: string
   /** It says nothing about who asks: no pseudonym stands for its values. */
   readonly neutral?: true
+  /** AMBIGUOUS where the request gives several values, whatever they are: all such requests share it. */
   read(request: Request): string | undefined
+  /** Where the value is AMBIGUOUS, each that an upstream may take; `any`: too many to list. Undefined where `read` says it all. */
+  alternatives?(request: Request): Alternatives | undefined
 }
+
+export type Alternatives = readonly (string | undefined)[] | 'any'
 
 export const SOURCE_FORM: string =
   'header:<name>, query:<name>, cookie:<name>, jwt:<claim>, ip:address, ip:/<prefix>, path:, path:template, method:, host:, ua:bot or const:<text>'
@@ -26,12 +33,12 @@ export function parseSource(text: string): Source | undefined {
   const colon = text.indexOf(':')
   const kind = text.slice(0, Math.max(0, colon))
   const name = text.slice(colon + 1)
-  const read = readers.get(kind)?.(name)
-  if (read === undefined) return undefined
-  return { text: kind === 'header' ? text.toLowerCase() : text, ...(NEUTRAL.has(kind) ? { neutral: true } : {}), read }
+  const reader = readers.get(kind)?.(name)
+  if (reader === undefined) return undefined
+  return { text: kind === 'header' ? text.toLowerCase() : text, ...(NEUTRAL.has(kind) ? { neutral: true } : {}), ...reader }
 }
 
-/** The first of several sources that has a value. */
+/** The first of several sources that has a value; one that is ambiguous has one. */
 export function firstOf(sources: readonly Source[]): Source {
   return {
     text: sources.map((source) => source.text).join(' or '),
@@ -42,46 +49,67 @@ export function firstOf(sources: readonly Source[]): Source {
       }
       return undefined
     },
+    alternatives(request) {
+      const found: (string | undefined)[] = []
+      for (const source of sources) {
+        const several = source.alternatives?.(request)
+        if (several === 'any') return several
+        const values = several ?? [source.read(request)]
+        found.push(...values.filter((value) => value !== undefined))
+        if (!values.includes(undefined)) return found.length < 2 ? undefined : found
+      }
+      return found.length === 0 ? undefined : [...found, undefined]
+    },
   }
 }
 
-/** All values of a repeatable source: every one of a query's parameters, every field of a header. */
-export function valuesOf(kind: 'header' | 'query', name: string, request: Request): readonly string[] {
-  if (kind === 'query') return parameters(request.query, name)
-  const value = Object.hasOwn(request.headers, name) ? request.headers[name] : undefined
-  return typeof value === 'string' ? [value] : Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+/** A source whose values are made from those of another. */
+export function derived(source: Source, text: string, make: (value: string | undefined, request: Request) => string | undefined): Source {
+  return {
+    text,
+    read: (request) => make(source.read(request), request),
+    alternatives(request) {
+      const several = source.alternatives?.(request)
+      return several === undefined || several === 'any' ? several : several.map((value) => make(value, request))
+    },
+  }
 }
 
+/** All values of a repeatable source: every one of a query's parameters, every line of a header. */
+export function valuesOf(kind: 'header' | 'query', name: string, request: Request): readonly string[] {
+  return kind === 'query' ? parameters(request.query, name) : headerLines(request, name)
+}
+
+/** A source over values that may stand more than once. */
+export function repeatable(text: string, values: (request: Request) => readonly string[]): Source {
+  return { text, ...manyTimes(values) }
+}
+
+type Reader = Pick<Source, 'read' | 'alternatives'>
 type Read = Source['read']
 
 const named =
-  (read: (name: string) => Read) =>
-  (name: string): Read | undefined =>
+  (read: (name: string) => Reader) =>
+  (name: string): Reader | undefined =>
     NAME.test(name) ? read(name) : undefined
 const only =
-  (expected: string, read: Read) =>
-  (name: string): Read | undefined =>
+  (expected: string, read: Reader) =>
+  (name: string): Reader | undefined =>
     name === expected ? read : undefined
+const single = (read: Read | undefined): Reader | undefined => (read === undefined ? undefined : { read })
 
-const readers: ReadonlyMap<string, (name: string) => Read | undefined> = new Map([
+const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new Map([
   ['header', named((name) => header(name.toLowerCase()))],
-  [
-    'query',
-    named(
-      (name) =>
-        ({ query }) =>
-          parameters(query, name)[0],
-    ),
-  ],
-  ['cookie', named((name) => (request) => cookie(valuesOf('header', 'cookie', request).join(';'), name))],
-  ['jwt', (name: string) => (/^[!-~]{1,128}$/.test(name) ? ({ claims }) => claim(claims, name) : undefined)],
-  ['ip', (name: string) => (name === 'address' ? ({ network }) => network : byPrefix(name))],
-  ['path', (name: string) => (name === '' ? ({ path }) => path : name === 'template' ? ({ path }) => pathTemplate(path) : undefined)],
+  ['query', named((name) => manyTimes(({ query }) => parameters(query, name)))],
+  ['cookie', named((name) => manyTimes((request) => cookies(cookieText(request), name)))],
+  ['jwt', (name: string) => single(/^[!-~]{1,128}$/.test(name) ? ({ claims }) => claim(claims, name) : undefined)],
+  ['ip', (name: string) => single(name === 'address' ? ({ network }) => network : byPrefix(name))],
+  ['path', (name: string) => (name === '' ? ofPath((path) => path) : name === 'template' ? ofPath(pathTemplate) : undefined)],
   // HEAD runs the handler of GET, so it counts as one.
-  ['method', only('', ({ method }) => (method === 'HEAD' ? 'GET' : method))],
-  ['host', only('', ({ host }) => host)],
-  ['ua', only('bot', bot)],
-  ['const', (text: string) => () => text],
+  ['method', only('', { read: ({ method }) => (method === 'HEAD' ? 'GET' : method) })],
+  ['host', only('', { read: ({ host }) => host, alternatives: ({ hosts }) => hosts })],
+  ['ua', only('bot', { read: bot, alternatives: (request) => alternativesOf(bots(request)) })],
+  ['const', (text: string) => ({ read: () => text })],
 ])
 
 /**
@@ -103,14 +131,44 @@ function byPrefix(name: string): Read | undefined {
   return ({ address }) => (address === undefined ? undefined : groupAddress(address, ...prefixes))
 }
 
-/** `true` or `false`; absent without a User-Agent. */
-function bot({ headers }: Request): string | undefined {
-  const text = headerText(headers, 'user-agent')
-  return text === undefined ? undefined : String(isBot(text))
+/** `true` or `false`; absent without a User-Agent, ambiguous where two of them differ. */
+function bot(request: Request): string | undefined {
+  const [first, ...others] = bots(request)
+  return others.every((other) => other === first) ? first : AMBIGUOUS
 }
 
-function header(name: string): Read {
-  return ({ headers }) => headerText(headers, name)
+function bots(request: Request): readonly string[] {
+  return headerLines(request, 'user-agent').map((line) => String(isBot(line)))
+}
+
+function header(name: string): Reader {
+  return {
+    read: (request) => headerValue(request, name),
+    alternatives: (request) => alternativesOf(headerLines(request, name)),
+  }
+}
+
+function manyTimes(values: (request: Request) => readonly string[]): Reader {
+  return {
+    read(request) {
+      const found = values(request)
+      return found.length > 1 ? AMBIGUOUS : found[0]
+    },
+    alternatives: (request) => alternativesOf(values(request)),
+  }
+}
+
+function alternativesOf(values: readonly string[]): Alternatives | undefined {
+  return values.length > 1 ? values : undefined
+}
+
+/** All readings of a path have one value here, or share one. */
+function ofPath(value: (path: string) => string): Reader {
+  return {
+    read: ({ path }) => value(path),
+    alternatives: ({ readings }) =>
+      Array.isArray(readings) ? readings.map(({ path }: PathReading) => value(path)) : (readings as 'any' | undefined),
+  }
 }
 
 function parameters(query: string, name: string): string[] {
@@ -132,16 +190,30 @@ function decode(text: string): string {
   }
 }
 
-function cookie(text: string, name: string): string | undefined {
+/**
+ * The values of a cookie. Old readers part cookies at commas too, and lines that were joined may have commas between them, so a value with
+ * a comma is two: the whole, and what stands before the comma.
+ */
+function cookies(text: string, name: string): readonly string[] {
+  const values: string[] = []
   for (const pair of text.split(';')) {
-    const equals = pair.indexOf('=')
-    if (equals !== -1 && pair.slice(0, equals).trim() === name)
-      return pair
-        .slice(equals + 1)
-        .trim()
-        .replace(/^"(.*)"$/, '$1')
+    const parts = pair.includes(',') ? [...pair.split(','), pair] : [pair]
+    for (const part of parts) {
+      const equals = part.indexOf('=')
+      if (equals !== -1 && part.slice(0, equals).trim() === name) values.push(unquoted(part.slice(equals + 1).trim()))
+    }
   }
-  return undefined
+  return values
+}
+
+/** Cookies have their own sign between them, whatever the lines. */
+function cookieText({ headers }: Request): string {
+  const value = Object.hasOwn(headers, 'cookie') ? headers['cookie'] : undefined
+  return typeof value === 'string' ? value : (value ?? []).join(';')
+}
+
+function unquoted(text: string): string {
+  return text.replace(/^"(.*)"$/, '$1')
 }
 
 function claim(claims: Request['claims'], name: string): string | undefined {

@@ -1,7 +1,7 @@
 import { valuesOf } from '../identity/source.ts'
 import { canonicalHeader, headerValues } from './bundle-descriptor.ts'
 import { readPositive } from './bundle-number.ts'
-import { DEAREST, fixedCost, readCost } from './cost.ts'
+import { DEAREST, dearestOf, fixedCost, readCost } from './cost.ts'
 import type { Fields } from './fields.ts'
 import type { Issues } from './issues.ts'
 import type { Cost } from './rule.ts'
@@ -10,7 +10,7 @@ const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
 
 /**
  * What a request costs: `fixed_cost`, or what the client says in a header or parameter. `default_cost` stands where it says
- * nothing, no decimal of at most six places, or nothing above 0. Of several values the dearest counts.
+ * nothing, no plain decimal, or nothing above 0. Of several values the dearest counts.
  */
 export function readBundleCost(config: Fields, issues: Issues): Cost | undefined {
   const from = config.text('cost_source', SOURCE_FORM, (text) => text === 'fixed' || /^(?:header|query):[A-Za-z0-9_-]{1,128}$/.test(text))
@@ -34,9 +34,6 @@ export function readBundleCost(config: Fields, issues: Issues): Cost | undefined
     text: kind === 'header' ? `header:${canonicalHeader(name)}` : from,
     unknown: fallback,
     most: max,
-    of(request) {
-      const found = values(request)
-      return found.length === 0 ? fallback : Math.max(...found.map(one))
-    },
+    of: (request) => dearestOf(values(request), fallback, one),
   }
 }

@@ -1,5 +1,5 @@
 import type { Request } from '../identity/request.ts'
-import { parseSource, type Source, valuesOf } from '../identity/source.ts'
+import { derived, parseSource, repeatable, type Source, valuesOf } from '../identity/source.ts'
 import type { PolicyNode } from './node.ts'
 import type { Issues } from './issues.ts'
 
@@ -10,16 +10,17 @@ const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bo
 export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`
 
 /**
- * The source that a descriptor key names: of repeated headers and parameters the first value counts, an empty text counts as
- * missing, and in names of headers `-` and `_` are one (Fairvisor's Token Bucket). Reported and undefined where there is none.
+ * The source that a descriptor key names: an empty text counts as missing, and in names of headers `-` and `_` are one (Fairvisor's Token
+ * Bucket). Reported and undefined where there is none.
  */
 export function readDescriptor(node: PolicyNode, path: string, issues: Issues): Source | undefined {
   const text = node.kind === 'scalar' && node.type === 'text' ? node.text : ''
   const [, kind, name = ''] = NAMED.exec(text) ?? []
-  if (kind === 'header') return first(`header:${canonicalHeader(name)}`, (request) => headerValues(canonicalHeader(name), request))
-  if (kind === 'query') return first(text, (request) => valuesOf('query', name, request))
+  if (kind === 'header')
+    return filled(repeatable(`header:${canonicalHeader(name)}`, (request) => headerValues(canonicalHeader(name), request)))
+  if (kind === 'query') return filled(repeatable(text, (request) => valuesOf('query', name, request)))
   const source = kind === 'jwt' || FIXED.includes(text) ? parseSource(text) : undefined
-  if (source !== undefined) return { ...source, read: (request) => presence(source.read(request)) }
+  if (source !== undefined) return filled(source)
   if (FIXED.includes(text))
     issues.add(node.at, path, `${path} ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, {
       value: text,
@@ -33,17 +34,16 @@ export function canonicalHeader(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }
 
-/** All values of a header; the spelling with `-` comes before others, since a proxy in front sets that one. */
+/** All values of a header, in whichever of its spellings they stand. */
 export function headerValues(canonical: string, request: Request): readonly string[] {
-  const { headers } = request
-  const name = Object.hasOwn(headers, canonical) ? canonical : Object.keys(headers).find((key) => canonicalHeader(key) === canonical)
-  return name === undefined ? [] : valuesOf('header', name, request)
+  const values = valuesOf('header', canonical, request)
+  if (!canonical.includes('-')) return values
+  const others = Object.keys(request.headers).filter((name) => name.includes('_') && canonicalHeader(name) === canonical)
+  return others.length === 0 ? values : [...values, ...others.flatMap((name) => valuesOf('header', name, request))]
 }
 
-function first(text: string, values: (request: Request) => readonly string[]): Source {
-  return { text, read: (request) => presence(values(request)[0]) }
-}
-
-function presence(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value
+/** The same source, with an empty text as if it were missing. */
+function filled(source: Source): Source {
+  const { text, neutral } = source
+  return { ...derived(source, text, (value) => (value === '' ? undefined : value)), ...(neutral === undefined ? {} : { neutral }) }
 }

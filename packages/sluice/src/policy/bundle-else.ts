@@ -1,7 +1,7 @@
 import type { Request } from '../identity/request.ts'
 import type { BundleRule } from './bundle-rule.ts'
 import type { Issues } from './issues.ts'
-import { type Condition, holds } from './rule.ts'
+import { allHold, type Condition, type Truth } from './rule.ts'
 
 /**
  * The rules that a rule is the else of: those before it with conditions, the same keys and the same algorithm, where it has no
@@ -29,8 +29,16 @@ export function siblingsOf(rule: BundleRule, all: readonly BundleRule[], issues:
 /** Holds where the conditions of none of these rules do. */
 export function noneOf(rules: readonly BundleRule[]): Condition {
   const groups = rules.map(({ match = [] }) => match)
-  const read = (request: Request): string => String(groups.some((conditions) => conditions.every((one) => holds(one, request))))
-  return { source: { text: `match of ${namesOf(rules)}`, read }, value: 'false' }
+  const test = (request: Request): Truth => {
+    let none: Truth = true
+    for (const conditions of groups) {
+      const truth = allHold(conditions, request)
+      if (truth === true) return false
+      if (truth === undefined) none = undefined
+    }
+    return none
+  }
+  return { source: { text: `match of ${namesOf(rules)}`, read: (request) => String(test(request) === false) }, value: 'false', test }
 }
 
 const MOST_NAMES = 5

@@ -1,4 +1,5 @@
 import { normalizePath, normalizePathExactly } from '../identity/path.ts'
+import { type PathReading, someReading } from '../identity/path-readings.ts'
 import type { Request } from '../identity/request.ts'
 import type { PolicyNode } from './node.ts'
 import { type Fields, openFields } from './fields.ts'
@@ -74,11 +75,9 @@ function readAnchor(fields: Fields, name: string, { overlook }: SelectorOptions,
 
 function pathIs(anchors: readonly Anchor[]): Condition {
   const value = anchors.length === 0 ? 'one that the selector names' : anchors.map(({ text }) => text).join(' or ')
-  const source = {
-    text: 'path',
-    read: ({ exactPath }: Request) => (anchors.some((anchor) => anchor.matches(exactPath)) ? value : undefined),
-  }
-  return { source, value }
+  const matches = ({ exactPath }: PathReading): boolean => anchors.some((anchor) => anchor.matches(exactPath))
+  const test = (request: Request): boolean => someReading(request, matches)
+  return { source: { text: 'path', read: (request) => (test(request) ? value : undefined) }, value, test }
 }
 
 function* readMethods(fields: Fields, issues: Issues): Sliced<ReadonlySet<string> | undefined> {

@@ -25,14 +25,7 @@ export function conditionOf(source: Source, texts: readonly string[]): Condition
   if (first === undefined || values.includes(undefined)) return undefined
   if (values.length === 1) return { source, value: first }
   const known = new Set(values)
-  return {
-    source,
-    value,
-    test: (request) => {
-      const found = source.read(request)
-      return found !== undefined && known.has(found)
-    },
-  }
+  return { source, value, accepts: (found) => known.has(found) }
 }
 
 function networkOf(text: string): Network | undefined {

@@ -19,8 +19,8 @@ export interface ClientCost {
 export const DEAREST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
 /**
- * What the client says, between `min` and `max`; the fallback where it says nothing or no decimal of at most six places. Of
- * several values the dearest counts, since nobody knows which of them the backend reads.
+ * What the client says, between `min` and `max`; the fallback where it says nothing or no plain decimal. Of several values the dearest
+ * counts, since nobody knows which of them the backend reads.
  */
 export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost {
   const clamp = (cost: number): number => Math.min(max, Math.max(min, cost))
@@ -28,16 +28,29 @@ export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost
     text: `${kind}:${name}`,
     unknown: clamp(fallback),
     most: max,
-    of: (request) => {
-      const values = valuesOf(kind, name, request)
-      return clamp(values.length === 0 ? fallback : values.reduce((dearest, text) => Math.max(dearest, readCost(text) ?? fallback), 0))
-    },
+    of: (request) => clamp(dearestOf(valuesOf(kind, name, request), fallback, (text) => readCost(text) ?? fallback)),
   }
 }
 
-/** A decimal without sign, exponent, blanks or other bases; one too long to be exact is the dearest. */
+/** The dearest of the costs that a client says; lines that were joined by commas are several. */
+export function dearestOf(values: readonly string[], fallback: number, costOf: (text: string) => number): number {
+  if (values.length === 0) return fallback
+  let dearest = 0
+  for (const value of values) {
+    if (value.includes(',')) for (const part of value.split(',')) dearest = Math.max(dearest, costOf(part.trim()))
+    else dearest = Math.max(dearest, costOf(value))
+  }
+  return dearest
+}
+
+/**
+ * A decimal without sign, exponent, blanks or other bases. More than six decimals are rounded up to six, so that nothing is lost; one too long
+ * to be exact is the dearest.
+ */
 export function readCost(text: string): number | undefined {
-  if (!/^\d+(?:\.\d{1,6})?$/.test(text)) return undefined
-  const micro = toMicroTokens(text)
-  return micro === undefined ? DEAREST : fromMicroTokens(micro)
+  const [, whole, decimals = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+  if (whole === undefined) return undefined
+  const micro = toMicroTokens(`${whole}.${decimals.slice(0, 6) || '0'}`)
+  if (micro === undefined) return DEAREST
+  return fromMicroTokens(/[1-9]/.test(decimals.slice(6)) ? micro + 1 : micro)
 }

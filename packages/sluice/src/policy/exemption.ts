@@ -1,5 +1,6 @@
 import { type Address, parseAddress } from '../identity/address.ts'
 import { holdsAddress, type Network } from '../identity/network.ts'
+import { everyReading } from '../identity/path-readings.ts'
 import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
 import { type Glob, pathSegments } from './glob.ts'
@@ -18,21 +19,20 @@ export interface HeaderText {
   readonly value: string
 }
 
-/** The first exemption that holds for a request. */
+/** The first exemption that holds for a request, in every reading of its path. */
 export function exemptionOf(exemptions: readonly Exemption[] | undefined, request: Request): Exemption | undefined {
   if (exemptions === undefined || exemptions.length === 0) return undefined
-  const segments = pathSegments(request.path)
   const address = request.address === undefined ? undefined : parseAddress(request.address)
-  return exemptions.find((exemption) => exempts(exemption, request, segments, address))
+  return exemptions.find((exemption) => exempts(exemption, request, address))
 }
 
-function exempts(
-  { paths, networks, headers }: Exemption,
-  request: Request,
-  segments: readonly string[],
-  address: Address | undefined,
-): boolean {
-  if (paths !== undefined && !paths.some((path) => path.matches(segments))) return false
+function exempts({ paths, networks, headers }: Exemption, request: Request, address: Address | undefined): boolean {
+  if (paths !== undefined && !everyReading(request, ({ path }) => matchesOne(paths, path))) return false
   if (networks !== undefined && (address === undefined || !networks.some((network) => holdsAddress(network, address)))) return false
   return headers === undefined || (request.trustedPeer && headers.every(({ source, value }) => source.read(request) === value))
+}
+
+function matchesOne(globs: readonly Glob[], path: string): boolean {
+  const segments = pathSegments(path)
+  return globs.some((glob) => glob.matches(segments))
 }

@@ -1,8 +1,9 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { finalPath } from '../identity/path-readings.ts'
 import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
 import type { Exemption } from './exemption.ts'
-import type { Glob } from './glob.ts'
+import { type Glob, pathSegments } from './glob.ts'
 
 /** What a group becomes when the store cannot answer. */
 export type OnStoreFailure = 'allow' | 'deny' | 'local'
@@ -43,8 +44,13 @@ export interface Condition {
   /** As a person reads it. */
   readonly value: string
   /** Instead of being equal to `value`. */
-  test?(request: Request): boolean
+  accepts?(value: string): boolean
+  /** Instead of asking the source. */
+  test?(request: Request): Truth
 }
+
+/** Whether something is true of a request; undefined where one upstream would read it so and another not. */
+export type Truth = boolean | undefined
 
 /**
  * Sources of which the first that has a value counts; each has its own place in the key, so that a subject and an address of the same
@@ -70,20 +76,65 @@ export interface Cost {
   readonly most?: number
 }
 
-/** The first tier whose conditions hold. */
+/** The first tier whose conditions hold; where several may be the first, the strictest of these. */
 export function tierOf(rule: Rule, request: Request): Tier | undefined {
-  return rule.tiers.find((tier) => tier.when.every((condition) => holds(condition, request)))
+  let possible: Tier | undefined
+  for (const tier of rule.tiers) {
+    const truth = allHold(tier.when, request)
+    if (truth === false) continue
+    possible = possible === undefined ? tier : stricter(possible, tier)
+    if (truth === true) break
+  }
+  return possible
 }
 
-/** The values of a rule's key, absent ones as undefined. */
+/** By the rate in the long run, then by what can pass at once. */
+function stricter(one: Tier, other: Tier): Tier {
+  const [a, b] = [rateOf(one.limit), rateOf(other.limit)]
+  if (a !== b) return a < b ? one : other
+  return one.limit.capacity <= other.limit.capacity ? one : other
+}
+
+function rateOf({ algorithm, plan }: AnyLimit): number {
+  const { n, m } = algorithm.envelope(plan)
+  return n / m
+}
+
+/** The values of a rule's key, absent ones as undefined. Of a path that can be read in several ways, the readings count that the rule matches. */
 export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
+  const { path } = rule.match
+  const seen =
+    path === undefined || request.readings === undefined
+      ? request
+      : { ...request, path: finalPath(request, (reading) => path.matches(pathSegments(reading.path))) }
   return rule.key.flatMap((sources) => {
-    const values = sources.map((source) => source.read(request))
+    const values = sources.map((source) => source.read(seen))
     const first = values.findIndex((value) => value !== undefined)
     return values.map((value, index) => (index === first ? value : undefined))
   })
 }
 
-export function holds(condition: Condition, request: Request): boolean {
-  return condition.test === undefined ? condition.source.read(request) === condition.value : condition.test(request)
+/** Whether a condition holds. It is not known where an upstream may take one value or another, and only some of these will do. */
+export function truthOf(condition: Condition, request: Request): Truth {
+  const { source, value } = condition
+  if (condition.test !== undefined) return condition.test(request)
+  const accepts = (found: string | undefined): boolean =>
+    found !== undefined && (condition.accepts === undefined ? found === value : condition.accepts(found))
+  const several = source.alternatives?.(request)
+  if (several === undefined) return accepts(source.read(request))
+  if (several === 'any') return undefined
+  if (!several.some(accepts)) return false
+  // What stands twice is never sure, even where both say the same: the upstream may refuse it, or read neither.
+  return accepts(source.read(request)) && several.every(accepts) ? true : undefined
+}
+
+/** Whether all of them hold: false where one does not, whatever is known of the others. */
+export function allHold(conditions: readonly Condition[], request: Request): Truth {
+  let all: Truth = true
+  for (const condition of conditions) {
+    const truth = truthOf(condition, request)
+    if (truth === false) return false
+    if (truth === undefined) all = undefined
+  }
+  return all
 }

@@ -31,8 +31,15 @@ export function priceList(): Prices {
   }
 }
 
-/** What a request costs at every level: the cost of its endpoint, the dearest where several match, the fallback where none does. */
+/**
+ * What a request costs at every level: the cost of its endpoint, the fallback where there is none. Of several endpoints, and of several
+ * readings of its path, the dearest counts.
+ */
 export function endpointCost(prices: Prices, fallback: number = 1): Cost {
+  const costOf = (path: string): number => {
+    const matching = prices.of(pathSegments(path))
+    return matching.length === 0 ? fallback : Math.max(...matching.map(({ cost }) => cost))
+  }
   return {
     text: 'of the endpoint',
     unknown: fallback,
@@ -40,8 +47,9 @@ export function endpointCost(prices: Prices, fallback: number = 1): Cost {
       return prices.most(fallback)
     },
     of(request) {
-      const matching = prices.of(pathSegments(request.path))
-      return matching.length === 0 ? fallback : Math.max(...matching.map(({ cost }) => cost))
+      const { path, readings } = request
+      if (readings === undefined) return costOf(path)
+      return readings === 'any' ? prices.most(fallback) : Math.max(...readings.map((reading) => costOf(reading.path)))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { firstOf, parseSource, type Source } from '../identity/source.ts'
+import { derived, firstOf, parseSource, type Source } from '../identity/source.ts'
 import type { PolicyNode } from './node.ts'
 import { openFields, openMap } from './fields.ts'
 import type { Issues } from './issues.ts'
@@ -40,13 +40,7 @@ export function* readTenancy(
   const known = new Set(tenants)
   return {
     identity: [header ?? source('jwt:sub'), source('ip:address')],
-    tier: {
-      text: 'tier',
-      read(request) {
-        const tier = said.read(request)
-        return tier !== undefined && known.has(tier) ? tier : 'default'
-      },
-    },
+    tier: derived(said, 'tier', (tier) => (tier !== undefined && known.has(tier) ? tier : 'default')),
   }
 }
 
@@ -63,9 +57,9 @@ function* readTiers(node: PolicyNode, path: string, tenants: readonly string[], 
 }
 
 function mapped(from: Source, values: ReadonlyMap<string, string>): Source {
-  return { text: from.text, read: (request) => values.get(from.read(request) ?? '') }
+  return derived(from, from.text, (value) => values.get(value ?? ''))
 }
 
 function fromTrustedProxy(from: Source): Source {
-  return { text: from.text, read: (request) => (request.trustedPeer ? from.read(request) : undefined) }
+  return derived(from, from.text, (value, { trustedPeer }) => (trustedPeer ? value : undefined))
 }

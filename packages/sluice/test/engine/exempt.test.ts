@@ -15,7 +15,7 @@ ${LIMIT}`)
 
   it.each([
     [{ path: '/health' }, 'path /health or /static/**'],
-    [{ path: '//STATIC/./a/b?x=1' }, 'path /health or /static/**'],
+    [{ path: '/STATIC//./a/b?x=1' }, 'path /health or /static/**'],
     [{ path: '/metrics' }, 'path /metrics and its address'],
     [{ path: '/metrics', ip: '2001:db8:ffff::1' }, 'path /metrics and its address'],
     [{ path: '/metrics', ip: '::ffff:192.0.2.200' }, 'path /metrics and its address'],
@@ -28,6 +28,10 @@ ${LIMIT}`)
 
   it.each([
     [{ path: '/healthz' }],
+    [{ path: '//host/health' }],
+    [{ path: '/static/%2e%2e/api' }],
+    [{ path: '/static/..%2fapi' }],
+    [{ path: '/static/x;/../../api' }],
     [{ path: '/metrics', ip: '198.51.100.1' }],
     [{ path: '/metrics', ip: '2001:db9::1' }],
     [{ path: '/x', ip: '192.0.2.9', headers: { 'x-internal': '1', 'x-team': 'core' } }],

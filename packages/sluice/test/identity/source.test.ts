@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { AMBIGUOUS } from '../../src/identity/ambiguous.ts'
 import { readRequest, type RequestFacts } from '../../src/identity/request.ts'
 import { firstOf, parseSource, type Source, valuesOf } from '../../src/identity/source.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
@@ -7,8 +8,15 @@ import { composeKey, encodeKey } from '../../src/keys/encode.ts'
 
 const facts: RequestFacts = {
   method: 'head',
-  path: '//API/Items/?q=a%20b&q=c&flag&plus=1+1&bad=%zz',
-  headers: { host: 'Example.COM.:8080', 'x-api-key': 'k1', 'x-many': ['a', 'b'], cookie: 'sid=s1; theme="dark"; sid=s2', 'x-empty': '' },
+  path: '/API//Items/?one=a%20b&q=a%20b&q=c&flag&plus=1+1&bad=%zz',
+  headers: {
+    host: 'Example.COM.:8080',
+    'x-api-key': 'k1',
+    'x-many': ['a', 'b'],
+    'x-list': 'a, b',
+    cookie: 'sid=s1; theme="dark"; sid=s2; x=1, y=2',
+    'x-empty': '',
+  },
   ip: '::ffff:192.0.2.9',
 }
 const claims = { sub: 'user-1', level: 3, admin: true, nested: { a: 1 }, list: ['x'] }
@@ -19,17 +27,21 @@ describe('values of a request', () => {
   it.each([
     ['header:x-api-key', 'k1'],
     ['header:X-API-Key', 'k1'],
-    ['header:x-many', 'a, b'],
+    ['header:x-many', AMBIGUOUS],
+    ['header:x-list', AMBIGUOUS],
     ['header:x-empty', ''],
     ['header:x-none', undefined],
     ['header:__proto__', undefined],
     ['header:constructor', undefined],
-    ['query:q', 'a b'],
+    ['query:one', 'a b'],
+    ['query:q', AMBIGUOUS],
     ['query:flag', ''],
     ['query:plus', '1 1'],
     ['query:bad', '%zz'],
     ['query:none', undefined],
-    ['cookie:sid', 's1'],
+    ['cookie:sid', AMBIGUOUS],
+    ['cookie:x', AMBIGUOUS],
+    ['cookie:y', '2'],
     ['cookie:theme', 'dark'],
     ['cookie:none', undefined],
     ['jwt:sub', 'user-1'],

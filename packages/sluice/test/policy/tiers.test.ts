@@ -24,7 +24,7 @@ describe('tiers by every source', () => {
     ['"method:": [put, PATCH]', { method: 'patch' }, { method: 'POST' }],
     ['"method:": get', { method: 'HEAD' }, { method: 'PUT' }],
     ['"host:": API.example.com', { headers: { host: 'api.EXAMPLE.com:443' } }, { headers: { host: 'example.com' } }],
-    ['"path:": /Admin/', { path: '//admin' }, { path: '/admin/x' }],
+    ['"path:": /Admin/', { path: '/./admin//' }, { path: '/admin/x' }],
     ['"path:template": "/users/{id}"', { path: '/users/77' }, { path: '/users/me' }],
     ['"jwt:plan": pro, "method:": POST', { method: 'POST', claims: { plan: 'pro' } }, { claims: { plan: 'pro' } }],
   ])('{ %s } holds for %j and not for %j', (when, yes, no) => {

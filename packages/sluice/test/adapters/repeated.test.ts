@@ -1,0 +1,153 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { createRequire } from 'node:module'
+import express from 'express'
+import { fastify } from 'fastify'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { rateLimit as expressLimit } from '../../src/adapters/express.ts'
+import { rateLimit as fastifyLimit } from '../../src/adapters/fastify.ts'
+import { rateLimit as fetchLimit } from '../../src/adapters/fetch.ts'
+import { rateLimit as nodeLimit } from '../../src/adapters/node.ts'
+import { createEngine, type Engine, parsePolicy } from '../../src/policy.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import { listen } from './listen.ts'
+
+const four = createRequire(import.meta.url)('express-4') as typeof express
+
+/** The Headers of a platform, which are made line by line. */
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string)
+  return headers
+}
+
+async function throughExpress(framework: typeof express, engine: Engine): Promise<string> {
+  const app = framework()
+  app.use(expressLimit({ engine }))
+  app.use((_request, response) => void response.end('hello'))
+  return opened(await listen(app))
+}
+
+function opened(served: { readonly url: string; close(): Promise<void> }): string {
+  onTestFinished(() => served.close())
+  return served.url
+}
+
+const ADAPTERS: readonly (readonly [string, (engine: Engine) => Promise<string>])[] = [
+  [
+    'node',
+    async (engine) => {
+      const limit = nodeLimit({ engine })
+      return opened(await listen((request, response) => void limit(request, response).then((passed) => passed && response.end('hello'))))
+    },
+  ],
+  ['express 5', (engine) => throughExpress(express, engine)],
+  ['express 4', (engine) => throughExpress(four, engine)],
+  [
+    'fastify',
+    async (engine) => {
+      const app = fastify()
+      app.addHook('onRequest', fastifyLimit({ engine }))
+      app.get('*', () => 'hello')
+      return opened({ url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() })
+    },
+  ],
+  [
+    'fetch',
+    async (engine) => {
+      const handler = fetchLimit<[string | undefined]>({ engine, address: (_request, peer) => peer }).wrap(() => new Response('hello'))
+      return opened(
+        await listen((message, response) => {
+          const request = new Request(`http://localhost${message.url ?? '/'}`, { headers: headersOf(message) })
+          void handler(request, message.socket.remoteAddress).then((answer) => response.writeHead(answer.status).end())
+        }),
+      )
+    },
+  ],
+]
+
+/** Header lines as they are written here, one for each value of a list. */
+function ask(url: string, path: string, headers: Record<string, string | string[]>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    httpRequest(`${url}${path}`, { headers, agent: false }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+const POLICY = `
+version: 1
+rules:
+  - { name: by-header, match: { path: /header }, key: ["header:x-api-key"], rate: 1/h, burst: 3 }
+  - { name: by-token, match: { path: /token }, key: ["header:authorization"], rate: 1/h, burst: 3 }
+  - { name: by-query, match: { path: /query }, key: ["query:k"], rate: 1/h, burst: 3 }
+  - { name: by-cookie, match: { path: /cookie }, key: ["cookie:sid"], rate: 1/h, burst: 3 }
+  - { name: by-agent, match: { path: /agent }, key: ["header:user-agent"], rate: 1/h, burst: 3 }
+  - { name: by-weight, match: { path: /weight }, key: [], rate: 1/h, burst: 30, cost: { from: header:x-weight, max: 30 } }
+`
+
+describe.each(ADAPTERS)('S8: what identifies and stands more than once is one shared value: %s', (_name, start) => {
+  const url = () => start(createEngine({ policy: parsePolicy(POLICY), store: memoryStore() }))
+  const passed = async (count: number, one: (index: number) => Promise<number>): Promise<number> => {
+    let allowed = 0
+    for (let index = 0; index < count; index += 1) if ((await one(index)) === 200) allowed += 1
+    return allowed
+  }
+
+  it.each([
+    ['after', (index: number) => ['real', `junk${index}`]],
+    ['before', (index: number) => [`junk${index}`, 'real']],
+    ['around', (index: number) => [`junk${index}`, 'real', `more${index}`]],
+    ['empty', (index: number) => ['real', ...Array.from({ length: index + 1 }, () => '')]],
+    ['the same', () => ['real', 'real']],
+  ])('a header, with another line %s', async (_where, lines) => {
+    const base = await url()
+    expect(await passed(10, (index) => ask(base, '/header', { 'x-api-key': lines(index) }))).toBe(3)
+    expect(await ask(base, '/header', { 'x-api-key': 'real' })).toBe(200)
+  })
+
+  it('a field of which node keeps the first line only', async () => {
+    const base = await url()
+    expect(await passed(10, (index) => ask(base, '/token', { authorization: [`Bearer junk${index}`, 'Bearer real'] }))).toBe(3)
+    expect(await ask(base, '/token', { authorization: 'Bearer real' })).toBe(200)
+  })
+
+  it('a parameter of the query', async () => {
+    const base = await url()
+    expect(await passed(10, (index) => ask(base, `/query?k=junk${index}&%6b=real`, {}))).toBe(3)
+    expect(await ask(base, '/query?k=real', {})).toBe(200)
+  })
+
+  it.each([
+    ['on one line', (index: number) => `sid=junk${index}; sid=real`],
+    ['on two lines', (index: number) => [`sid=junk${index}`, 'sid=real']],
+    ['with a comma', (index: number) => `sid=real, sid=junk${index}`],
+    ['in quotes', (index: number) => `sid="junk${index}"; other=1; sid=real`],
+  ])('a cookie %s', async (_where, cookies) => {
+    const base = await url()
+    expect(await passed(10, (index) => ask(base, '/cookie', { cookie: cookies(index) }))).toBe(3)
+    expect(await ask(base, '/cookie', { cookie: 'sid=real; other=1' })).toBe(200)
+  })
+
+  it('a User-Agent, but not one with a comma in its comment', async () => {
+    const base = await url()
+    const browser = (version: number) => `Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0`
+    expect(await passed(4, (index) => ask(base, '/agent', { 'user-agent': browser(index) }))).toBe(4)
+    expect(await passed(10, (index) => ask(base, '/agent', { 'user-agent': [browser(1), `junk${index}`] }))).toBe(3)
+  })
+
+  it('U10: of a cost that stands twice the dearest is charged', async () => {
+    const base = await url()
+    expect(await ask(base, '/weight', { 'x-weight': ['10', '20'] })).toBe(200)
+    expect(await ask(base, '/weight', { 'x-weight': '11' })).toBe(429)
+    expect(await ask(base, '/weight', { 'x-weight': '10' })).toBe(200)
+  })
+})
+
+describe.each(ADAPTERS.filter(([name]) => name !== 'fetch'))('S8: lines are told from commas: %s', (_name, start) => {
+  it('a value with a comma on one line is a value of its own', async () => {
+    const url = await start(createEngine({ policy: parsePolicy(POLICY), store: memoryStore() }))
+    for (let index = 0; index < 6; index += 1) expect(await ask(url, '/header', { 'x-api-key': `a, ${index}` })).toBe(200)
+  })
+})
