@@ -1,6 +1,7 @@
 import { LimiterError } from 'sluice'
-import { parsePolicy, type Policy, PolicyError } from 'sluice/policy'
+import { type Policy, PolicyError } from 'sluice/policy'
 import { Refusal } from './answer.ts'
+import { NotParsed, parseElsewhere } from './parsing/parse-elsewhere.ts'
 import { withoutPassword } from './stores/store-name.ts'
 
 /** A text to become the policy. */
@@ -20,19 +21,45 @@ export interface HeldPolicy {
   /** Candidates that were taken in, the first included. */
   readonly loaded: number
   /**
-   * Reads, checks and swaps in a candidate. Decisions under way end by the policy they began with.
-   * @throws PolicyError with every mistake, or Refusal 409 for another store than the one in use
+   * Reads, checks and swaps in a candidate, beside the loop that decides; several one after the other. Decisions under way end by the policy
+   * they began with. Rejects with a PolicyError with every mistake, a Refusal 409 for another store than the one in use, or 503 where it
+   * cannot be read now.
    */
-  replace(candidate: Candidate): Policy
+  replace(candidate: Candidate): Promise<Policy>
 }
+
+/** Each of them may be as long as a policy can be. */
+const MOST_WAITING = 8
 
 /**
  * @param store URL of the store in use where the policy chooses it: a candidate may not choose another; undefined where the command chose it
  * @param apply makes a policy the one that decides
+ * @param parse reads a candidate; default: in another thread
  */
-export function holdPolicy(first: Policy, store: string | undefined, apply: (policy: Policy) => void): HeldPolicy {
+export function holdPolicy(
+  first: Policy,
+  store: string | undefined,
+  apply: (policy: Policy) => Promise<void>,
+  parse: (candidate: Candidate) => Promise<Policy> = parseElsewhere,
+): HeldPolicy {
   let current = first
-  let [rejected, loaded] = [0, 1]
+  let [rejected, loaded, waiting] = [0, 1, 0]
+  let before: Promise<unknown> = Promise.resolve()
+  const take = async (candidate: Candidate): Promise<Policy> => {
+    try {
+      const policy = await parse(candidate)
+      refuseOtherStore(policy, store, candidate.filename)
+      await apply(policy)
+      current = policy
+      loaded += 1
+      return policy
+    } catch (error) {
+      if (!(error instanceof NotParsed)) rejected += 1
+      throw error
+    } finally {
+      waiting -= 1
+    }
+  }
   return {
     get current() {
       return current
@@ -43,26 +70,22 @@ export function holdPolicy(first: Policy, store: string | undefined, apply: (pol
     get loaded() {
       return loaded
     },
-    replace({ text, filename, format }) {
-      try {
-        const policy = parsePolicy(text, { filename, ...(format === undefined ? {} : { format }) })
-        const asked = policy.store ?? 'memory:'
-        if (store !== undefined && asked !== store) {
-          const [before, after] = [withoutPassword(store), withoutPassword(asked)]
-          const change =
-            before === after ? `the store ${after} is asked for with another password or query` : `it asks for the store ${after}`
-          throw new Refusal(409, 'Conflict', `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
-        }
-        apply(policy)
-        current = policy
-        loaded += 1
-        return policy
-      } catch (error) {
-        rejected += 1
-        throw error
-      }
+    replace(candidate) {
+      if (waiting >= MOST_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))
+      waiting += 1
+      const taken = before.then(() => take(candidate))
+      before = taken.catch(() => undefined)
+      return taken
     },
   }
+}
+
+function refuseOtherStore(policy: Policy, store: string | undefined, filename: string): void {
+  const asked = policy.store ?? 'memory:'
+  if (store === undefined || asked === store) return
+  const [before, after] = [withoutPassword(store), withoutPassword(asked)]
+  const change = before === after ? `the store ${after} is asked for with another password or query` : `it asks for the store ${after}`
+  throw new Refusal(409, 'Conflict', `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
 }
 
 /** A refused candidate in one line. */

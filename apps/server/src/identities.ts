@@ -9,10 +9,16 @@ export interface Identities {
   claims(facts: RequestFacts): Promise<Claims | undefined>
   readonly pseudonym: Pseudonym
   /**
-   * Reads the files of another policy and lets it be taken in; where either fails, everything stays as it was.
-   * @throws LimiterError INVALID_POLICY for a file that is no use, and whatever `take` throws
+   * Reads the files of another policy; nothing changes until `use` is called.
+   * @throws LimiterError INVALID_POLICY for a file that is no use
    */
-  change(policy: Policy, take: () => void): void
+  prepare(policy: Policy): PreparedIdentities
+}
+
+export interface PreparedIdentities {
+  /** Absent where the policy keeps identifiers as they are. */
+  readonly pseudonym: Pseudonym | undefined
+  use(): void
 }
 
 interface Read {
@@ -31,15 +37,9 @@ export function createIdentities(file: string, first: Policy, count: (result: To
     claims: async (facts) => current.claims?.(facts),
     // Only a policy that has a secret asks for pseudonyms.
     pseudonym: (text) => current.pseudonym?.(text) ?? '',
-    change(policy, take) {
-      const before = current
-      current = read(file, policy, count)
-      try {
-        take()
-      } catch (error) {
-        current = before
-        throw error
-      }
+    prepare(policy) {
+      const next = read(file, policy, count)
+      return { pseudonym: next.pseudonym, use: () => void (current = next) }
     },
   }
 }

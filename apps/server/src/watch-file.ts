@@ -1,9 +1,12 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
-import { basename, dirname } from 'node:path'
-import { type PolicySource, readPolicySource } from './read-policy.ts'
+import { dirname } from 'node:path'
 
-/** Editors write a file in several steps: what happens within this time of each other is one change. */
+/** Editors write a file in several steps: it is read when it has not changed for this long. */
 const SETTLE_MS = 100
+/** A file that changes all the time is read all the same, this long after a change at most. */
+const LONGEST_SETTLE_MS = 500
+/** A file that could not be read is tried again this often. */
+const AGAIN_MS = 250
 /** Looks by this often find what no event tells of: a changed target behind several links, or a file system without events. */
 const LOOK_EVERY_MS = 1_000
 
@@ -13,62 +16,100 @@ export interface WatchedFile {
   close(): void
 }
 
-export interface FileListener {
-  /** Called with the text where it is not the one that was read last, with the bytes where they are not UTF-8. */
-  changed(text: PolicySource): void
-  /** Called once until the file can be read again. */
+export interface WatchedBy<T> {
+  /** @throws Error where the file cannot be read */
+  read(file: string): T
+  /** Called with what was read where that is not what was read last. Where it throws, the file is tried again. */
+  changed(found: T): Promise<void> | void
+  /** Called once until the file can be read and taken in again. */
   unreadable(error: Error): void
 }
 
 /**
  * Watches a file by its name, whatever happens to the file behind it: written in place, replaced by a rename as editors do, or reached
- * through a link that is set to another folder, as Kubernetes does with a ConfigMap.
- * @param text what was read of it before
+ * through a link that is set to another folder, as Kubernetes does with a ConfigMap. What is written beside it makes no difference.
+ * @param last what was read of it before
  */
-export function watchFile(file: string, text: string, listener: FileListener): WatchedFile {
-  let last: PolicySource | undefined = text
+export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>): WatchedFile {
   let seen = markOf(file)
-  let settling: NodeJS.Timeout | undefined
+  /** The last try failed, and was told. */
+  let failing = false
+  let timer: NodeJS.Timeout | undefined
+  /** When the change was noticed that is waited for, and the file as it was then. */
+  let [since, mark] = [0, '']
+  let [busy, closed] = [false, false]
+  let wanted: 'changed' | 'always' | undefined
   let events: FSWatcher | undefined
 
-  const take = (always: boolean): void => {
-    seen = markOf(file)
-    let found: PolicySource
-    try {
-      found = readPolicySource(file)
-    } catch (error) {
-      if (last !== undefined || always) listener.unreadable(error as Error)
-      last = undefined
-      return
-    }
-    if (found === last && !always) return
-    last = found
-    listener.changed(found)
+  const wait = (ms: number): void => {
+    timer = closed ? undefined : setTimeout(settle, ms)
   }
   const soon = (): void => {
-    clearTimeout(settling)
-    settling = setTimeout(() => take(false), SETTLE_MS)
+    if (timer !== undefined) return
+    since = performance.now()
+    mark = markOf(file)
+    wait(SETTLE_MS)
   }
-  const look = (): void => {
-    if (markOf(file) !== seen) soon()
+  const settle = (): void => {
+    timer = undefined
+    const now = markOf(file)
+    if (now === seen && !failing) return
+    if (now !== mark && performance.now() - since < LONGEST_SETTLE_MS) {
+      mark = now
+      return wait(SETTLE_MS)
+    }
+    void take('changed')
   }
-  const looking = setInterval(look, LOOK_EVERY_MS)
+  const attempt = async (always: boolean): Promise<void> => {
+    seen = markOf(file)
+    try {
+      const found = read(file)
+      if (found !== last || always) {
+        last = found
+        await changed(found)
+      }
+      failing = false
+    } catch (error) {
+      last = undefined
+      if (!failing || always) unreadable(error as Error)
+      failing = true
+      if (timer === undefined) wait(AGAIN_MS)
+    }
+  }
+  /** One after the other: what changes meanwhile is read afterwards. */
+  const take = async (how: 'changed' | 'always'): Promise<void> => {
+    if (busy) {
+      wanted = wanted === 'always' ? wanted : how
+      return
+    }
+    busy = true
+    await attempt(how === 'always')
+    busy = false
+    const next = wanted
+    wanted = undefined
+    if (next !== undefined && !closed) await take(next)
+  }
+  const looking = setInterval(() => (markOf(file) === seen ? undefined : soon()), LOOK_EVERY_MS)
   try {
     // The folder, not the file: a watch of the file would stay with what was renamed away.
-    events = watch(dirname(file), (_event, name) =>
-      name === null || name === basename(file) || markOf(file) !== seen ? soon() : undefined,
-    )
+    events = watch(dirname(file), soon)
     events.on('error', () => events?.close())
   } catch {
     // The looks remain.
   }
   // It may have changed between its reading and now.
-  soon()
+  mark = seen
+  since = performance.now()
+  timer = setTimeout(() => {
+    timer = undefined
+    void take('changed')
+  }, SETTLE_MS)
   return {
-    read: () => take(true),
+    read: () => void take('always'),
     close() {
+      closed = true
       clearInterval(looking)
-      clearTimeout(settling)
+      clearTimeout(timer)
       events?.close()
     },
   }

@@ -49,7 +49,12 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
   const top = topKeys()
   const live = createLive(() => engine.policy)
   const engine = createEngine({ policy: first, store, observers: [metrics, live, top], ...(pseudonym === undefined ? {} : { pseudonym }) })
-  const policy = holdPolicy(first, options.storeUrl ?? first.store ?? 'memory:', (next) => engine.reload(next))
+  const policy = holdPolicy(
+    first,
+    options.storeUrl ?? first.store ?? 'memory:',
+    async (next) => (await engine.prepare(next))(),
+    async ({ text: source, filename, format }) => parsePolicy(source, { filename, ...(format === undefined ? {} : { format }) }),
+  )
   const counted = async (): Promise<readonly Counted[]> => [countedBy(top)]
   const overrides = holdOverrides(engine, () => {})
   const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)

@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parsePolicy } from 'sluice/policy'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readAdminToken } from '../src/admin.ts'
 import { holdPolicy } from '../src/held-policy.ts'
-import { readPolicy, readPolicySource, readPolicyText } from '../src/read-policy.ts'
+import { type PolicySource, readPolicy, readPolicySource, readPolicyText } from '../src/read-policy.ts'
 import { readSecret } from '../src/secret-file.ts'
 import { readTokenKeys } from '../src/tokens/keys.ts'
 import { watchFile } from '../src/watch-file.ts'
@@ -95,12 +96,18 @@ describe('S2: a policy file', () => {
     const path = at('changing.yaml')
     writeFileSync(path, RULES)
     const { policy, text } = readPolicyText(path)
-    const held = holdPolicy(policy, undefined, () => {})
+    const held = holdPolicy(
+      policy,
+      undefined,
+      async () => {},
+      async ({ text: source }) => parsePolicy(source, { filename: path }),
+    )
     const refused: string[] = []
-    const watched = watchFile(path, text, {
-      changed: (next) => {
+    const watched = watchFile<PolicySource>(path, text, {
+      read: readPolicySource,
+      changed: async (next) => {
         try {
-          held.replace({ text: next, filename: path })
+          await held.replace({ text: next, filename: path })
         } catch (error) {
           refused.push((error as Error).message)
         }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -15,7 +15,11 @@ function watching(prepare: (folder: string) => string): Watching {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
   const file = prepare(folder)
   const seen: string[] = []
-  const watched = watchFile(file, 'first', { changed: (text) => seen.push(String(text)), unreadable: () => seen.push('(gone)') })
+  const watched = watchFile<string>(file, 'first', {
+    read: (name) => readFileSync(name, 'utf8'),
+    changed: (text) => void seen.push(text),
+    unreadable: () => seen.push('(gone)'),
+  })
   onTestFinished(() => {
     watched.close()
     rmSync(folder, { recursive: true, force: true })
@@ -109,5 +113,59 @@ describe('a watched file', () => {
     const { seen, watched } = watching(plain)
     watched.read()
     expect(seen).toEqual(['first'])
+  })
+
+  it('R13: is read when it changes, whatever is written beside it all the time', async () => {
+    const { folder, file, seen } = watching(plain)
+    const log = setInterval(() => writeFileSync(join(folder, 'access.log'), `${performance.now()}`), 20)
+    try {
+      for (const text of ['second', 'third!']) {
+        writeFileSync(file, text)
+        await expect.poll(() => seen.at(-1), { timeout: 5_000 }).toBe(text)
+      }
+    } finally {
+      clearInterval(log)
+    }
+  })
+
+  it('R13: is read though it is written all the time itself', async () => {
+    const { file, seen } = watching(plain)
+    let written = 0
+    const writer = setInterval(() => writeFileSync(file, `text ${(written += 1)}`), 20)
+    try {
+      await expect.poll(() => seen.length, { timeout: 5_000 }).toBeGreaterThan(0)
+    } finally {
+      clearInterval(writer)
+    }
+    await expect.poll(() => seen.at(-1), { timeout: 5_000 }).toBe(`text ${written}`)
+  })
+
+  it.each(['read', 'taken in'])('R13: is tried again where it could not be %s, though nothing changes any more', async (what) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
+    const file = plain(folder)
+    const seen: string[] = []
+    let failures = 0
+    const failSome = (): void => {
+      failures += 1
+      if (failures <= 3) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+    }
+    const watched = watchFile<string>(file, 'first', {
+      read(name) {
+        const text = readFileSync(name, 'utf8')
+        if (text === 'second' && what === 'read') failSome()
+        return text
+      },
+      changed(text) {
+        if (what === 'taken in') failSome()
+        seen.push(text)
+      },
+      unreadable: ({ message }) => seen.push(message),
+    })
+    onTestFinished(() => {
+      watched.close()
+      rmSync(folder, { recursive: true, force: true })
+    })
+    writeFileSync(file, 'second')
+    await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['EMFILE: too many open files', 'second'])
   })
 })

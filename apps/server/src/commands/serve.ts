@@ -10,24 +10,24 @@ import { type Counted, countedBy } from '../busiest-keys.ts'
 import { watchConnections } from '../connections.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { holdOverrides, takeOverride } from '../held-overrides.ts'
-import { type HeldPolicy, holdPolicy, inOneLine } from '../held-policy.ts'
+import { holdPolicy, inOneLine } from '../held-policy.ts'
 import { createIdentities } from '../identities.ts'
 import { createLive } from '../live.ts'
 import { surrounded } from '../stores/around.ts'
 import { openStore } from '../stores/open-store.ts'
 import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
+import { reloading, takeOver } from '../reloading.ts'
 import { serviceMetrics } from '../service-metrics.ts'
 import { createService } from '../service.ts'
 import { guardSite } from '../site-guard.ts'
 import { tokenRefusals } from '../token-refusals.ts'
 import { tokenCounts } from '../tokens/counts.ts'
 import { tokenWarnings } from '../unverified.ts'
-import { type WatchedFile, watchFile } from '../watch-file.ts'
 import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
 import { relayPolicy } from '../workers/relay-policy.ts'
 import { answerTogether } from '../workers/together.ts'
-import { type WorkerGroup, workerGroup } from '../workers/worker-group.ts'
+import { workerGroup } from '../workers/worker-group.ts'
 
 export interface ServeOptions {
   readonly policy?: string
@@ -74,7 +74,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   })
   const metrics = { ...decisions, text: () => decisions.text() + tokens.text() }
   // Measured is what goes over the wire, not what is answered before it.
-  const { store, around, says } = surrounded(withObservers(opened, [metrics]), name, first.failure.deadlineMs)
+  const { store, around, says: aroundIt } = surrounded(withObservers(opened, [metrics]), name, first.failure.deadlineMs)
   const live = createLive(() => engine.policy)
   const { claims, pseudonym } = identities
   const group = workerGroup()
@@ -83,9 +83,14 @@ export async function serve(options: ServeOptions): Promise<void> {
   // Counting keys costs more than deciding: it is done only where somebody may ask for them.
   const observers = admission === undefined ? [metrics, live] : [metrics, live, top]
   const engine = createEngine({ policy: first, store, observers, claims, pseudonym, ...namesOf(given) })
-  const take = (next: Policy): void => identities.change(next, () => engine.reload(next))
+  const take = async (next: Policy): Promise<void> => {
+    const prepared = identities.prepare(next)
+    const apply = await engine.prepare(next, prepared)
+    prepared.use()
+    apply()
+  }
   const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
-  if (given?.policy !== undefined) takeOver(policy, given.policy)
+  if (given?.policy !== undefined) await takeOver(policy, given.policy)
   for (const change of given?.overrides ?? []) adopt(engine, change)
   let draining = false
   const held = group === undefined ? policy : relayPolicy(policy, group)
@@ -124,13 +129,15 @@ export async function serve(options: ServeOptions): Promise<void> {
     warn(first)
     process.stdout.write(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
     process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
-    process.stdout.write(`sluice: around it: ${says}\n`)
+    process.stdout.write(`sluice: around it: ${aroundIt}\n`)
   }
-  const watched = reloading(policy, file, text, group)
+  const says = group?.speaks !== false
+  // Every worker watches the file, so nobody needs to be told; but what was put before counts no more.
+  const watched = reloading({ policy, file, text, says, taken: () => group?.relay(undefined), warn })
   readAgain = watched.read
   const ready = async (): Promise<string> => JSON.stringify(await readinessOf(engine, store, draining))
   const takes = {
-    policy: (candidate: RelayedPolicy) => takeOver(policy, candidate),
+    policy: (candidate: RelayedPolicy) => void takeOver(policy, candidate),
     override: (change: RelayedOverride) => adopt(engine, change),
   }
   group?.join({ metrics: () => metrics.text(), ready, top: () => JSON.stringify(countedHere()) }, takes)
@@ -144,38 +151,6 @@ export async function serve(options: ServeOptions): Promise<void> {
   await Promise.race([(around?.close() ?? Promise.resolve()).then(close), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
 }
 
-/** Takes in the policy's file whenever it changes, and at SIGHUP; a bad one is told in one line and changes nothing. */
-function reloading(policy: HeldPolicy, file: string, text: string, group: WorkerGroup | undefined): WatchedFile {
-  const says = group?.speaks !== false
-  const refused = (error: unknown): void => {
-    if (says) process.stderr.write(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
-  }
-  return watchFile(file, text, {
-    changed(next) {
-      try {
-        const taken = policy.replace({ text: next, filename: file })
-        // Every worker watches the file, so nobody needs to be told; but what was put before counts no more.
-        group?.relay(undefined)
-        if (!says) return
-        warn(taken)
-        process.stdout.write(`sluice: policy ${file} was read again: ${taken.rules.length} rules, hash ${taken.hash}\n`)
-      } catch (error) {
-        refused(error)
-      }
-    },
-    unreadable: (error) => refused(new Error(`${file} cannot be read: ${error.message}`)),
-  })
-}
-
-/** A policy that another worker took in: where this one cannot, it says so and goes on with what it has. */
-function takeOver(policy: HeldPolicy, candidate: RelayedPolicy): void {
-  try {
-    policy.replace(candidate)
-  } catch (error) {
-    process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
-  }
-}
-
 /** Workers share their names for keys, so that their counts can be added. */
 function namesOf(given: Beginning | undefined): { keyNames?: Pseudonym } {
   if (given === undefined) return {}
@@ -183,7 +158,7 @@ function namesOf(given: Beginning | undefined): { keyNames?: Pseudonym } {
   return { keyNames: keyNames(() => numbers.shift() ?? 0) }
 }
 
-/** As `takeOver`, of an override. */
+/** An override that another worker set: where this one cannot, it says so. */
 function adopt(engine: Engine, change: RelayedOverride): void {
   try {
     takeOverride(engine, change)

@@ -13,8 +13,8 @@ export function relayPolicy(held: HeldPolicy, group: WorkerGroup): HeldPolicy {
     get loaded() {
       return held.loaded
     },
-    replace(candidate) {
-      const policy = held.replace(candidate)
+    async replace(candidate) {
+      const policy = await held.replace(candidate)
       const { text } = candidate
       group.relay({ ...candidate, text: typeof text === 'string' ? text : Buffer.from(text).toString('utf8') })
       return policy

@@ -90,7 +90,7 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
 }
 
 /** Milliseconds that `prepare` holds the thread at a time. */
-const SLICE_MS = 3
+const SLICE_MS = 2
 
 /** The facts of a request in one spelling, and what it costs where the caller said so. */
 interface Read {

@@ -34,7 +34,7 @@ export function readPortable(source: string | Uint8Array, options: ParseOptions 
 }
 
 export interface CompileOptions {
-  /** Milliseconds that the thread is held at a time, but for the work between two pauses, which is far less; default 3. */
+  /** Milliseconds that the thread is held at a time, but for the work between two pauses, which is far less; default 2. */
   readonly sliceMs?: number
   readonly clock?: Pick<Time, 'monotonic' | 'after'>
 }
@@ -43,7 +43,7 @@ export interface CompileOptions {
  * Makes a policy of what `readPortable` gave, in slices between which the thread does other work: 250 kB are some hundred milliseconds of
  * work. `pieces` are taken one by one, so that unpacking them may be part of the slices.
  */
-export function compilePolicy(portable: PortablePolicy, { sliceMs = 3, clock = systemTime }: CompileOptions = {}): Promise<Policy> {
+export function compilePolicy(portable: PortablePolicy, { sliceMs = 2, clock = systemTime }: CompileOptions = {}): Promise<Policy> {
   const { filename, strict, now, hash, warnings, pieces } = portable
   const issues = createIssues(filename, () => ({ line: 1, column: 1 }))
   return inSlices(

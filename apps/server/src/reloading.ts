@@ -1,0 +1,52 @@
+import type { Policy } from 'sluice/policy'
+import { inOneLine, type HeldPolicy } from './held-policy.ts'
+import { NotParsed } from './parsing/parse-elsewhere.ts'
+import { type PolicySource, readPolicySource } from './read-policy.ts'
+import { type WatchedFile, watchFile } from './watch-file.ts'
+import type { RelayedPolicy } from './workers/messages.ts'
+
+export interface Reloading {
+  readonly policy: HeldPolicy
+  readonly file: string
+  /** What was read of the file before. */
+  readonly text: string
+  /** Whether this process says on the terminal what happens. */
+  readonly says: boolean
+  /** Called where the file was taken in: what was put before counts no more. */
+  readonly taken: () => void
+  /** Warns of what a policy says. */
+  readonly warn: (policy: Policy) => void
+}
+
+/** Takes in the policy's file whenever it changes, and at SIGHUP; a bad one is told in one line and changes nothing. */
+export function reloading({ policy, file, text, says, taken, warn }: Reloading): WatchedFile {
+  const refused = (error: unknown): void => {
+    if (says) process.stderr.write(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
+  }
+  return watchFile<PolicySource>(file, text, {
+    read: readPolicySource,
+    async changed(next) {
+      try {
+        const found = await policy.replace({ text: next, filename: file })
+        taken()
+        if (!says) return
+        warn(found)
+        process.stdout.write(`sluice: policy ${file} was read again: ${found.rules.length} rules, hash ${found.hash}\n`)
+      } catch (error) {
+        // Nothing is wrong with the file: it is tried again.
+        if (error instanceof NotParsed) throw error
+        refused(error)
+      }
+    },
+    unreadable: (error) => refused(error instanceof NotParsed ? error : new Error(`${file} cannot be read: ${error.message}`)),
+  })
+}
+
+/** A policy that another worker took in: where this one cannot, it says so and goes on with what it has. */
+export async function takeOver(policy: HeldPolicy, candidate: RelayedPolicy): Promise<void> {
+  try {
+    await policy.replace(candidate)
+  } catch (error) {
+    process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Running, serve } from './command.ts'
+
+const TOKEN = 'a-token-of-administration'
+
+export interface Reloaded {
+  readonly service: Running
+  /** Writes a policy's file and waits until the service has said what it thinks of it. */
+  write(text: string): Promise<void>
+  put(text: string): Promise<number>
+  /** What happened while `work` was done. */
+  during(work: () => Promise<void>): Promise<Window>
+  stop(): Promise<void>
+}
+
+export interface Window {
+  /** Milliseconds for which a process's loop was held longest, and the most that it worked at a time: other programs took the rest. */
+  readonly longest: number
+  readonly work: number
+  readonly answers: number
+  readonly undecided: number
+  readonly failed: number
+}
+
+/** A service that is asked over kept connections all the time, each in turn. */
+export async function reloadedService(first: string, args: readonly string[], connections: number): Promise<Reloaded> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-reload-'))
+  const [file, token, holds] = ['policy.yaml', 'token', 'holds'].map((name) => join(folder, name)) as [string, string, string]
+  writeFileSync(file, first)
+  writeFileSync(token, TOKEN)
+  const probe = new URL('loop-holds.mjs', import.meta.url).href
+  const service = await serve([file, '--admin-token-file', token, ...args], {
+    NODE_OPTIONS: `--import=${probe}`,
+    SLUICE_LOOP_HOLDS: holds,
+  })
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const counts = { answers: 0, undecided: 0, failed: 0 }
+  const load = { asking: true }
+  const ask = (): Promise<void> =>
+    new Promise((resolve) => {
+      const asked = request(`${service.url}/v1/check`, { method: 'POST', agent }, (answer) => {
+        let text = ''
+        answer.on('data', (data: Buffer) => (text += data.toString()))
+        answer.on('end', () => {
+          counts.answers += 1
+          if (answer.statusCode !== 200) counts.failed += 1
+          else if (text.includes('"outcome":"undecided"')) counts.undecided += 1
+          resolve()
+        })
+      })
+      asked.on('error', () => {
+        counts.failed += 1
+        resolve()
+      })
+      asked.end('{"method":"GET","path":"/a7/b7/x","headers":{"x-7":"a"},"ip":"192.0.2.1"}')
+    })
+  const loops = Array.from({ length: connections }, async () => {
+    while (load.asking) await ask()
+  })
+  const until = async (holdsNow: () => boolean): Promise<void> => {
+    for (const started = performance.now(); !holdsNow();) {
+      if (performance.now() - started > 30_000) throw new Error(`nothing was said within 30 s: ${service.output().slice(-500)}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  const sayings = (): number => service.output().match(/was read again|stays as it is/g)?.length ?? 0
+  return {
+    service,
+    async write(text) {
+      const said = sayings()
+      writeFileSync(file, text)
+      await until(() => sayings() > said)
+    },
+    async put(text) {
+      const answer = await fetch(`${service.url}/v1/policy`, { method: 'PUT', headers: { authorization: `Bearer ${TOKEN}` }, body: text })
+      await answer.text()
+      return answer.status
+    },
+    async during(work) {
+      const [before, began] = [{ ...counts }, Date.now()]
+      await work()
+      // The probe writes every 50 ms.
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      const ended = Date.now()
+      const lines = readdirSync(folder)
+        .filter((name) => name.startsWith('holds.'))
+        .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))
+        .map((line) => line.split(' ').map(Number) as [number, number, number])
+        .filter(([at]) => at > began + 50 && at <= ended)
+      return {
+        longest: Math.max(0, ...lines.map(([, longest]) => longest)),
+        work: Math.max(0, ...lines.map(([, , work]) => work)),
+        answers: counts.answers - before.answers,
+        undecided: counts.undecided - before.undecided,
+        failed: counts.failed - before.failed,
+      }
+    },
+    async stop() {
+      load.asking = false
+      await Promise.all(loops)
+      agent.destroy()
+      await service.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
