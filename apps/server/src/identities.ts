@@ -1,7 +1,7 @@
 import type { Claims, Policy, Pseudonym, RequestFacts } from 'sluice/policy'
 import { pseudonymOf } from './pseudonym.ts'
 import { readSecret } from './secret-file.ts'
-import { readTokenKeys } from './tokens/keys.ts'
+import { keySource } from './tokens/key-source.ts'
 import { createVerifier, type TokenResult } from './tokens/verifier.ts'
 
 /** Who asks, as a policy wants it known: by tokens that are verified, and in keys under names that tell nothing. */
@@ -13,6 +13,8 @@ export interface Identities {
    * @throws LimiterError INVALID_POLICY for a file that is no use
    */
   prepare(policy: Policy): PreparedIdentities
+  /** Follows no keys any more. */
+  close(): void
 }
 
 export interface PreparedIdentities {
@@ -24,31 +26,52 @@ export interface PreparedIdentities {
 interface Read {
   readonly claims?: (facts: RequestFacts) => Promise<Claims | undefined>
   readonly pseudonym?: Pseudonym
+  /** Follows the keys, until the function that comes of it is called. */
+  follow(says: (line: string) => void): () => void
 }
 
 /**
  * @param file the policy's own, from whose folder the others are found
  * @param count hears of every token
+ * @param says is told what becomes of keys that are replaced while the process runs; where it is missing, they are not followed
  * @throws LimiterError INVALID_POLICY for a file that cannot be read or used
  */
-export function createIdentities(file: string, first: Policy, count: (result: TokenResult) => void): Identities {
+export function createIdentities(
+  file: string,
+  first: Policy,
+  count: (result: TokenResult) => void,
+  says?: (line: string) => void,
+): Identities {
   let current = read(file, first, count)
+  const follow = (): (() => void) => (says === undefined ? () => {} : current.follow(says))
+  let unfollow = follow()
   return {
     claims: async (facts) => current.claims?.(facts),
     // Only a policy that has a secret asks for pseudonyms.
     pseudonym: (text) => current.pseudonym?.(text) ?? '',
     prepare(policy) {
       const next = read(file, policy, count)
-      return { pseudonym: next.pseudonym, use: () => void (current = next) }
+      return {
+        pseudonym: next.pseudonym,
+        use() {
+          unfollow()
+          current = next
+          unfollow = follow()
+        },
+      }
     },
+    close: () => unfollow(),
   }
 }
 
 function read(file: string, { jwt, identifiers }: Policy, count: (result: TokenResult) => void): Read {
-  const verifier = jwt === undefined ? undefined : createVerifier({ keys: readTokenKeys(file, jwt), choice: jwt, now: Date.now, count })
+  const source = jwt === undefined ? undefined : keySource(file, jwt)
+  const verifier =
+    jwt === undefined || source === undefined ? undefined : createVerifier({ keys: source.keys, choice: jwt, now: Date.now, count })
   const secret = identifiers?.mode === 'hmac' ? readSecret(file, identifiers.secretFile, 'identifiers.secretFile') : undefined
   return {
     ...(verifier === undefined ? {} : { claims: verifier.claims }),
     ...(secret === undefined ? {} : { pseudonym: pseudonymOf(secret) }),
+    follow: (says) => source?.follow({ changed: () => verifier?.forget(), says }) ?? (() => {}),
   }
 }

@@ -9,7 +9,7 @@ import { readAdminToken } from '../src/admin.ts'
 import { holdPolicy } from '../src/held-policy.ts'
 import { type PolicySource, readPolicy, readPolicySource, readPolicyText } from '../src/read-policy.ts'
 import { readSecret } from '../src/secret-file.ts'
-import { readTokenKeys } from '../src/tokens/keys.ts'
+import { keySource } from '../src/tokens/key-source.ts'
 import { watchFile } from '../src/watch-file.ts'
 import { MAIN, run, serve } from './command.ts'
 
@@ -42,8 +42,8 @@ describe.each([
   const file = name.startsWith('/') ? name : at(name)
   it.each<[string, () => unknown]>([
     ['identifiers.secretFile', () => readSecret(at('policy.yaml'), file, 'identifiers.secretFile')],
-    ['jwt.secretFile', () => readTokenKeys(at('policy.yaml'), { by: 'secret', file } as Parameters<typeof readTokenKeys>[1])],
-    ['jwt.jwksFile', () => readTokenKeys(at('policy.yaml'), { by: 'jwks', file } as Parameters<typeof readTokenKeys>[1])],
+    ['jwt.secretFile', () => keySource(at('policy.yaml'), { by: 'secret', file } as Parameters<typeof keySource>[1])],
+    ['jwt.jwksFile', () => keySource(at('policy.yaml'), { by: 'jwks', file } as Parameters<typeof keySource>[1])],
     ['admin token file', () => readAdminToken(file)],
     ['policy', () => readPolicyText(file)],
   ])('is one clear error as %s, at once', (what, read) => {

@@ -6,7 +6,7 @@ import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from
 import type { JwtChoice } from 'sluice/policy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tokenCounts } from '../src/tokens/counts.ts'
-import { readTokenKeys } from '../src/tokens/keys.ts'
+import { keySource } from '../src/tokens/key-source.ts'
 import { verifiedTokens } from '../src/tokens/verified.ts'
 import { createVerifier, type TokenResult, type TokenVerifier } from '../src/tokens/verifier.ts'
 
@@ -25,7 +25,7 @@ async function verifier(
 ): Promise<TokenVerifier & { results: TokenResult[]; clock: { now: number } }> {
   const [clock, results] = [{ now: 1_000_000_000_000 }, [] as TokenResult[]]
   const parts = {
-    keys: readTokenKeys(POLICY, choice),
+    keys: keySource(POLICY, choice).keys,
     choice,
     now: () => clock.now,
     count: (result: TokenResult) => void results.push(result),

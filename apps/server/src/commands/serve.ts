@@ -60,8 +60,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   process.on('SIGHUP', () => readAgain())
   const chosen = options.store ?? first.store ?? 'memory:'
   const { store: opened, name, keeps, close } = await openStore(chosen)
+  const group = workerGroup()
+  const speaks = group?.speaks !== false
   const tokens = tokenCounts()
-  const identities = createIdentities(file, first, tokens.count)
+  const identities = createIdentities(file, first, tokens.count, (line) => (speaks ? process.stderr.write(`sluice: ${line}\n`) : undefined))
   const decisions = prometheusMetrics({
     read: [
       ...serviceMetrics(
@@ -77,7 +79,6 @@ export async function serve(options: ServeOptions): Promise<void> {
   const { store, around, says: aroundIt } = surrounded(withObservers(opened, [metrics]), name, first.failure.deadlineMs)
   const live = createLive(() => engine.policy)
   const { claims, pseudonym } = identities
-  const group = workerGroup()
   const given = await group?.begin()
   const top = topKeys()
   // Counting keys costs more than deciding: it is done only where somebody may ask for them.
@@ -125,15 +126,14 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
-  if (group?.speaks !== false) {
+  if (speaks) {
     warn(first)
     process.stdout.write(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
     process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
     process.stdout.write(`sluice: around it: ${aroundIt}\n`)
   }
-  const says = group?.speaks !== false
   // Every worker watches the file, so nobody needs to be told; but what was put before counts no more.
-  const watched = reloading({ policy, file, text, says, taken: () => group?.relay(undefined), warn })
+  const watched = reloading({ policy, file, text, says: speaks, taken: () => group?.relay(undefined), warn })
   readAgain = watched.read
   const ready = async (): Promise<string> => JSON.stringify(await readinessOf(engine, store, draining))
   const takes = {
@@ -144,6 +144,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   await stopped()
   draining = true
   watched.close()
+  identities.close()
   live.close()
   await connections.drain(DRAIN_MS)
   await engine.close()

@@ -1,23 +1,35 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { createLocalJWKSet, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose'
 import { LimiterError } from 'sluice'
-import type { JwtChoice } from 'sluice/policy'
-import { readNamed, readSecret } from '../secret-file.ts'
+import { mapInSlices } from '../in-slices.ts'
+import { readNamed } from '../secret-file.ts'
 
 /** What signatures are checked with: a secret, or public keys. The policy's algorithms never let one be taken for the other. */
 export type TokenKeys = Uint8Array | JWTVerifyGetKey
 
 const KEY_TYPES: readonly unknown[] = ['RSA', 'EC', 'OKP']
 
+export interface KeySet {
+  readonly text: string
+  readonly keys: JWTVerifyGetKey
+}
+
 /**
- * The keys that a policy names, or undefined where tokens were verified upstream.
+ * The public keys in a file that a policy names.
  * @throws LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token
  */
-export function readTokenKeys(policyFile: string, choice: JwtChoice): TokenKeys | undefined {
-  if (choice.by === 'upstream') return undefined
-  if (choice.by === 'secret') return readSecret(policyFile, choice.file, 'jwt.secretFile')
-  const set = parseSet(Buffer.from(readNamed(policyFile, choice.file, 'jwt.jwksFile')).toString('utf8'), choice.file)
-  set.keys.forEach((key, index) => refuseBroken(key, index, choice.file))
+export function readKeySet(policyFile: string, name: string): KeySet {
+  const text = Buffer.from(readNamed(policyFile, name, 'jwt.jwksFile')).toString('utf8')
+  const set = parseSet(text, name)
+  set.keys.forEach((key, index) => refuseBroken(key, index, name))
+  return { text, keys: createLocalJWKSet(set) }
+}
+
+/** As `readKeySet`, of a text that was read, in slices: rejects where that throws. */
+export async function keySetOf(text: string, name: string): Promise<JWTVerifyGetKey> {
+  const set = parseSet(text, name)
+  let index = 0
+  await mapInSlices(set.keys, (key) => refuseBroken(key, index++, name))
   return createLocalJWKSet(set)
 }
 

@@ -1,14 +1,27 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
 import type { Claims, JwtChoice, RequestFacts } from 'sluice/policy'
 import type { TokenKeys } from './keys.ts'
+import { KeysUnavailable } from './remote-keys.ts'
 import { digestOf, verifiedTokens } from './verified.ts'
 
 /** What became of a token; everything but `accepted` and `cached` counts as a request without claims. */
-export type TokenResult = 'accepted' | 'cached' | 'malformed' | 'signature' | 'algorithm' | 'key' | 'expired' | 'early' | 'claim'
+export type TokenResult =
+  | 'accepted'
+  | 'cached'
+  | 'malformed'
+  | 'signature'
+  | 'algorithm'
+  | 'key'
+  | 'expired'
+  | 'early'
+  | 'claim'
+  | 'unavailable'
 
 export interface TokenVerifier {
   /** Claims of the bearer token of a request, where it has one that can be believed. */
   claims(facts: Pick<RequestFacts, 'headers'>): Promise<Claims | undefined>
+  /** Every token is verified anew, as keys have changed. */
+  forget(): void
 }
 
 export interface VerifierParts {
@@ -28,7 +41,7 @@ const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i
 
 /** Verifies bearer tokens. A token in use is verified once: its claims are remembered until it ends. */
 export function createVerifier({ keys, choice, now, count, remembered = 10_000 }: VerifierParts): TokenVerifier {
-  const known = verifiedTokens(remembered)
+  let known = verifiedTokens(remembered)
   const leewayMs = choice.by === 'upstream' ? 0 : choice.leewayMs
   const options = optionsOf(choice)
   const read = async (token: string): Promise<JWTPayload> => {
@@ -36,6 +49,7 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
     return payloadOf(token, keys, { ...options, currentDate: new Date(now()) })
   }
   return {
+    forget: () => void (known = verifiedTokens(remembered)),
     async claims({ headers }) {
       const header = Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined
       const text = typeof header === 'string' ? header : header?.length === 1 ? header[0] : header?.join(', ')
@@ -47,7 +61,9 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
         return undefined
       }
       const digest = digestOf(token)
-      const before = known.get(digest, now())
+      // What is verified by keys that change meanwhile is remembered by nobody.
+      const table = known
+      const before = table.get(digest, now())
       if (before !== undefined) {
         count('cached')
         return before
@@ -55,7 +71,7 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
       try {
         const claims = await read(token)
         count('accepted')
-        known.add(digest, claims, claims.exp === undefined ? Number.POSITIVE_INFINITY : claims.exp * 1_000 + leewayMs)
+        table.add(digest, claims, claims.exp === undefined ? Number.POSITIVE_INFINITY : claims.exp * 1_000 + leewayMs)
         return claims
       } catch (error) {
         count(resultOf(error))
@@ -94,6 +110,7 @@ async function payloadOf(token: string, key: TokenKeys, options: JWTVerifyOption
 }
 
 function resultOf(error: unknown): TokenResult {
+  if (error instanceof KeysUnavailable) return 'unavailable'
   if (error instanceof errors.JWTExpired) return 'expired'
   if (error instanceof errors.JWTClaimValidationFailed) return error.claim === 'nbf' ? 'early' : 'claim'
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature'

@@ -7,6 +7,7 @@ import { JWT, PUBLIC_ALGORITHMS, SECRET_ALGORITHMS } from './native-shape.ts'
 export type JwtChoice =
   | ({ readonly by: 'secret'; readonly file: string } & JwtChecks)
   | ({ readonly by: 'jwks'; readonly file: string } & JwtChecks)
+  | ({ readonly by: 'url'; readonly url: string } & JwtChecks)
   /** Whoever stands before has verified them; they are only decoded. */
   | { readonly by: 'upstream' }
 
@@ -20,8 +21,9 @@ export interface JwtChecks {
   readonly leewayMs: number
 }
 
-const WAYS = ['secretFile', 'jwksFile', 'verified']
+const WAYS = ['secretFile', 'jwksFile', 'jwksUrl', 'verified'] as const
 const FILE = 'the name of a file'
+const URL_FORM = 'an https:// URL without credentials, or an http:// one of this machine (127.0.0.1, [::1], localhost)'
 const LONGEST_LEEWAY_MS = 600_000
 
 /** The `jwt` of a policy; undefined where it has none, or is wrong and then reported. */
@@ -34,7 +36,8 @@ export function readJwt(fields: Fields, issues: Issues): JwtChoice | undefined {
     issues.add(node.at, jwt.path, `${jwt.path} has ${ways.length === 0 ? 'none' : ways.join(' and ')}: expected one of ${WAYS.join(', ')}`)
     return undefined
   }
-  if (ways[0] === 'verified') {
+  const [way] = ways
+  if (way === 'verified') {
     for (const name of ['algorithms', 'issuer', 'audience', 'leeway'])
       if (jwt.node(name) !== undefined)
         issues.add(
@@ -44,8 +47,8 @@ export function readJwt(fields: Fields, issues: Issues): JwtChoice | undefined {
         )
     return jwt.choice('verified', ['upstream']) === undefined ? undefined : { by: 'upstream' }
   }
-  const secret = ways[0] === 'secretFile'
-  const file = jwt.text(secret ? 'secretFile' : 'jwksFile', FILE)
+  const secret = way === 'secretFile'
+  const place = way === 'jwksUrl' ? jwt.text(way, URL_FORM, isKeyUrl) : jwt.text(way as string, FILE)
   const allowed = secret ? SECRET_ALGORITHMS : PUBLIC_ALGORITHMS
   const algorithms = jwt.texts('algorithms', `of ${allowed.join(', ')}`, (text) => allowed.some((one) => one === text)) ?? allowed
   const issuer = jwt.text('issuer', 'the issuer of the tokens')
@@ -54,7 +57,16 @@ export function readJwt(fields: Fields, issues: Issues): JwtChoice | undefined {
   const leewayMs = leeway === undefined ? 0 : toMillis(leeway)
   if (leewayMs > LONGEST_LEEWAY_MS)
     issues.add(node.at, jwt.pathOf('leeway'), `${jwt.pathOf('leeway')} is ${leewayMs} ms: expected at most 10m`)
-  if (file === undefined) return undefined
+  if (place === undefined) return undefined
   const checks = { algorithms, leewayMs, ...(issuer === undefined ? {} : { issuer }), ...(audience === undefined ? {} : { audience }) }
-  return { by: secret ? 'secret' : 'jwks', file, ...checks }
+  return way === 'jwksUrl' ? { by: 'url', url: place, ...checks } : { by: secret ? 'secret' : 'jwks', file: place, ...checks }
+}
+
+/** Whoever can change what comes over the wire would make keys of their own. */
+function isKeyUrl(text: string): boolean {
+  const match = /^(https?):\/\/([^/?#]*)([^#]*)$/i.exec(text)
+  if (match === null || /[\s@\\]/.test(text) || text.length > 2_048) return false
+  const [, scheme = '', host = ''] = match
+  if (!/^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)) return false
+  return scheme.toLowerCase() === 'https' || /^(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?$/i.test(host)
 }

@@ -120,6 +120,7 @@ export const FAILURE: Shape = shapeOf({
 export const JWT: Shape = shapeOf({
   secretFile: TEXT,
   jwksFile: TEXT,
+  jwksUrl: { type: 'string', pattern: '^https?://' },
   verified: oneOf(['upstream']),
   algorithms: oneOrMore(oneOf([...SECRET_ALGORITHMS, ...PUBLIC_ALGORITHMS])),
   issuer: TEXT,

@@ -17,6 +17,7 @@ export const GOOD: readonly string[] = [
   root('failure: { deadline: 20 }'),
   root('jwt: { secretFile: ./s, algorithms: HS512, issuer: me, audience: [a, 5], leeway: 30s }'),
   root('jwt: { jwksFile: ./keys.json }'),
+  root('jwt: { jwksUrl: "https://id.example/keys", issuer: me }'),
   root('jwt: { verified: upstream }'),
   root('exempt: [{ path: /health }, { ip: [10.0.0.0/8, "2001:db8::/32"], header: { x-internal: 1 } }]'),
   bucket(),

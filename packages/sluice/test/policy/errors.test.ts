@@ -159,8 +159,21 @@ describe('a wrong policy', () => {
     ['version: 1\nrules: []\nfailure: { processes: 0 }', 'failure.processes is 0: expected a whole number from 1'],
     ['version: 1\nrules: []\nfailure: { outage: 5 parsecs }', 'failure.outage is "5 parsecs": expected a number and a unit'],
     ['version: 1\nrules: []\nheaders: { dialect: draft-12 }', 'headers.dialect is "draft-12": expected draft-11, '],
-    ['version: 1\nrules: []\njwt: {}', 'policy.yaml:3:6: jwt has none: expected one of secretFile, jwksFile, verified'],
+    ['version: 1\nrules: []\njwt: {}', 'policy.yaml:3:6: jwt has none: expected one of secretFile, jwksFile, jwksUrl, verified'],
     ['version: 1\nrules: []\njwt: { secretFile: a, jwksFile: b }', 'jwt has secretFile and jwksFile: expected one of'],
+    ...[
+      'http://id.example/k',
+      'https://a@id.example/k',
+      'https://id.example/k#x',
+      'ftp://id.example/k',
+      'https:///k',
+      './k',
+      'http://127.0.0.1.example/k',
+    ].map((url): [string, string] => [
+      `version: 1\nrules: []\njwt: { jwksUrl: "${url}" }`,
+      `policy.yaml:3:17: jwt.jwksUrl is "${url}": expected an https:// URL without credentials`,
+    ]),
+    ['version: 1\nrules: []\njwt: { jwksUrl: "https://a/k", algorithms: HS256 }', 'jwt.algorithms is "HS256": expected of ES256'],
     ['version: 1\nrules: []\njwt: { verified: here }', 'jwt.verified is "here": expected upstream'],
     ['version: 1\nrules: []\njwt: { verified: upstream, issuer: a }', 'jwt.issuer is checked by whoever verifies'],
     [

@@ -14,6 +14,12 @@ describe('what a policy says beside its rules', () => {
       'jwt: { jwksFile: k.json, algorithms: [ES256, EdDSA], audience: [a, b] }',
       { by: 'jwks', file: 'k.json', algorithms: ['ES256', 'EdDSA'], audience: ['a', 'b'] },
     ],
+    [
+      'jwt: { jwksUrl: "https://id.example/.well-known/jwks.json?v=1", issuer: i }',
+      { by: 'url', url: 'https://id.example/.well-known/jwks.json?v=1', issuer: 'i' },
+    ],
+    ['jwt: { jwksUrl: "http://127.0.0.1:9000/keys" }', { by: 'url', url: 'http://127.0.0.1:9000/keys' }],
+    ['jwt: { jwksUrl: "http://[::1]:9000/keys" }', { by: 'url', url: 'http://[::1]:9000/keys' }],
     ['jwt: { verified: upstream }', { by: 'upstream' }],
   ])('%s', (text, expected) => {
     expect(read(text).jwt).toMatchObject(expected)

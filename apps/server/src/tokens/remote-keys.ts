@@ -1,0 +1,115 @@
+import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from 'jose'
+import type { KeySource } from './key-source.ts'
+
+/** Milliseconds that the issuer may take to answer. */
+const PATIENCE_MS = 3_000
+/** How often the keys are fetched while they are followed, and how old they may be: two fetches in a row may fail. */
+const FETCH_EVERY_MS = 300_000
+const OLDEST_MS = 900_000
+/** A token of an unknown key may make the service ask again, as may one after a failure, but not more often than this. */
+const PAUSE_MS = 30_000
+const LARGEST = 1_048_576
+
+export interface RemoteOptions {
+  readonly fetchEveryMs?: number
+  readonly oldestMs?: number
+  readonly pauseMs?: number
+  readonly patienceMs?: number
+}
+
+/** That keys could not be fetched: nothing is known of the token. */
+export class KeysUnavailable extends Error {}
+
+/**
+ * Public keys as an issuer publishes them. Those that it does not publish any more are not believed from the next fetch on; where it cannot
+ * be reached, the last ones are for fifteen minutes.
+ */
+export function remoteKeys(
+  url: string,
+  { fetchEveryMs = FETCH_EVERY_MS, oldestMs = OLDEST_MS, pauseMs = PAUSE_MS, patienceMs = PATIENCE_MS }: RemoteOptions = {},
+): KeySource {
+  let last: string | undefined
+  let failure: Error | undefined
+  let failedAt = -Infinity
+  let follower: Parameters<KeySource['follow']>[0] | undefined
+  const failed = (error: Error): KeysUnavailable => {
+    const why = error.name === 'TimeoutError' ? `no answer within ${patienceMs / 1_000} s` : reasonOf(error)
+    if (failure === undefined) follower?.says(`the keys of jwt.jwksUrl ${url} cannot be fetched: ${why}`)
+    failure = new KeysUnavailable(why, { cause: error })
+    failedAt = performance.now()
+    return failure
+  }
+  const fetchBounded: FetchImplementation = async (target, options) => {
+    if (failure !== undefined && performance.now() - failedAt < pauseMs) throw failure
+    try {
+      const answer = await fetch(target, options)
+      if (answer.status !== 200) throw new Error(`it answered ${answer.status}`)
+      const text = await textOf(answer)
+      const keys = (JSON.parse(text) as { keys?: unknown } | null)?.keys
+      if (!Array.isArray(keys)) throw new Error('no set of keys; expected {"keys": [...]}')
+      if (failure !== undefined) follower?.says(`the keys of jwt.jwksUrl ${url} were fetched again`)
+      failure = undefined
+      if (last !== undefined && last !== text) follower?.changed()
+      last = text
+      return new Response(text)
+    } catch (error) {
+      throw failed(error as Error)
+    }
+  }
+  const set = createRemoteJWKSet(new URL(url), {
+    timeoutDuration: patienceMs,
+    cooldownDuration: pauseMs,
+    cacheMaxAge: oldestMs,
+    [customFetch]: fetchBounded,
+  })
+  const keys: JWTVerifyGetKey = async (header, token) => {
+    try {
+      return await set(header, token)
+    } catch (error) {
+      throw isAboutKey(error) ? error : new KeysUnavailable('the keys of jwt.jwksUrl cannot be fetched', { cause: error })
+    }
+  }
+  return {
+    keys,
+    follow(hooks) {
+      follower = hooks
+      const fetchNow = (): void => {
+        set.reload().catch(() => {
+          // What was verified by keys that are too old is not believed either.
+          if (!set.fresh) hooks.changed()
+        })
+      }
+      fetchNow()
+      const timer = setInterval(fetchNow, fetchEveryMs)
+      return () => {
+        clearInterval(timer)
+        follower = undefined
+      }
+    },
+  }
+}
+
+function isAboutKey(error: unknown): boolean {
+  return (
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported
+  )
+}
+
+/** @throws Error for a body above the bound, which is not read to its end */
+async function textOf(answer: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of answer.body ?? []) {
+    size += (part as Uint8Array).length
+    if (size > LARGEST) throw new Error(`its answer is larger than ${LARGEST} bytes`)
+    parts.push(part as Uint8Array)
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
+}
+
+/** Where a connection fails, the reason stands behind the message. */
+function reasonOf({ message, cause }: Error): string {
+  return (cause instanceof Error && cause.message !== '' ? cause.message : message).replace(/\s+/g, ' ').slice(0, 300)
+}
