@@ -11,8 +11,8 @@ export interface Reloaded {
   /** Writes a policy's file and waits until the service has said what it thinks of it. */
   write(text: string): Promise<void>
   put(text: string): Promise<number>
-  /** What happened while `work` was done. */
-  during(work: () => Promise<void>): Promise<Window>
+  /** What happened while `act` was done. */
+  during(act: () => Promise<void>): Promise<Window>
   stop(): Promise<void>
 }
 
@@ -79,9 +79,9 @@ export async function reloadedService(first: string, args: readonly string[], co
       await answer.text()
       return answer.status
     },
-    async during(work) {
+    async during(act) {
       const [before, began] = [{ ...counts }, Date.now()]
-      await work()
+      await act()
       // The probe writes every 50 ms.
       await new Promise((resolve) => setTimeout(resolve, 100))
       const ended = Date.now()

@@ -1,5 +1,5 @@
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from 'jose'
-import type { KeySource } from './key-source.ts'
+import type { KeySource } from './followed-keys.ts'
 
 /** Milliseconds that the issuer may take to answer. */
 const PATIENCE_MS = 3_000
