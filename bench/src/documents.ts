@@ -19,8 +19,14 @@ export function withFigures(text: string, { suite, documents, where, options = '
   return text.replace(BLOCK, (whole, begin: string, of: string, part: string, end: string) => {
     const markdown = of === suite ? documents[part] : undefined
     if (markdown === undefined) return whole
-    return [begin, '', `\`npm run bench -- ${suite} --only ${part}${options}\`, ${where}:`, '', markdown, '', end].join('\n')
+    const source = wrapped(`\`npm run bench -- ${suite} --only ${part}${options}\`, ${where}:`)
+    return [begin, '', source, '', markdown, '', end].join('\n')
   })
+}
+
+/** Lines of at most 120 characters, cut between words. */
+function wrapped(text: string): string {
+  return text.replaceAll(/(.{1,120})(?:\s|$)/g, '$1\n').trimEnd()
 }
 
 /** Writes the figures into every Markdown file below `root` that shows them; the paths of those that changed. */

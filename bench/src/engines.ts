@@ -44,7 +44,8 @@ export async function openPostgres({ atEnd }: Pick<SuiteOptions, 'atEnd'>, setti
   )
   await client.end()
   const [server] = rows
-  return { url, version: server?.version ?? 'of unknown version', commits: server?.commits ?? 'unknown' }
+  // Debian writes the version of its package behind that of the server.
+  return { url, version: server?.version.split(' ')[0] ?? 'of unknown version', commits: server?.commits ?? 'unknown' }
 }
 
 /** Both servers as far as they were started, in words. */

@@ -27,6 +27,14 @@ describe('figures in documents', () => {
     expect(withFigures(written, FIGURES)).toBe(written)
   })
 
+  it('wraps a long line about the machine, between words', () => {
+    const where = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ')
+    const lines = withFigures(OLD, { ...FIGURES, where, options: ' --seconds 2' }).split('\n')
+    expect(lines[2]).toMatch(/^`npm run bench -- redis --only hot --seconds 2`, word0 /)
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(120)
+    expect(lines.slice(2, 6).join(' ')).toContain(`${where}:`)
+  })
+
   it('leaves a block that does not end as it is', () => {
     const open = '<!-- bench: redis hot -->\n\nold\n'
     expect(withFigures(open, FIGURES)).toBe(open)

@@ -142,7 +142,11 @@ function laneTable(lanes: readonly Lane[]): string {
   const rows = lanes.map(({ name, callers, rounds, storeCalls: calls, errors, total, grant }) => [
     name,
     figure(callers),
-    ...(['wall', 'client', 'server'] as const).map((key) => figure(median(rounds.map((round) => round[key])) / 1e3, 2)),
+    ...(['wall', 'client', 'server'] as const).map((key) => {
+      const micros = median(rounds.map((round) => round[key])) / 1e3
+      // A server of several processes does not tell.
+      return key === 'server' && micros === 0 ? '' : figure(micros, 2)
+    }),
     figure(calls, 3),
     percent((errors / total) * 100),
     grant === undefined ? '' : percent(grant.overGrantPercent),

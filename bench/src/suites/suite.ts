@@ -40,7 +40,8 @@ export interface Suite {
 
 /** Machine and versions in one line, for tables and documents. */
 export function headOf({ cores, cpu, load, node }: Machine, ...more: readonly string[]): string {
-  return [`${cores} cores (${cpu}), load ${figure(load, 2)} at the start; node ${node}`, ...more].join('; ')
+  const busy = load > cores ? ' (busy: times by the clock say little)' : ''
+  return [`${cores} cores (${cpu}), load ${figure(load, 2)} at the start${busy}; node ${node}`, ...more].join('; ')
 }
 
 /** The server a suite needs is not there; the message is all there is to say. */
