@@ -1,5 +1,5 @@
 import { valuesOf } from '../identity/source.ts'
-import { canonicalHeader, headerValues } from './bundle-descriptor.ts'
+import { canonicalHeader, headerValues, warnOfQuery } from './bundle-descriptor.ts'
 import { readPositive } from './bundle-number.ts'
 import { DEAREST, dearestOf, fixedCost, readCost } from './cost.ts'
 import type { Fields } from './fields.ts'
@@ -14,6 +14,7 @@ const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
  */
 export function readBundleCost(config: Fields, issues: Issues): Cost | undefined {
   const from = config.text('cost_source', SOURCE_FORM, (text) => text === 'fixed' || /^(?:header|query):[A-Za-z0-9_-]{1,128}$/.test(text))
+  warnOfMove(config, from, issues)
   const [fixed, fallback] = [readPositive(config, 'fixed_cost', issues), Number(readPositive(config, 'default_cost', issues) ?? 1)]
   const max = Number(readPositive(config, 'max_cost', issues) ?? DEAREST)
   // A client that may say 0.0001 pays nothing: below 1 only where the author went there.
@@ -36,4 +37,15 @@ export function readBundleCost(config: Fields, issues: Issues): Cost | undefined
     most: max,
     of: (request) => dearestOf(values(request), fallback, one),
   }
+}
+
+/** What is charged otherwise than there. */
+function warnOfMove(config: Fields, from: string | undefined, issues: Issues): void {
+  const [source, fallback] = [config.node('cost_source'), config.node('default_cost')]
+  if (fallback !== undefined && source === undefined)
+    issues.warn(
+      fallback.at,
+      `${config.pathOf('default_cost')} is not charged without cost_source, and Fairvisor charges it: with fixed_cost it is charged here as well`,
+    )
+  if (source !== undefined && from?.startsWith('query:') === true) warnOfQuery(source, config.pathOf('cost_source'), from, issues)
 }

@@ -18,6 +18,8 @@ export function readDescriptor(node: PolicyNode, path: string, issues: Issues): 
   const [, kind, name = ''] = NAMED.exec(text) ?? []
   if (kind === 'header')
     return filled(repeatable(`header:${canonicalHeader(name)}`, (request) => headerValues(canonicalHeader(name), request)))
+  if (kind === 'query') warnOfQuery(node, path, text, issues)
+  if (text === 'ua:bot') issues.warn(node.at, `${path}: ua:bot knows other programs by name than Fairvisor's list does`)
   if (kind === 'query') return filled(repeatable(text, (request) => valuesOf('query', name, request)))
   const source = kind === 'jwt' || FIXED.includes(text) ? parseSource(text) : undefined
   if (source !== undefined) return filled(source)
@@ -28,6 +30,14 @@ export function readDescriptor(node: PolicyNode, path: string, issues: Issues): 
     })
   else issues.wrong(node, path, DESCRIPTOR_FORM)
   return undefined
+}
+
+/** Says whose query is read. */
+export function warnOfQuery({ at }: PolicyNode, path: string, text: string, issues: Issues): void {
+  issues.warn(
+    at,
+    `${path}: ${text} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`,
+  )
 }
 
 export function canonicalHeader(name: string): string {

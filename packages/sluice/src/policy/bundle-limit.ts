@@ -1,8 +1,11 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { toMicroTokens } from '../algorithms/decimal.ts'
+import type { Rate } from '../algorithms/rate.ts'
+import { tokenBucket } from '../algorithms/token-bucket.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
 import { readBucket } from './bucket.ts'
 import { readBundleCost } from './bundle-cost.ts'
-import { readPerSecond, readPositive } from './bundle-number.ts'
+import { type PerSecond, readPerSecond, readPositive } from './bundle-number.ts'
 import type { PolicyNode } from './node.ts'
 import { DECIMAL_FORM, type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
@@ -26,6 +29,11 @@ export function readTokenBucket(node: PolicyNode, path: string, lenient: boolean
   if (limit === undefined || cost === undefined) return undefined
   if (cost.unknown > limit.capacity)
     issues.warn(config.at, `${path}: a cost of ${cost.unknown} is above the burst of ${limit.capacity}: such requests are never admitted`)
+  else if (cost.most !== undefined && cost.most > limit.capacity)
+    issues.warn(
+      config.at,
+      `${path}: a client may say a cost above the burst of ${limit.capacity}: it is refused with a RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost is at most the burst`,
+    )
   return { limit, cost }
 }
 
@@ -44,9 +52,29 @@ function readLimit(config: Fields, issues: Issues): AnyLimit | undefined {
     return undefined
   }
   return readBucket(
-    rate.rate,
+    chosenRate(rate, burst, config.pathOf(name), rateNode, issues),
     burst,
     { rate: { node: rateNode, path: config.pathOf(name) }, burst: { node: burstNode, path: config.pathOf('burst') } },
     issues,
   )
+}
+
+/** The most exact of a rate's forms that a bucket of this burst can hold; a rounded one is warned of. */
+function chosenRate({ forms }: PerSecond, burst: string, path: string, { at }: PolicyNode, issues: Issues): Rate {
+  const found = forms.findIndex(({ rate }) => canHold(rate, burst))
+  // Where none can, the plainest says best what is wrong.
+  const index = found === -1 ? forms.length - 1 : found
+  const { rate, text } = forms[index] as PerSecond['forms'][number]
+  if (index > 0) issues.warn(at, `${path} has more decimals than a bucket of this burst can count: it is rounded down to ${text}`)
+  return rate
+}
+
+function canHold(rate: Rate, burst: string): boolean {
+  try {
+    tokenBucket({ rate, burst })
+    return true
+  } catch (error) {
+    if (error instanceof LimiterError) return false
+    throw error
+  }
 }

@@ -12,30 +12,55 @@ export function readPositive(fields: Fields, name: string, issues: Issues): stri
   return text
 }
 
-const RATE_FORM = `${DECIMAL_FORM}, or a whole number divided by one of at most 86400`
+const RATE_FORM = 'a number above 0; more than six decimals are kept where the burst allows, else rounded down'
 
 export interface PerSecond {
-  readonly rate: Rate
+  /** The most exact first, each with its number of tokens a second. */
+  readonly forms: readonly { readonly rate: Rate; readonly text: string }[]
   /** The same rate, rounded: to compare by. */
   readonly value: number
 }
 
 /**
  * A rate in tokens per second. Where a program has divided, as in 0.3333333333333333 or 0.016666666666666666, the quotient is
- * found again and exact: 1 in 3 s, 1 in 60 s.
+ * found again and exact: 1 in 3 s, 1 in 60 s. Other decimals are exact over a longer period: 0.0166667 is 0.166667 in 10 s.
  */
 export function readPerSecond(fields: Fields, name: string, issues: Issues): PerSecond | undefined {
   const node = fields.node(name)
   if (node === undefined) return undefined
   const text = decimalOf(node)
-  if (text !== undefined) return { rate: { tokens: text, per: '1s' }, value: Number(text) }
+  if (text !== undefined) return { forms: [{ rate: { tokens: text, per: '1s' }, text }], value: Number(text) }
   const value = numberOf(node)
-  const seconds = value === undefined ? undefined : divisorOf(value)
-  if (value === undefined || seconds === undefined) {
+  const forms = value === undefined ? [] : formsOf(value)
+  if (value === undefined || forms.length === 0) {
     issues.wrong(node, fields.pathOf(name), RATE_FORM)
     return undefined
   }
-  return { rate: { tokens: Math.round(value * seconds), per: `${seconds}s` }, value }
+  return { forms, value }
+}
+
+function formsOf(value: number): PerSecond['forms'] {
+  const seconds = divisorOf(value)
+  if (seconds === undefined) return longerPeriods(value)
+  return [{ rate: { tokens: Math.round(value * seconds), per: `${seconds}s` }, text: String(value) }]
+}
+
+/** A decimal of more than six places as tokens of six in 10 s, 100 s and so on, and then with ever less of its places. */
+function longerPeriods(value: number): PerSecond['forms'] {
+  const [whole = '', decimals = ''] = decimalText(value).split('.')
+  const forms: PerSecond['forms'][number][] = []
+  for (let more = Math.max(0, decimals.length - 6); more >= 0; more -= 1) {
+    const tokens = `${whole}${decimals.slice(0, more)}.${decimals.slice(more, more + 6)}`.replace(/^0+(?=\d)/, '')
+    if ((toMicroTokens(tokens) ?? 0) > 0)
+      forms.push({ rate: { tokens, per: `${10 ** more}s` }, text: `${whole}.${decimals.slice(0, more + 6)}` })
+  }
+  return forms
+}
+
+/** The shortest decimal that reads as a number, without an exponent. */
+function decimalText(value: number): string {
+  const [digits = '', exponent] = String(value).split('e-')
+  return exponent === undefined ? digits : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`
 }
 
 const LONGEST_PERIOD = 86_400

@@ -1,6 +1,7 @@
 import type { Source } from '../identity/source.ts'
 import { DESCRIPTOR_FORM, readDescriptor } from './bundle-descriptor.ts'
 import { type BundleLimit, readTokenBucket } from './bundle-limit.ts'
+import { readItems } from './bundle-list.ts'
 import { readName } from './bundle-name.ts'
 import type { PolicyNode } from './node.ts'
 import { type Fields, openFields, openMap } from './fields.ts'
@@ -41,7 +42,7 @@ export function* readBundleRule(node: PolicyNode, path: string, options: RuleOpt
   const nameNode = fields.node('name')
   if (nameNode === undefined && options.name === undefined) fields.require('name', 'a name')
   const name = nameNode === undefined ? options.name : readName(nameNode, fields.pathOf('name'), issues)
-  const keys = yield* readKeys(fields, options.alone === true, issues)
+  const keys = yield* readKeys(fields, options, issues)
   const match = yield* readConditions(fields, issues)
   const limit = readAlgorithm(fields, options.lenient, issues)
   if (name === undefined || keys === undefined || limit === undefined) return undefined
@@ -49,7 +50,7 @@ export function* readBundleRule(node: PolicyNode, path: string, options: RuleOpt
   return { at: fields.at, path, name, keys, counting: [limit.limit.algorithm.tag, ...texts].join(' '), match, ...limit }
 }
 
-function* readKeys(fields: Fields, alone: boolean, issues: Issues): Sliced<Source[] | undefined> {
+function* readKeys(fields: Fields, { alone = false, lenient }: RuleOptions, issues: Issues): Sliced<Source[] | undefined> {
   const node = fields.node('limit_keys')
   const path = fields.pathOf('limit_keys')
   if (node === undefined && alone) {
@@ -57,9 +58,9 @@ function* readKeys(fields: Fields, alone: boolean, issues: Issues): Sliced<Sourc
     return []
   }
   if (node === undefined) fields.require('limit_keys', KEYS_FORM)
-  else if (node.kind !== 'list') issues.wrong(node, path, KEYS_FORM)
-  if (node?.kind !== 'list') return undefined
-  return yield* flatMapSliced(node.items, (item, index) => readDescriptor(item, `${path}[${index}]`, issues) ?? [])
+  const items = node === undefined ? undefined : readItems(node, path, KEYS_FORM, lenient, issues)
+  if (items === undefined) return undefined
+  return yield* flatMapSliced(items, (item, index) => readDescriptor(item, `${path}[${index}]`, issues) ?? [])
 }
 
 function* readConditions(fields: Fields, issues: Issues): Sliced<Condition[] | undefined> {
@@ -91,6 +92,8 @@ function readAlgorithm(fields: Fields, lenient: boolean, issues: Issues): Bundle
     else issues.wrong(node, path, 'token_bucket')
     return undefined
   }
+  if (node === undefined)
+    issues.warn(fields.at, `${fields.pathOf('algorithm')} is missing and is read as token_bucket: Fairvisor drops such a rule`)
   const config = fields.node('algorithm_config')
   if (config !== undefined) return readTokenBucket(config, fields.pathOf('algorithm_config'), lenient, issues)
   fields.require('algorithm_config', 'a map with tokens_per_second and burst')

@@ -1,12 +1,20 @@
+import { isEmptyMap } from './bundle-list.ts'
 import type { PolicyNode } from './node.ts'
 import type { Fields } from './fields.ts'
 import type { Issues } from './issues.ts'
 
+/** `switch`: a block that must say whether it is enabled. */
+export type SectionKind = 'list' | 'block' | 'switch'
+
 /** Refuses a section of the format that nothing here carries out, unless it does nothing there either. */
-export function refuseSection(fields: Fields, name: string, issues: Issues): void {
+export function refuseSection(fields: Fields, name: string, kind: SectionKind, issues: Issues): void {
   const node = fields.node(name)
-  if (node === undefined || isIdle(node)) return
+  if (node === undefined) return
   const path = fields.pathOf(name)
+  if (kind === 'list' && isEmptyMap(node)) issues.warn(node.at, `${path} is {} and is read as an empty list: expected a list`)
+  if (kind === 'switch' && (isEmptyMap(node) || (node.kind === 'list' && node.items.length === 0)))
+    issues.warn(node.at, `${path} is empty and has no effect: Fairvisor refuses the bundle, expected { "enabled": false } or none`)
+  if (isIdle(node)) return
   const [value, allowed] = node.kind === 'list' ? ['a list', 'an empty list or none'] : [kindOf(node), '{ "enabled": false } or none']
   issues.add(node.at, path, `${path} is not yet supported, and is ${value}: expected ${allowed}`, { value, allowed })
 }

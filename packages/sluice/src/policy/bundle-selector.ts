@@ -1,6 +1,7 @@
 import { normalizePath, normalizePathExactly } from '../identity/path.ts'
 import { type PathReading, someReading } from '../identity/path-readings.ts'
 import type { Request } from '../identity/request.ts'
+import { readItems } from './bundle-list.ts'
 import type { PolicyNode } from './node.ts'
 import { type Fields, openFields } from './fields.ts'
 import { compileGlob, type Glob, pathSegments } from './glob.ts'
@@ -27,7 +28,7 @@ export function* readSelector(node: PolicyNode, path: string, options: SelectorO
   if (anchors.length === 0) issues.warn(fields.at, `${path} has no path: its rules never match; a pathPrefix of / matches every path`)
   // An index of rules knows one pattern for each, so two anchors are looked at every time.
   const glob = anchors.length === 1 ? anchors[0]?.glob : undefined
-  const methods = yield* readMethods(fields, issues)
+  const methods = yield* readMethods(fields, options.lenient, issues)
   const hosts = yield* readHosts(fields, issues)
   return {
     ...(glob === undefined ? {} : { path: glob }),
@@ -80,15 +81,12 @@ function pathIs(anchors: readonly Anchor[]): Condition {
   return { source: { text: 'path', read: (request) => (test(request) ? value : undefined) }, value, test }
 }
 
-function* readMethods(fields: Fields, issues: Issues): Sliced<ReadonlySet<string> | undefined> {
+function* readMethods(fields: Fields, lenient: boolean, issues: Issues): Sliced<ReadonlySet<string> | undefined> {
   const node = fields.node('methods')
-  if (node === undefined) return undefined
-  if (node.kind !== 'list') {
-    issues.wrong(node, fields.pathOf('methods'), 'a list of methods such as GET')
-    return undefined
-  }
-  if (node.items.length === 0) issues.warn(node.at, `${fields.pathOf('methods')} is empty: its rules never match`)
-  const methods = yield* flatMapSliced(node.items, (item, index) => {
+  const items = node === undefined ? undefined : readItems(node, fields.pathOf('methods'), 'a list of methods such as GET', lenient, issues)
+  if (node === undefined || items === undefined) return undefined
+  if (items.length === 0) issues.warn(node.at, `${fields.pathOf('methods')} is empty: its rules never match`)
+  const methods = yield* flatMapSliced(items, (item, index) => {
     const path = `${fields.pathOf('methods')}[${index}]`
     if (item.kind !== 'scalar' || item.type !== 'text' || item.text === '') {
       issues.wrong(item, path, 'a method such as GET')

@@ -16,8 +16,8 @@ export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_l
  * @param id undefined for rules that stand alone
  */
 export function* readSpec(fields: Fields, id: string | undefined, options: SelectorOptions, issues: Issues): Sliced<Rule[]> {
-  refuseSection(fields, 'loop_detection', issues)
-  refuseSection(fields, 'circuit_breaker', issues)
+  refuseSection(fields, 'loop_detection', 'block', issues)
+  refuseSection(fields, 'circuit_breaker', 'block', issues)
   const mode = fields.choice('mode', ['enforce', 'shadow']) ?? 'enforce'
   const selector = fields.node('selector')
   if (selector === undefined && id !== undefined) fields.require('selector', 'a map with pathExact or pathPrefix')

@@ -20,7 +20,8 @@ export interface BundleOptions {
   readonly now: Micros
 }
 
-const SECTIONS = ['kill_switches', 'global_shadow', 'kill_switch_override']
+const OVERRIDES = ['global_shadow', 'kill_switch_override']
+const SECTIONS = ['kill_switches', ...OVERRIDES]
 const ROOT = ['bundle_version', 'issued_at', 'expires_at', 'policies', 'defaults', ...SECTIONS, ...BESIDE]
 
 const HEADERS: HeaderChoice = headerChoice({
@@ -56,7 +57,8 @@ function bodyOf(rules: readonly Rule[]): PolicyBody {
 }
 
 function* readWhole(bundle: Fields, options: SelectorOptions, now: Micros, issues: Issues): Sliced<Rule[]> {
-  for (const name of SECTIONS) refuseSection(bundle, name, issues)
+  refuseSection(bundle, 'kill_switches', 'list', issues)
+  for (const name of OVERRIDES) refuseSection(bundle, name, 'switch', issues)
   const version = bundle.node('bundle_version')
   if (version === undefined) bundle.require('bundle_version', 'a number above 0')
   else if (version.kind !== 'scalar' || version.type !== 'number' || !(Number(version.text) > 0))

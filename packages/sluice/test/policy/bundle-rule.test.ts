@@ -33,7 +33,12 @@ describe('a rule', () => {
     [{ tokens_per_second: 0, burst: 10 }, 'tokens_per_second is 0: expected a number above 0'],
     [{ tokens_per_second: -1, burst: 10 }, 'tokens_per_second is -1: expected a number above 0'],
     [{ rps: '5', burst: 10 }, 'rps is "5": expected a number above 0'],
-    [{ rps: 0.1234567, burst: 10 }, 'rps is 0.1234567: expected a number above 0 with at most six decimals, or a whole number divided by'],
+    [
+      { rps: 1e-400, burst: 10 },
+      'rps is 0: expected a number above 0; more than six decimals are kept where the burst allows, else rounded down',
+    ],
+    [{ rps: 1e-9, burst: 10 }, 'the largest burst at this rate is 3'],
+    [{ rps: 3.133581524376715e-8, burst: 1_000 }, 'the largest burst at this rate is'],
     [{ rps: 5 }, 'algorithm_config.burst is missing: expected a number above 0 with at most six decimals, at least the rate'],
     [{ rps: 5, burst: 0 }, 'burst is 0: expected a number above 0'],
     [{ rps: 5, burst: 0.5e-7 }, 'burst is 5e-8: expected a number above 0 with at most six decimals'],
@@ -105,11 +110,11 @@ describe('a rule', () => {
     const many = Array.from({ length: 1_400 }, (_, index) => ({
       name: `r${index}`,
       limit_keys: ['ip:address'],
-      algorithm_config: { rps: 0.1234567890123, burst: 1 },
+      algorithm_config: { rps: '5', burst: 1 },
       ...(index % 2 === 0 ? { match: { 'jwt:a': 'b' } } : {}),
     }))
-    expect(() => read({ rules: many })).toThrow('rps is 0.1234567890123')
-    const { warnings } = read({ rules: many.map((one) => ({ ...one, algorithm_config: { rps: 1, burst: 1 } })) })
+    expect(() => read({ rules: many })).toThrow('rps is "5"')
+    const { warnings } = read({ rules: many.map((one) => ({ ...one, algorithm_config: { rps: 0.1234567890123, burst: 1 } })) })
     expect([warnings.length, warnings.at(-1)]).toEqual([101, 'b.json: there are more warnings'])
     expect(warnings.every((line) => line.length < 600)).toBe(true)
   })

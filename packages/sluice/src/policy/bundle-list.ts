@@ -1,0 +1,26 @@
+import type { PolicyNode } from './node.ts'
+import type { Issues } from './issues.ts'
+
+/**
+ * The items of a list; undefined, and reported, for what is none. Programs in Lua write an empty list as `{}`, which that system takes: so does
+ * this one, with a warning, unless it is strict.
+ */
+export function readItems(
+  node: PolicyNode,
+  path: string,
+  form: string,
+  lenient: boolean,
+  issues: Issues,
+): readonly PolicyNode[] | undefined {
+  if (node.kind === 'list') return node.items
+  if (lenient && isEmptyMap(node)) {
+    issues.warn(node.at, `${path} is {} and is read as an empty list: expected ${form}`)
+    return []
+  }
+  issues.wrong(node, path, form)
+  return undefined
+}
+
+export function isEmptyMap(node: PolicyNode): boolean {
+  return node.kind === 'map' && node.fields.size === 0
+}

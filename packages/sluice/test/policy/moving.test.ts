@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest'
+import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
+import { headersOf } from '../../src/http/headers.ts'
+import { asked, bare, bundle, bundleBench } from '../engine/bundle-bench.ts'
+import { message, read, rule } from './bundle-texts.ts'
+
+const warnings = (json: unknown): string[] => read(json).warnings.map((line) => line.replace(/^b\.json:1:\d+: /, ''))
+const configured = (algorithm_config: object, more: object = {}): object => ({ rules: [rule({ algorithm_config, ...more })] })
+const rateOf = (rps: number, burst: number) => {
+  const policy = read(configured({ rps, burst }))
+  const limit = policy.rules[0]?.tiers[0]?.limit ?? expect.fail('no limit')
+  return { envelope: limit.algorithm.envelope(limit.plan), warnings: policy.warnings }
+}
+
+describe('U11: what a move from Fairvisor meets is warned of', () => {
+  it('a policy that means the same has no warning', () => {
+    expect(warnings(configured({ rps: 5, burst: 10, cost_source: 'header:x-w', default_cost: 2, max_cost: 10 }))).toEqual([])
+  })
+
+  it('default_cost without cost_source, which is charged there and 1 here', async () => {
+    const config = { rps: 1, burst: 100, default_cost: 7 }
+    expect(warnings(configured(config))).toEqual([
+      'rules[0].algorithm_config.default_cost is not charged without cost_source, and Fairvisor charges it: with fixed_cost it is charged here as well',
+    ])
+    expect((await bundleBench(bare(config)).engine.decide(asked())).limits[0]?.remaining).toBe(99)
+    expect(warnings(configured({ ...config, cost_source: 'fixed' }))).toEqual([])
+  })
+
+  it('ua:bot, in keys and in match', () => {
+    const text = (path: string) => `${path}: ua:bot knows other programs by name than Fairvisor's list does`
+    expect(warnings({ rules: [rule({ limit_keys: ['ua:bot'] })] })).toEqual([text('rules[0].limit_keys[0]')])
+    expect(warnings({ rules: [rule({ match: { 'ua:bot': true } })] })).toEqual([text('rules[0].match["ua:bot"]')])
+  })
+
+  it('a rule without algorithm, which loads here only', () => {
+    const { algorithm: _, ...rest } = rule() as { readonly algorithm: string }
+    expect(warnings({ rules: [rest] })).toEqual(['rules[0].algorithm is missing and is read as token_bucket: Fairvisor drops such a rule'])
+  })
+
+  it.each(['global_shadow', 'kill_switch_override'])('%s without enabled, which loads here only', (name) => {
+    const text = `${name} is empty and has no effect: Fairvisor refuses the bundle, expected { "enabled": false } or none`
+    expect(warnings({ ...bundle({ p: { rules: [rule()] } }), [name]: {} })).toEqual([text])
+    expect(warnings({ ...bundle({ p: { rules: [rule()] } }), [name]: { enabled: false } })).toEqual([])
+  })
+
+  it('{} where a list is expected', () => {
+    expect(warnings({ rules: [rule({ limit_keys: {} })] })).toEqual([
+      expect.stringMatching(/^rules\[0\]\.limit_keys is \{\} and is read as an empty list: expected a list of jwt:<name>/),
+    ])
+    expect(read({ rules: [rule({ limit_keys: {} })] }).rules[0]?.key).toEqual([])
+    expect(warnings({ ...bundle({ p: { rules: [rule()] } }), kill_switches: {} })).toEqual([
+      'kill_switches is {} and is read as an empty list: expected a list',
+    ])
+    expect(warnings(bundle({ p: { selector: { pathPrefix: '/', methods: {} }, rules: [rule()] } }))).toEqual([
+      'policies[0].spec.selector.methods is {} and is read as an empty list: expected a list of methods such as GET',
+      'policies[0].spec.selector.methods is empty: its rules never match',
+    ])
+    expect(message({ rules: [rule({ limit_keys: { a: 1 } })] })).toContain('limit_keys is a map: expected a list')
+    expect(message({ rules: [rule({ limit_keys: {} })] }, { strict: true })).toContain('limit_keys is a map: expected a list')
+  })
+
+  it.each([
+    [{ limit_keys: ['query:k'] }, 'rules[0].limit_keys[0]: query:k'],
+    [{ match: { 'query:k': 1 } }, 'rules[0].match["query:k"]: query:k'],
+    [{ algorithm_config: { rps: 1, burst: 9, cost_source: 'query:k', max_cost: 9 } }, 'rules[0].algorithm_config.cost_source: query:k'],
+  ])('whose query is read: %j', (more, place) => {
+    expect(warnings({ rules: [rule(more)] })).toEqual([
+      `${place} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`,
+    ])
+  })
+
+  it('a cost that may be above the burst, which has a RateLimit-Reset of 0 or 1 and no Retry-After', async () => {
+    const config = { rps: 1, burst: 10, cost_source: 'header:w' }
+    const text = /a client may say a cost above the burst of 10: .* RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost/
+    expect(warnings(configured(config))).toEqual([expect.stringMatching(text)])
+    expect(warnings(configured({ ...config, max_cost: 10.5 }))).toEqual([expect.stringMatching(text)])
+    expect(warnings(configured({ ...config, max_cost: 10 }))).toEqual([])
+    const { engine } = bundleBench(bare(config))
+    const resets: (string | undefined)[] = []
+    for (const w of ['11', '1', '11']) {
+      const decision = await engine.decide(asked({ headers: { w } }))
+      const headers = new Map(headersOf(decision, decision.identity, engine.headers))
+      expect(headers.has('Retry-After')).toBe(false)
+      if (w === '11') resets.push(headers.get('RateLimit-Reset'))
+    }
+    expect(resets).toEqual(['0', '1'])
+  })
+})
+
+describe('U11: a rate of more than six decimals', () => {
+  it.each([
+    [0.0166667, 10, 166_667, 10_000_000],
+    [0.1234567, 10, 1_234_567, 10_000_000],
+    [1.23456789, 2, 123_456_789, 100_000_000],
+    [1e-7, 1, 1, 10_000_000],
+    [2.5e-8, 1, 25, 1_000_000_000],
+  ])('%d at a burst of %d is exact', (rps, burst, tokens, seconds) => {
+    const { envelope, warnings: found } = rateOf(rps, burst)
+    expect(found).toEqual([])
+    expect(BigInt(envelope.n) * BigInt(seconds)).toBe(BigInt(envelope.m) * BigInt(tokens))
+  })
+
+  it('is rounded down where the bucket cannot count that far, with a warning', () => {
+    const { envelope, warnings: found } = rateOf(0.1234567890123, 100_000)
+    expect(found).toEqual([
+      expect.stringMatching(/rps has more decimals than a bucket of this burst can count: it is rounded down to 0\.12345\d*$/),
+    ])
+    const used = envelope.n / envelope.m
+    expect(used).toBeLessThan(0.1234567890123)
+    expect(used).toBeGreaterThanOrEqual(0.123456)
+    expect(() => tokenBucket({ rate: '0.123456/s', burst: 100_000 })).not.toThrow()
+  })
+
+  it('never gives more than it says', () => {
+    for (let index = 1; index < 200; index += 1) {
+      const rps = Math.sin(index) ** 2 / 10 ** (index % 3)
+      const { envelope } = rateOf(rps, 1_000)
+      expect([rps, envelope.n / envelope.m <= rps * (1 + 1e-15)]).toEqual([rps, true])
+      expect([rps, envelope.n / envelope.m >= rps - 1e-6]).toEqual([rps, true])
+    }
+  })
+})
+
+describe('U10: costs are never lost in silence', () => {
+  const cost = (more: object = {}) => {
+    const { engine } = bundleBench(bare({ rps: 1_000, burst: 1_000_000, cost_source: 'header:w', default_cost: 3, ...more }))
+    return async (w: string | readonly string[]) => (await engine.explain(asked({ headers: { w } }))).rules[0]?.cost
+  }
+
+  it.each([
+    ['33.333333333333336', 33.333334],
+    ['1.0000000', 1],
+    ['2.00000000000000000000001', 2.000001],
+    ['7.9999999', 8],
+    ['10, 20', 20],
+    ['20,10', 20],
+    ['x, 20', 20],
+    ['1, x', 3],
+    [['10', '20'], 20],
+    [['10, 30', '20'], 30],
+  ])('%j costs %d', async (text, charged) => {
+    expect(await cost()(text)).toBe(charged)
+  })
+
+  it.each(['+40', '50.', '.5', 'NaN', '1e309', '0x10', '-4', '-4.5', '1e3', ''])(
+    '%j costs the default, as docs/fairvisor.md says',
+    async (text) => {
+      expect(await cost()(text)).toBe(3)
+    },
+  )
+
+  it('and stays within its bounds', async () => {
+    const bounded = cost({ min_cost: 2, max_cost: 5 })
+    expect([await bounded('4.9999999'), await bounded('5.0000001'), await bounded('0.0000001'), await bounded('1, 9')]).toEqual([
+      5, 5, 2, 5,
+    ])
+  })
+})
