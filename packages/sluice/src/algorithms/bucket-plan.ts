@@ -75,11 +75,17 @@ export function inexact(plan: BucketPlan): string | undefined {
 
 /** floor(a * b / c) for whole numbers below 2^34, exact though a * b passes 2^53: b is taken in two halves. */
 export function mulDiv(a: number, b: number, c: number): number {
+  return mulDivRest(a, b, c)[0]
+}
+
+/** As `mulDiv`, with what is left. */
+export function mulDivRest(a: number, b: number, c: number): [quotient: number, rest: number] {
   const high = Math.floor(b / HALF)
   const first = a * high
   const quotient = Math.floor(first / c)
   const carried = (first - quotient * c) * HALF + a * (b - high * HALF)
-  return quotient * HALF + Math.floor(carried / c)
+  const last = Math.floor(carried / c)
+  return [quotient * HALF + last, carried - last * c]
 }
 
 function gcd(a: number, b: number): number {

@@ -1,11 +1,11 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown } from '../errors/options.ts'
 import { parseDuration } from '../time/duration.ts'
-import { type Micros, toMillis } from '../time/micros.ts'
+import { LAST_INSTANT_AFTER, type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
 import { fromMicroTokens, MICRO } from './decimal.ts'
-import { alignedEnd, readWindow, stepOf, type WindowOptions } from './window.ts'
+import { alignedEnd, readWindow, refuseEndless, stepOf, type WindowOptions } from './window.ts'
 
 /** Where windows begin: at multiples of their length since 1970, at a key's first charge, or spread so that keys reset at different times. */
 export type Align = 'clock' | 'first' | 'key'
@@ -52,6 +52,12 @@ export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWin
     throw new LimiterError('INVALID_OPTIONS', `fixedWindow: align is ${JSON.stringify(align)}, expected clock, first or key`)
   }
   const ramp = options.ramp === undefined ? 0 : readRamp(options, window, align)
+  const days = Math.floor(LAST_INSTANT_AFTER / 86_400_000_000)
+  refuseEndless(
+    `fixedWindow: window is ${options.window} and ramp ${options.ramp};`,
+    window + ramp,
+    `together they last ${days} days at most`,
+  )
   const [n, m] = ramp === 0 ? [0, 1] : reduced(limit, ramp)
   if (!Number.isSafeInteger(limit * m)) {
     const problem = `has too many digits for a ramp of ${options.ramp}; round one of the two until limit / ramp has a small denominator`

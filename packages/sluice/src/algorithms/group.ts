@@ -33,12 +33,14 @@ export interface GroupResult {
  * conversions to a changed limit are written (law 7), and every view shows what is left uncharged. Programs replay this.
  * @param states by slot, as stored; undefined where there is none
  * @param blocks by slot: until when nothing may pass, 0 for no block
+ * @param look every view shows what is left uncharged, also of what would pass
  */
 export function applyGroup(
   states: readonly unknown[],
   calls: readonly GroupCall[],
   now: Micros,
   blocks: readonly Micros[] = [],
+  look = false,
 ): GroupResult {
   const adopted = states.slice()
   const taken = states.map(() => 0)
@@ -60,7 +62,7 @@ export function applyGroup(
     const step = steps[index] as Step<unknown>
     const state = charged ? step.state : adopted[slot]
     if (state !== undefined && state !== states[slot]) written.set(slot, { slot, limit, state })
-    const { remaining, replenishAfter, resetAfter } = charged ? step : limit.algorithm.view(limit.plan, adopted[slot], now, phase)
+    const { remaining, replenishAfter, resetAfter } = charged && !look ? step : limit.algorithm.view(limit.plan, adopted[slot], now, phase)
     const result = { outcome: step.outcome, retryAfter: step.retryAfter, remaining, replenishAfter, resetAfter }
     const wait = (blocks[slot] ?? 0) - now
     if (wait <= 0 || step.outcome === 'impossible') return result

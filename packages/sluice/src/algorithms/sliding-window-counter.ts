@@ -1,11 +1,11 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown } from '../errors/options.ts'
-import { type Micros, toMillis } from '../time/micros.ts'
+import { LAST_INSTANT_AFTER, type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
 import { quantumOf, roughly, weighted } from './counter-weight.ts'
 import { fromMicroTokens, MICRO } from './decimal.ts'
-import { alignedEnd, readWindow, stepOf, type WindowOptions } from './window.ts'
+import { alignedEnd, readWindow, refuseEndless, stepOf, type WindowOptions } from './window.ts'
 
 /** `quanta` parts of the window, each `quantum` long, are what the weight of the previous window is counted in. */
 export interface CounterPlan {
@@ -35,6 +35,12 @@ export interface CounterState {
 export function slidingWindowCounter(options: WindowOptions): CompiledLimit<CounterPlan, CounterState> {
   refuseUnknown('slidingWindowCounter', options, ['limit', 'window'])
   const { limit, window } = readWindow('slidingWindowCounter', options)
+  const days = Math.floor(LAST_INSTANT_AFTER / 2 / 86_400_000_000)
+  refuseEndless(
+    `slidingWindowCounter: window is ${options.window}, which counts for one window more;`,
+    2 * window,
+    `the longest is ${days} days`,
+  )
   const quantum = quantumOf(limit, window)
   if (typeof quantum === 'string') {
     throw new LimiterError('LIMIT_NOT_EXACT', `slidingWindowCounter: limit ${options.limit} in a window of ${options.window}: ${quantum}`)

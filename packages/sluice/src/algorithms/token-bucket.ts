@@ -2,6 +2,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown } from '../errors/options.ts'
 import { type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
+import { debtOf, isLater, latestZero, owedSpan } from './bucket-debt.ts'
 import { affordable, after, type BucketPlan, inexact, mulDiv, planOf, reduced, spanOf } from './bucket-plan.ts'
 import { fromMicroTokens, MICRO, toMicroTokens } from './decimal.ts'
 import { parseRate, type Rate } from './rate.ts'
@@ -162,8 +163,8 @@ function decide(
 }
 
 /**
- * Moves `zero` back by what is given back, or on by what is taken: at most to one burst under empty. What was charged longer ago than
- * the bucket takes to fill has flowed in again, and gives nothing back.
+ * Moves `zero` back by what is given back, or on by what is taken: at most to one burst under empty, unless a change of the limit has left it deeper.
+ * What was charged longer ago than the bucket takes to fill has flowed in again, and gives nothing back.
  */
 function adjust(
   plan: BucketPlan,
@@ -181,9 +182,11 @@ function adjust(
   const sum = rest + sign * span.rest
   const carry = Math.floor(sum / plan.n)
   const moved = { zero: zero + sign * span.micros + carry, rest: sum - carry * plan.n }
-  const lowest = { zero: time + plan.full.micros, rest: plan.full.rest }
-  const under = moved.zero > lowest.zero || (moved.zero === lowest.zero && moved.rest > lowest.rest)
-  const next = { ...(under ? lowest : moved), seen: time, hold, plan }
+  const latest = { zero: latestZero(plan, time), rest: 0 }
+  const burst = { zero: time + plan.full.micros, rest: plan.full.rest }
+  const lowest = isLater(burst, latest) ? latest : burst
+  const deepest = isLater({ zero, rest }, lowest) ? { zero, rest } : lowest
+  const next = { ...(amount < 0 && isLater(moved, deepest) ? deepest : moved), seen: time, hold, plan }
   return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
 }
 
@@ -208,7 +211,7 @@ function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: M
 
 /**
  * The tokens the old plan would have left, cut to the new burst, as a `zero` of the new plan, rounded up by less than an
- * n-th of a microsecond (law 7).
+ * n-th of a microsecond (law 7). What is owed is owed in full, also where it is more than the new burst.
  */
 function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState | undefined {
   if (samePlan(state.plan, plan)) return state
@@ -216,8 +219,12 @@ function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState |
   const old = state.plan
   if (tokenBucketKernel.expiresAt(old, state) <= time) return undefined
   const { zero, rest } = filled(old, state, time)
-  const level = levelOf(old, zero, rest, time)
-  const cut = level.micro >= plan.burst
+  // Below empty, whole tokens are put in, and taken out again at the new rate.
+  const debt = debtOf(old, { zero, rest }, time)
+  const put = owedSpan(old, debt)
+  const borrow = rest < put.rest ? 1 : 0
+  const level = levelOf(old, zero - put.micros - borrow, rest - put.rest + borrow * old.n, time)
+  const cut = debt === 0 && level.micro >= plan.burst
   const micro = cut ? plan.burst : level.micro
   // A fraction of a micro-token, level.part / old.m, lasts part * plan.m / old.m n-ths of a microsecond.
   const extra = cut ? 0 : mulDiv(level.part, plan.m, old.m)
@@ -225,7 +232,12 @@ function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState |
   const behind = span.rest + extra
   const back = Math.ceil(behind / plan.n)
   const hold = Math.max(state.hold, old.full.micros + (old.full.rest > 0 ? 1 : 0))
-  return { zero: time - span.micros - back, rest: back * plan.n - behind, seen: time, hold, plan }
+  const owed = owedSpan(plan, debt)
+  const parts = back * plan.n - behind + owed.rest
+  const carry = parts >= plan.n ? 1 : 0
+  const moved = { zero: time - span.micros - back + owed.micros + carry, rest: parts - carry * plan.n }
+  const latest = { zero: latestZero(plan, time), rest: 0 }
+  return { ...(isLater(moved, latest) ? latest : moved), seen: time, hold, plan }
 }
 
 /** The level at `time`: whole micro-tokens and a rest in m-ths of one. */

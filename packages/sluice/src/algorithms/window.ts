@@ -1,6 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { parseDuration } from '../time/duration.ts'
-import type { Micros } from '../time/micros.ts'
+import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
 import type { MicroTokens, Step } from './algorithm.ts'
 import { MICRO, toMicroTokens } from './decimal.ts'
 
@@ -31,6 +31,16 @@ export function readWindow(where: string, options: WindowOptions): { limit: Micr
     )
   }
   return { limit, window: parseDuration(options.window) }
+}
+
+/**
+ * A window of which something is told or counted so long after its first charge that whole microseconds would have ended for a call before 2100.
+ * @param after how long after a charge, `longest` the longest length that is accepted, as text
+ * @throws LimiterError LIMIT_NOT_EXACT
+ */
+export function refuseEndless(where: string, after: Micros, longest: string): void {
+  if (after <= LAST_INSTANT_AFTER) return
+  throw new LimiterError('LIMIT_NOT_EXACT', `${where} ${longest}: whole microseconds end in the year 2255, and calls until 2100 are exact`)
 }
 
 /** End of the window that holds this instant, windows being laid end to end from 1970 on, moved by `shift`. */

@@ -64,7 +64,7 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
    * Rejects for misuse before anything is charged, and names the question by its place, counted from 0.
    */
   decideMany(questions: readonly (RequestFacts | KeyQuestion)[], options?: DecideOptions): Promise<EngineDecision[]>
-  /** What `decide` would answer, charging nothing. */
+  /** What `decide` would answer (outcome and retryAfter), charging nothing; what is left is told as it stands, without the cost. */
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** Which rules apply, with keys and limits, and why the others do not; asks no store. */
   explain(facts: RequestFacts): Promise<Explanation>

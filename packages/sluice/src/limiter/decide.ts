@@ -50,8 +50,8 @@ function refusal(
     limitName,
     reason: blocked ? 'blocked' : (reason ?? 'quota'),
     ...(retryAfter === undefined ? {} : { retryAfterMs: toMillis(retryAfter) }),
-    // What a blocked key has left is of no use to it.
-    limits: blocked ? limits.map((view) => ({ ...view, remaining: 0 })) : limits,
+    // What is left behind a block is of no use; other limits have what they have.
+    limits: blocked ? limits.map((view, index) => (calls[index]?.blocked === true ? { ...view, remaining: 0 } : view)) : limits,
     ...instant,
     source,
   }

@@ -54,7 +54,7 @@ export interface Limiter extends AsyncDisposable {
   checkSync(key: string, options?: Pick<CheckOptions, 'cost'>): Decision
   /** Several checks in one store call, decided in order, each on its own. */
   checkMany(requests: readonly CheckRequest[], options?: Omit<CheckOptions, 'cost'>): Promise<Decision[]>
-  /** What `check` would answer, charging nothing. */
+  /** What `check` would answer (outcome and retryAfter), charging nothing; what is left is told as it stands, without the cost. */
   peek(key: string, options?: CheckOptions): Promise<Decision>
   /** Gives tokens back to every limit of the key, never beyond fresh. Rejects with the StoreFailure if the store cannot. */
   refund(key: string, options?: RefundOptions): Promise<void>

@@ -138,7 +138,10 @@ export interface Store {
    * undefined, and then nothing was charged or noted. It keeps nothing of the group.
    */
   consumeHere?(group: CallGroup): GroupVerdict | undefined
-  /** What `consume` would answer to the same groups, charging nothing and writing nothing. */
+  /**
+   * What `consume` would answer to the same groups in turn (outcomes and waits), charging nothing and writing nothing. What is left is told as it
+   * stands before the group, uncharged.
+   */
   peek(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
   /**
    * Gives back (amounts above 0, in micro-tokens, one for each call; the calls' costs are not read) or takes without asking

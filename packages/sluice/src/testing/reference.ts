@@ -21,7 +21,8 @@ export class Reference {
     this.#blocks = new Map(from === undefined ? [] : from.#blocks)
   }
 
-  decide({ calls }: CallGroup, now: Micros): Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAfter' | 'calls'> {
+  /** @param look nothing is kept charged by the caller, and views show what is left uncharged */
+  decide({ calls }: CallGroup, now: Micros, look = false): Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAfter' | 'calls'> {
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
     const asked = calls.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit, cost, phase }))
     const result = applyGroup(
@@ -29,6 +30,7 @@ export class Reference {
       asked,
       now,
       names.map((name) => this.#blocks.get(name) ?? 0),
+      look,
     )
     for (const { slot, state } of result.writes) {
       const call = calls[asked.findIndex((one) => one.slot === slot)]

@@ -6,6 +6,7 @@ import { benchOf, type StoreSuiteOptions } from './store-suite/bench.ts'
 import { groupsOf } from './store-suite/groups.ts'
 import { lawsOn } from './store-suite/laws.ts'
 import { ownClock } from './store-suite/own-clock.ts'
+import { rangeOf } from './store-suite/range.ts'
 import { replay } from './store-suite/replay.ts'
 import { waitsOf } from './store-suite/waits.ts'
 
@@ -35,6 +36,7 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
     }
     groupsOf(tags, bench)
     waitsOf(tags, bench)
+    rangeOf(tags, bench)
     ownClock(tags, bench)
     replay(tags, bench)
   })

@@ -7,6 +7,12 @@ const MICROS_PER_SECOND = 1_000_000
 /** A hundred years: no limit may take longer than this to be as fresh as new. */
 export const LONGEST: Micros = 3_155_760_000_000_000
 
+/** 2100-01-01: whole microseconds are exact for every call before it, under every limit that is accepted. */
+const EXACT_UNTIL: Micros = 4_102_444_800_000_000
+
+/** The longest time after a call, before that date, at which an instant is still exact: some 155 years. */
+export const LAST_INSTANT_AFTER: Micros = Number.MAX_SAFE_INTEGER - EXACT_UNTIL
+
 /** Milliseconds that are certainly enough: rounded up. */
 export function toMillis(micros: Micros): number {
   return Math.ceil(micros / MICROS_PER_MS)

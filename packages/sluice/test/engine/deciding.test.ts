@@ -96,18 +96,17 @@ rules:
 
   it('takes the cost from the client within its bounds, or from the caller instead', async () => {
     const { engine } = bench('rules: [{ name: a, key: [], rate: 1/s, burst: 100, cost: { from: "header:x-weight", max: 10 } }]')
-    // What is left after the call that is only looked at.
     const remaining = async (more: Partial<RequestFacts>): Promise<number | undefined> =>
       (await engine.peek(facts(more))).limits[0]?.remaining
     await engine.decide(facts({ headers: { 'x-weight': '7.5' } }))
-    expect(await remaining({})).toBe(91)
+    expect(await remaining({})).toBe(92)
     await engine.decide(facts({ headers: { 'x-weight': '-50' } }))
     await engine.decide(facts({ headers: { 'x-weight': '1e9' } }))
-    expect(await remaining({})).toBe(89)
+    expect(await remaining({})).toBe(90)
     await engine.decide(facts({ headers: { 'x-weight': '500' } }))
-    expect(await remaining({})).toBe(79)
+    expect(await remaining({})).toBe(80)
     await engine.decide(facts({ headers: { 'x-weight': '5' }, cost: 60 }))
-    expect(await remaining({})).toBe(19)
+    expect(await remaining({})).toBe(20)
   })
 
   it.each([-5, 0, Number.NaN, Number.POSITIVE_INFINITY, 0.0000001])('refuses a cost of %d before the store is asked', async (cost) => {

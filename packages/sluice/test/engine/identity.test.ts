@@ -57,7 +57,7 @@ describe('who is asking', () => {
 describe('looking without charging', () => {
   it('peeks', async () => {
     const { engine, store } = bench(TWO)
-    expect(await engine.peek(facts())).toMatchObject({ allowed: true, limits: [{ remaining: 2 }, { remaining: 9 }] })
+    expect(await engine.peek(facts())).toMatchObject({ allowed: true, limits: [{ remaining: 3 }, { remaining: 10 }] })
     expect(store.size).toBe(0)
   })
 

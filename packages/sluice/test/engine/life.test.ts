@@ -17,7 +17,7 @@ describe('the life of an engine', () => {
       ['b', 4],
     ])
     clock.advance(2_000)
-    expect((await engine.peek(facts())).limits[0]?.remaining).toBe(2)
+    expect((await engine.peek(facts())).limits[0]?.remaining).toBe(3)
     expect(() => engine.reload(undefined as unknown as typeof next)).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
     expect(engine.policy).toBe(next)
   })

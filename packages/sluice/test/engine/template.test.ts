@@ -97,7 +97,7 @@ describe("the template's levels, request by request", () => {
     for (let call = 0; call < 5; call += 1) await engine.decide(facts())
     expect((await engine.peek(facts({ ip: '192.0.2.9' }))).limits).toMatchObject([
       { name: 'tenant:default' },
-      { name: 'global', remaining: 497 },
+      { name: 'global', remaining: 498 },
     ])
   })
 })

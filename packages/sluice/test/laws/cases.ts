@@ -112,7 +112,7 @@ export const ALGORITHMS: readonly LawCases[] = [
       counter('0.5', '1min'),
       counter('99.999999', '1234567us'),
       counter('4503599627', '1s'),
-      counter('1', '36525d'),
+      counter('1', '28383d'),
     ],
     ten: () => slidingWindowCounter({ limit: 10, window: '1s' }),
   },

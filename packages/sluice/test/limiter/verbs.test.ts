@@ -14,7 +14,7 @@ describe('refund', () => {
     await limiter.refund('k', { cost: 4.5 })
     expect(await limiter.check('k', { cost: 7.5 })).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 0 }, { remaining: 90 }] })
     await limiter.refund('k', { cost: 1_000 })
-    expect(await limiter.peek('k', { cost: 10 })).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 0 }, { remaining: 90 }] })
+    expect(await limiter.peek('k', { cost: 10 })).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 10 }, { remaining: 100 }] })
     expect(await limiter.peek('k', { cost: 10.000001 })).toMatchObject({ outcome: 'impossible' })
   })
 
@@ -39,7 +39,7 @@ describe('penalize', () => {
   it('takes without asking, below empty but not deeper than one burst', async () => {
     const { limiter, clock } = limiterOf()
     await limiter.penalize('k', { cost: 5 })
-    expect(await limiter.peek('k')).toMatchObject({ limits: [{ remaining: 4 }, { remaining: 94 }] })
+    expect(await limiter.peek('k')).toMatchObject({ limits: [{ remaining: 5 }, { remaining: 95 }] })
     await limiter.penalize('k', { cost: 1_000 })
     expect(await limiter.peek('k')).toMatchObject({ outcome: 'denied', limitName: 'hour' })
     const short = createLimiter({ limit: tokenBucket({ rate: '10/s', burst: 10 }), clock })
@@ -47,6 +47,23 @@ describe('penalize', () => {
     expect(await short.peek('k')).toMatchObject({ outcome: 'denied', retryAfterMs: 1_100 })
     clock.advance(1_100)
     expect(await short.check('k')).toMatchObject({ outcome: 'allowed' })
+  })
+})
+
+describe('peek', () => {
+  it('answers as check would, and reports what is there: 60 of 60, not 59', async () => {
+    const { limiter } = limiterOf()
+    expect(await limiter.peek('k')).toMatchObject({
+      outcome: 'allowed',
+      limits: [
+        { remaining: 10, resetAfterMs: 0 },
+        { remaining: 100, resetAfterMs: 0 },
+      ],
+    })
+    await limiter.check('k', { cost: 7 })
+    const seen = await limiter.peek('k', { cost: 5 })
+    expect(seen).toEqual(await limiter.check('k', { cost: 5 }))
+    expect(seen).toMatchObject({ outcome: 'denied', limits: [{ remaining: 3 }, { remaining: 93 }] })
   })
 })
 
@@ -58,7 +75,8 @@ describe('block', () => {
       outcome: 'denied',
       reason: 'blocked',
       retryAfterMs: 30_000,
-      limits: [{ remaining: 0 }, { remaining: 0 }],
+      // The block lies on the first limit: the other has what it has.
+      limits: [{ remaining: 0 }, { remaining: 100 }],
     })
     expect(await limiter.check('other')).toMatchObject({ outcome: 'allowed' })
     clock.advance(29_999)

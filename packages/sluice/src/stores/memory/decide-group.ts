@@ -39,7 +39,7 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
     ({ known, lo, hi, id }) => known.states.find(lo, hi) === -1 && room.overflow.trace(id.scope.text, lo) !== undefined,
   )
   const states = slots.map((slot) => thought?.states.get(nameOf(slot)) ?? read(room, slot))
-  const result = applyGroup(states, asked, now, blocks)
+  const result = applyGroup(states, asked, now, blocks, thought !== undefined)
   const done = thought === undefined ? keep(room, slots, result, now) : think(room, slots, result, now, thought)
   if (done) return answerOf(result, now, room, overflowed(result, asked, traced))
   const counted = slots.every(({ limit }) => limit.algorithm.cells !== 'log')
@@ -129,7 +129,7 @@ function decideShared(
   const states = slots.map((slot, index) =>
     shared[index] === true ? room.overflow.read(slot.id.scope.text, slot.lo, slot.limit, now, slot.phase) : read(room, slot),
   )
-  const result = applyGroup(states, asked, now, blocks)
+  const result = applyGroup(states, asked, now, blocks, !charge)
   if (charge) {
     for (const { slot, state } of result.writes.filter((write) => shared[write.slot] === true)) {
       const { id, lo } = slots[slot] as Slot

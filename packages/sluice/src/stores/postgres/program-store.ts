@@ -39,7 +39,7 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
     const reply = row?.['reply']
     const numbers = typeof reply === 'string' ? numbersOf(reply) : undefined
     const inOrder = numbers === undefined || alike?.one !== false ? numbers : byGroups(numbers, question.slots)
-    const verdicts = inOrder === undefined ? undefined : replay(groups, question, inOrder)
+    const verdicts = inOrder === undefined ? undefined : replay(groups, question, inOrder, !charging)
     if (verdicts !== undefined) return verdicts
     throw new StoreFailure('protocol', 'unknown', `postgres: the function answered ${JSON.stringify(reply)?.slice(0, 200)}`)
   }

@@ -1,7 +1,7 @@
 // Made from the programs beside this file by `npm run generate`; edit those, not this.
 
 export const migrations: readonly { readonly name: string; readonly sha256: string; readonly source: string }[] = [
-  { name: '0001-token-bucket', sha256: 'c60e77c5739e6c3ef137230eee7e5e9e9f4d2e84e0e3f059b1c373133a84bc4c', source: `create table sluice_tb (
+  { name: '0001-token-bucket', sha256: '236a7830704c675405d08e7c56cecdd9c9cdddaffb815dbf177b78868cba421b', source: `create table sluice_tb (
   id text collate "C" primary key,
   zero bigint not null,
   rest bigint not null,
@@ -28,27 +28,36 @@ declare
   full_whole bigint := sluice_tb_whole_v1(s.n, s.m, s.burst);
   full_parts bigint := sluice_tb_parts_v1(s.n, s.m, s.burst);
   level numeric;
-  micro bigint;
+  micro numeric;
   part numeric;
-  behind bigint;
-  back bigint;
+  behind numeric;
+  back numeric;
+  latest bigint;
   parts bigint;
 begin
   if greatest(s.zero + full_whole + (s.rest + full_parts + s.n - 1) / s.n, case when s.hold > 0 then s.seen + s.hold end) <= at then
     return null;
   end if;
   level := least((at - s.zero)::numeric * s.n - s.rest, s.burst::numeric * s.m);
-  micro := greatest(0, div(level, s.m));
-  part := greatest(0, level - micro::numeric * s.m);
+  part := mod(mod(level, s.m) + s.m, s.m);
+  micro := div(level - part, s.m);
   if micro >= burst then
     micro := burst;
     part := 0;
   end if;
-  parts := sluice_tb_parts_v1(n, m, micro);
-  behind := parts % n + div(part * m, s.m);
-  back := (behind + n - 1) / n;
-  s.zero := at - sluice_tb_whole_v1(n, m, micro) - parts / n - back;
-  s.rest := back * n - behind;
+  behind := micro * m + div(part * m, s.m);
+  back := div(behind, n);
+  if back * n < behind then
+    back := back + 1;
+  end if;
+  latest := least(at + 3155760000000000, 9007199254740990 - sluice_tb_whole_v1(n, m, burst) - sluice_tb_parts_v1(n, m, burst) / n);
+  if at - back > latest or (at - back = latest and back * n > behind) then
+    s.zero := latest;
+    s.rest := 0;
+  else
+    s.zero := at - back;
+    s.rest := back * n - behind;
+  end if;
   s.seen := at;
   s.hold := greatest(s.hold, full_whole + (full_parts + s.n - 1) / s.n);
   s.n := n;
@@ -202,7 +211,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: '9f9a23d4d8f77b487a743b3ee9820af3d3466409fbbac609319df455f2d54a75', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: '50fd7e4b53d021043ca8729e0ecfb72b19bb4ad558eeb5c114acc9cc19bdf0c5', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -449,6 +458,7 @@ declare
   unit bigint; a bigint; b bigint; c bigint; d bigint; hold bigint;
   at bigint; zero bigint; rest bigint; room bigint; own_len bigint;
   looked bigint[];
+  stands boolean;
 begin
   if charging and waiting = 1 and many > 1 then
     for found_row in
@@ -650,11 +660,12 @@ begin
           c := d + 1;
           hold := 0;
         end if;
+        stands := not charging or until_of[slot] > now_us;
         looked := sluice_log_decide_v2(
-          ids[slot], now_us, burst, len, cost, a, b, c, d, hold, old_d[slot], old_b[slot], size > 1, false
+          ids[slot], now_us, burst, len, cost, a, b, c, d, hold, old_d[slot], old_b[slot], size > 1 or stands, false
         );
         step := looked[1];
-        told := told || looked[1:2] || case when step = 0 then looked[3:5] else looked[6:8] end;
+        told := told || looked[1:2] || case when step = 0 and not stands then looked[3:5] else looked[6:8] end;
         if size > 1 and step = 0 then
           next_of := next_of || array[-cardinality(told)::bigint] || looked[6:8];
         end if;
@@ -892,6 +903,7 @@ declare
   s sluice_tb_v1;
   n bigint; m bigint; burst bigint;
   len bigint; own_len bigint; full_us bigint; full_parts bigint;
+  deepest_us bigint; deepest_parts bigint;
   at bigint; room bigint; sum bigint;
   looked bigint[];
 begin
@@ -935,15 +947,26 @@ begin
             t.b := (n - full_parts) % n;
             t.hold := case when t.unit is not null and t.hold > 0 and at < t.c + t.hold then t.hold else 0 end;
           end if;
+          deepest_us := at + full_us;
+          deepest_parts := full_parts;
+          room := least(at + 3155760000000000, 9007199254740990 - full_us);
+          if deepest_us > room or (deepest_us = room and deepest_parts > 0) then
+            deepest_us := room;
+            deepest_parts := 0;
+          end if;
+          if t.a > deepest_us or (t.a = deepest_us and t.b > deepest_parts) then
+            deepest_us := t.a;
+            deepest_parts := t.b;
+          end if;
           sum := least(abs(amount), 2 * burst);
           room := t.b - sign(amount) * sluice_tb_parts_v1(n, m, sum);
           t.b := (room % n + n) % n;
           t.a := t.a - sign(amount) * sluice_tb_whole_v1(n, m, sum) + (room - t.b) / n;
           t.c := at;
           t.unit := own_unit;
-          if t.a > at + full_us or (t.a = at + full_us and t.b > full_parts) then
-            t.a := at + full_us;
-            t.b := full_parts;
+          if amount < 0 and (t.a > deepest_us or (t.a = deepest_us and t.b > deepest_parts)) then
+            t.a := deepest_us;
+            t.b := deepest_parts;
           end if;
           if greatest(t.a + full_us + (t.b + full_parts + n - 1) / n, at + t.hold) <= at then
             t.unit := null;

@@ -11,8 +11,14 @@ const PER_STATE = 6
  * Verdicts from what the function found: it said which groups pass, and the reference driver, on the same states at the same
  * time, says everything else. A log's numbers are taken as told, since its entries stay where they are. Undefined where the
  * driver does not agree, or the numbers do not fit the question: nonsense must never look like a denial.
+ * @param look nothing was charged, and views show it so
  */
-export function replay(groups: readonly CallGroup[], question: Question, reply: readonly number[]): GroupVerdict[] | undefined {
+export function replay(
+  groups: readonly CallGroup[],
+  question: Question,
+  reply: readonly number[],
+  look: boolean,
+): GroupVerdict[] | undefined {
   if (reply.some((number) => !Number.isSafeInteger(number))) return undefined
   const [now = Number.NaN] = reply
   const slots = question.ids.length
@@ -39,7 +45,7 @@ export function replay(groups: readonly CallGroup[], question: Question, reply: 
       if (driven === undefined) return undefined
       asked.push({ slot: question.slots[place++] as number, limit: driven, cost, phase })
     }
-    const result = applyGroup(states, asked, now, blocks)
+    const result = applyGroup(states, asked, now, blocks, look)
     if (result.outcome !== OUTCOMES[reply[1 + index] as number]) return undefined
     for (const { slot, state } of result.writes) states[slot] = state
     verdicts.push(verdictOf(result, now))

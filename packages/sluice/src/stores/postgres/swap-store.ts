@@ -91,7 +91,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
       const changed = new Map<number, Write>()
       const answer = groups.map(({ calls }): GroupVerdict => {
         const asked = calls.map(({ id, limit, cost, phase }) => ({ slot: ids.indexOf(digestOf(id)), limit, cost, phase }))
-        const result = applyGroup(states, asked, now, blocks)
+        const result = applyGroup(states, asked, now, blocks, !charging)
         for (const { slot, limit, state } of result.writes) {
           const id = ids[slot] as string
           const { algorithm, plan } = limit

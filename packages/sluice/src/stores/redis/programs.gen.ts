@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '3a66d2e9b0b931e4acc7348b50ab3ba31894f301',
+  sha1: '2036175ce809fad91e5c21eca882da2d58438777',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -220,6 +220,19 @@ local function level_of(zero, rest, n, m, time)
   zero, rest = zero + micros, left
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
+end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end
 local function out_on(leases)
   local out = 0
@@ -478,6 +491,19 @@ local function level_of(zero, rest, n, m, time)
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
 end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
+end
 local function out_on(leases)
   local out = 0
   for _, lease in ipairs(leases) do out = out + lease[3] end
@@ -527,11 +553,20 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local longest = full
   if full_rest > 0 then longest = full + 1 end
   zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local debt = 0
+  if zero > time or (zero == time and rest > 0) then
+    local token = old_m * 1000000
+    local token_rest = token % old_n
+    debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
+    local put, put_rest = owed_span(old_n, old_m, debt)
+    zero, rest = zero - put, rest - put_rest
+    if rest < 0 then zero, rest = zero - 1, rest + old_n end
+  end
   local micro, parts
   micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
   local part = (time - zero) * old_n - rest - parts * old_m
   local extra = 0
-  if micro >= burst then
+  if debt == 0 and micro >= burst then
     micro = burst
   elseif part > 0 then
     local half = m % 131072
@@ -543,6 +578,13 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local behind = span_rest + extra
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if debt > 0 then
+    local owed, owed_rest = owed_span(n, m, debt)
+    zero, rest = zero + owed, rest + owed_rest
+    if rest >= n then zero, rest = zero + 1, rest - n end
+  end
+  local latest = latest_zero(n, m, burst, time)
+  if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
   if leases then
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end
@@ -582,12 +624,15 @@ end
       zero, rest = low, empty_rest
       if hold > 0 and time >= seen + hold then hold = 0 end
     end
+    local most, most_rest = time + empty, 0
+    if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
+    local latest = latest_zero(n, m, burst, time)
+    if most > latest or (most == latest and most_rest > 0) then most, most_rest = latest, 0 end
+    if zero > most or (zero == most and rest > most_rest) then most, most_rest = zero, rest end
     local sum = rest - sign * cost_rest
     local left = sum % n
     zero, rest, seen = zero - sign * cost + (sum - left) / n, left, time
-    local most, most_rest = time + empty, 0
-    if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
-    if zero > most or (zero == most and rest > most_rest) then zero, rest = most, most_rest end
+    if sign < 0 and (zero > most or (zero == most and rest > most_rest)) then zero, rest = most, most_rest end
     if leases then zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time) end
   end
   local expires = zero + empty
@@ -985,7 +1030,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: '2c6ecf3d01442d74394ba8834dea7807378a277e',
+  sha1: 'b35d96cee0375ea7109113ea71d8378e541db991',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1199,6 +1244,19 @@ local function level_of(zero, rest, n, m, time)
   zero, rest = zero + micros, left
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
+end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end
 local function out_on(leases)
   local out = 0
@@ -1435,6 +1493,19 @@ local function level_of(zero, rest, n, m, time)
   zero, rest = zero + micros, left
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
+end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end
 local function out_on(leases)
   local out = 0
@@ -1725,7 +1796,7 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: 'e211e51d2ec282b2bb35cdaf9cd4f128eff318ff',
+  sha1: '903a4070a9ce3234f91fad6ef5943c0c2a755afa',
   source: `local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
 local clock = call('TIME')
@@ -1840,6 +1911,19 @@ local function level_of(zero, rest, n, m, time)
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
 end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
+end
 local function out_on(leases)
   local out = 0
   for _, lease in ipairs(leases) do out = out + lease[3] end
@@ -1889,11 +1973,20 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local longest = full
   if full_rest > 0 then longest = full + 1 end
   zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local debt = 0
+  if zero > time or (zero == time and rest > 0) then
+    local token = old_m * 1000000
+    local token_rest = token % old_n
+    debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
+    local put, put_rest = owed_span(old_n, old_m, debt)
+    zero, rest = zero - put, rest - put_rest
+    if rest < 0 then zero, rest = zero - 1, rest + old_n end
+  end
   local micro, parts
   micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
   local part = (time - zero) * old_n - rest - parts * old_m
   local extra = 0
-  if micro >= burst then
+  if debt == 0 and micro >= burst then
     micro = burst
   elseif part > 0 then
     local half = m % 131072
@@ -1905,6 +1998,13 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local behind = span_rest + extra
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if debt > 0 then
+    local owed, owed_rest = owed_span(n, m, debt)
+    zero, rest = zero + owed, rest + owed_rest
+    if rest >= n then zero, rest = zero + 1, rest - n end
+  end
+  local latest = latest_zero(n, m, burst, time)
+  if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
   if leases then
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end
@@ -2014,7 +2114,7 @@ return head .. table.concat(values) .. pack('>I7', now)
 }
 
 export const consumeProgram: Program = {
-  sha1: '40d56b5ec7b67b6b6e32815c8e6ad846b244868d',
+  sha1: '74843866cfeb1efc79eee0abc937f0fa2c1445ec',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2296,6 +2396,19 @@ local function level_of(zero, rest, n, m, time)
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
 end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
+end
 local function out_on(leases)
   local out = 0
   for _, lease in ipairs(leases) do out = out + lease[3] end
@@ -2345,11 +2458,20 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local longest = full
   if full_rest > 0 then longest = full + 1 end
   zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local debt = 0
+  if zero > time or (zero == time and rest > 0) then
+    local token = old_m * 1000000
+    local token_rest = token % old_n
+    debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
+    local put, put_rest = owed_span(old_n, old_m, debt)
+    zero, rest = zero - put, rest - put_rest
+    if rest < 0 then zero, rest = zero - 1, rest + old_n end
+  end
   local micro, parts
   micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
   local part = (time - zero) * old_n - rest - parts * old_m
   local extra = 0
-  if micro >= burst then
+  if debt == 0 and micro >= burst then
     micro = burst
   elseif part > 0 then
     local half = m % 131072
@@ -2361,6 +2483,13 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local behind = span_rest + extra
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if debt > 0 then
+    local owed, owed_rest = owed_span(n, m, debt)
+    zero, rest = zero + owed, rest + owed_rest
+    if rest >= n then zero, rest = zero + 1, rest - n end
+  end
+  local latest = latest_zero(n, m, burst, time)
+  if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
   if leases then
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end
@@ -2659,6 +2788,19 @@ local function level_of(zero, rest, n, m, time)
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
 end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
+end
 local function out_on(leases)
   local out = 0
   for _, lease in ipairs(leases) do out = out + lease[3] end
@@ -2803,6 +2945,15 @@ local told, size = {}, 0
 local closed, charging = {}, asked[2] % 2
 for place = 5 + asked[4] - (asked[2] - charging) / 2, 4 + asked[4] do closed[asked[place]] = true end
 local masks, digits, room = {}, 0, 1
+local function tell_uncharged(at, calls, head, seen)
+  for place = at, at + 2 * calls - 2, 2 do
+    local state, row = asked[place], asked[place + 1]
+    if asked[row] == 3 then
+      told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
+      head = head + 5
+    end
+  end
+end
 local function group(at, calls)
   local open = true
   local states, ends, seen, taken, charges = {}, {}, {}, {}, {}
@@ -2827,16 +2978,15 @@ local function group(at, calls)
     for place = at, at + 2 * calls - 2, 2 do
       if closed[asked[place]] and not values[asked[place]] then return 0 end
     end
+    if charging == 0 then tell_uncharged(at, calls, head, seen) end
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
   end
+  tell_uncharged(at, calls, head, seen)
   for place = at, at + 2 * calls - 2, 2 do
     local state, row = asked[place], asked[place + 1]
-    if asked[row] == 3 then
-      told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
-      head = head + 5
-    else
+    if asked[row] ~= 3 then
       local _, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, 0)
       if value then fresh[state], expires[state] = value, needed end
     end
@@ -3099,7 +3249,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '22fa356cd780ebf3dbf7edfc907c0fc7fccfe449',
+  sha1: 'b547f2643e939942104c3efec3788e263db61823',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3313,6 +3463,19 @@ local function level_of(zero, rest, n, m, time)
   zero, rest = zero + micros, left
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
+end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end
 local function out_on(leases)
   local out = 0
@@ -3554,6 +3717,19 @@ local function level_of(zero, rest, n, m, time)
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
 end
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
+end
 local function out_on(leases)
   local out = 0
   for _, lease in ipairs(leases) do out = out + lease[3] end
@@ -3603,11 +3779,20 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local longest = full
   if full_rest > 0 then longest = full + 1 end
   zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  local debt = 0
+  if zero > time or (zero == time and rest > 0) then
+    local token = old_m * 1000000
+    local token_rest = token % old_n
+    debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
+    local put, put_rest = owed_span(old_n, old_m, debt)
+    zero, rest = zero - put, rest - put_rest
+    if rest < 0 then zero, rest = zero - 1, rest + old_n end
+  end
   local micro, parts
   micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
   local part = (time - zero) * old_n - rest - parts * old_m
   local extra = 0
-  if micro >= burst then
+  if debt == 0 and micro >= burst then
     micro = burst
   elseif part > 0 then
     local half = m % 131072
@@ -3619,6 +3804,13 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local behind = span_rest + extra
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if debt > 0 then
+    local owed, owed_rest = owed_span(n, m, debt)
+    zero, rest = zero + owed, rest + owed_rest
+    if rest >= n then zero, rest = zero + 1, rest - n end
+  end
+  local latest = latest_zero(n, m, burst, time)
+  if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
   if leases then
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end

@@ -86,7 +86,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     const reply = await ask(question.program, question.states, question.args, callOptions)
     // Where keys are counted the next question needs what this answer says.
     if (options.maxNewKeys === undefined) callOptions?.heard?.()
-    const verdicts = replay(groups, question, reply)
+    const verdicts = replay(groups, question, reply, !charge)
     if (verdicts === undefined) throw nonsense(reply)
     if (charge) newKeys.made(question.states)
     return verdicts

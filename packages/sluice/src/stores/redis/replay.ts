@@ -27,6 +27,8 @@ interface Held {
 interface Reading {
   readonly reply: Reply
   readonly now: Micros
+  /** Nothing was charged, and views show it so. */
+  readonly look: boolean
   /** By the states' places. */
   readonly held: Held[]
 }
@@ -41,10 +43,15 @@ const REFUSED: GroupVerdict = { outcome: 'undecided', allowed: false, at: Number
  * The verdicts of a program's answer: kernels decide once more, on the states as they were and at its time. Undefined where the
  * answer makes no sense or what passed there is not what passes here: nonsense must never look like a denial.
  */
-export function replay(groups: readonly CallGroup[], { states, parts, order }: Question, reply: unknown): GroupVerdict[] | undefined {
+export function replay(
+  groups: readonly CallGroup[],
+  { states, parts, order }: Question,
+  reply: unknown,
+  look = false,
+): GroupVerdict[] | undefined {
   try {
     const read = replyOf(reply, states.length)
-    const reading: Reading = { reply: read, now: read.now, held: [] }
+    const reading: Reading = { reply: read, now: read.now, look, held: [] }
     const verdicts = groups.map(({ calls }, index): GroupVerdict => {
       const part = parts[index]
       if (part === undefined) return { outcome: 'allowed', allowed: true, at: reading.now, calls: [], source: 'store' }
@@ -67,8 +74,11 @@ function decideOne(reading: Reading, call: Call, asked: AskedState): GroupVerdic
   const { plan } = limit
   const algorithm = held.leased ? leasedBucketKernel : limit.algorithm
   const state = held.state === undefined ? undefined : algorithm.adopt(plan, held.state, now, phase)
+  // Before it is decided: a state is written where the one before it was.
+  const seen = reading.look ? algorithm.view(plan, state, now, phase) : undefined
   const step = algorithm.decide(plan, state, now, cost, phase, held.step)
-  const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
+  const { outcome, retryAfter } = step
+  const { remaining, replenishAfter, resetAfter } = seen ?? step
   if (outcome === 'allowed' && held.missing) {
     if (asked.closed) return REFUSED
     asked.made = true
@@ -94,6 +104,7 @@ function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly A
     driven,
     reading.now,
     held.map(({ ends }) => ends),
+    reading.look,
   )
   if (result.outcome === 'allowed') {
     const made = slots.filter((_, slot) => held[slot]?.missing)

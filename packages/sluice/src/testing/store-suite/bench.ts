@@ -38,6 +38,8 @@ export interface Bench {
   call(key: string, limit: AnyLimit, cost?: number): Call
   /** Charges one group, at a time; what the store says must be what the reference says. */
   ask(calls: readonly Call[], now: Micros): Promise<Answer>
+  /** Charges several groups in one call of the store; compared as well. */
+  list(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
   /** Looks at groups, at a time; compared as well. */
   look(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
   adjust(calls: readonly Call[], tokens: readonly number[], now: Micros, receipt?: Micros): Promise<void>
@@ -81,10 +83,15 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
       expect(answer).toEqual(reference.decide({ calls }, now))
       return answer
     },
+    async list(groups, now) {
+      const answers = (await open().consume(groups, { now })).map(answerOf)
+      expect(answers).toEqual(groups.map((group) => reference.decide(group, now)))
+      return answers
+    },
     async look(groups, now) {
       const looking = new Reference(reference)
       const answers = (await open().peek(groups, { now })).map(answerOf)
-      expect(answers).toEqual(groups.map((group) => looking.decide(group, now)))
+      expect(answers).toEqual(groups.map((group) => looking.decide(group, now, true)))
       return answers
     },
     async adjust(calls, tokens, now, receipt) {

@@ -86,6 +86,32 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       await bench.block([call(fresh(), ten).id], null, START)
     })
 
+    it('X6: a blocked key, asked alone or in a group, is told as it stands and not as if it had been charged', async (context) => {
+      context.skip(bench.store.block === undefined, 'the store has no block')
+      for (const limit of limits) {
+        const key = fresh()
+        const one = call(key, limit)
+        await bench.block([one.id], 5_000_000, START)
+        const untouched = { outcome: 'denied', blocked: true, remaining: 10, resetAfter: 0, replenishAfter: 0 }
+        expect((await ask([one], START)).calls).toMatchObject([untouched])
+        expect((await ask([call(fresh(), ten, 4), one], START)).calls).toMatchObject([{ outcome: 'allowed', remaining: 10 }, untouched])
+        expect((await bench.look([{ calls: [one] }], START))[0]?.calls).toMatchObject([untouched])
+      }
+    })
+
+    it('a look answers as a charge would, and tells what is there', async () => {
+      for (const limit of limits) {
+        const key = fresh()
+        expect((await bench.look([{ calls: [call(key, limit, 4)] }], START))[0]).toMatchObject({
+          outcome: 'allowed',
+          calls: [{ remaining: 10, resetAfter: 0, replenishAfter: 0 }],
+        })
+        await ask([call(key, limit, 7)], START)
+        const [seen] = await bench.look([{ calls: [call(key, limit, 4)] }], START)
+        expect(seen).toEqual(await ask([call(key, limit, 4)], START))
+      }
+    })
+
     it('does not mix up what it answered: verdicts last', async () => {
       const key = fresh()
       const [first] = await bench.store.consume([{ calls: [call(key, ten, 4)] }], { now: START })

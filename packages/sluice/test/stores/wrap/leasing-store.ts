@@ -38,13 +38,14 @@ export function leasingStore(clock: Time): LeasingStore {
     if (state === undefined) states.delete(stateName(id))
     else states.set(stateName(id), state)
   }
-  const decide = ({ calls: asking }: CallGroup, now: number): GroupVerdict => {
+  const decide = ({ calls: asking }: CallGroup, now: number, look = false): GroupVerdict => {
     const names = [...new Set(asking.map(({ id }) => stateName(id)))]
     const result = applyGroup(
       names.map((name) => states.get(name)),
       asking.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit: leasing(limit), cost, phase })),
       now,
       names.map((name) => blocks.get(name) ?? 0),
+      look,
     )
     for (const { slot, state } of result.writes) states.set(names[slot] as string, state)
     return verdictOf(result, now)
@@ -81,7 +82,7 @@ export function leasingStore(clock: Time): LeasingStore {
     peek: (groups, options) =>
       answering(options, (now) => {
         const before = new Map(states)
-        const verdicts = groups.map((group) => decide(group, now))
+        const verdicts = groups.map((group) => decide(group, now, true))
         states.clear()
         for (const [name, state] of before) states.set(name, state)
         return verdicts

@@ -19,6 +19,7 @@ declare
   s sluice_tb_v1;
   n bigint; m bigint; burst bigint;
   len bigint; own_len bigint; full_us bigint; full_parts bigint;
+  deepest_us bigint; deepest_parts bigint;
   at bigint; room bigint; sum bigint;
   looked bigint[];
 begin
@@ -63,15 +64,27 @@ begin
             t.b := (n - full_parts) % n;
             t.hold := case when t.unit is not null and t.hold > 0 and at < t.c + t.hold then t.hold else 0 end;
           end if;
+          -- Penalties go to one burst under empty and not further, unless a change of the limit has left it deeper.
+          deepest_us := at + full_us;
+          deepest_parts := full_parts;
+          room := least(at + 3155760000000000, 9007199254740990 - full_us);
+          if deepest_us > room or (deepest_us = room and deepest_parts > 0) then
+            deepest_us := room;
+            deepest_parts := 0;
+          end if;
+          if t.a > deepest_us or (t.a = deepest_us and t.b > deepest_parts) then
+            deepest_us := t.a;
+            deepest_parts := t.b;
+          end if;
           sum := least(abs(amount), 2 * burst);
           room := t.b - sign(amount) * sluice_tb_parts_v1(n, m, sum);
           t.b := (room % n + n) % n;
           t.a := t.a - sign(amount) * sluice_tb_whole_v1(n, m, sum) + (room - t.b) / n;
           t.c := at;
           t.unit := own_unit;
-          if t.a > at + full_us or (t.a = at + full_us and t.b > full_parts) then
-            t.a := at + full_us;
-            t.b := full_parts;
+          if amount < 0 and (t.a > deepest_us or (t.a = deepest_us and t.b > deepest_parts)) then
+            t.a := deepest_us;
+            t.b := deepest_parts;
           end if;
           if greatest(t.a + full_us + (t.b + full_parts + n - 1) / n, at + t.hold) <= at then
             t.unit := null;

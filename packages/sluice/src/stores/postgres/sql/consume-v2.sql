@@ -60,6 +60,7 @@ declare
   unit bigint; a bigint; b bigint; c bigint; d bigint; hold bigint;
   at bigint; zero bigint; rest bigint; room bigint; own_len bigint;
   looked bigint[];
+  stands boolean;
 begin
 -- include: read-v2.sql
 
@@ -194,11 +195,13 @@ begin
           c := d + 1;
           hold := 0;
         end if;
+        -- Of what is not charged, since it is blocked or only looked at, the log is told as it stands.
+        stands := not charging or until_of[slot] > now_us;
         looked := sluice_log_decide_v2(
-          ids[slot], now_us, burst, len, cost, a, b, c, d, hold, old_d[slot], old_b[slot], size > 1, false
+          ids[slot], now_us, burst, len, cost, a, b, c, d, hold, old_d[slot], old_b[slot], size > 1 or stands, false
         );
         step := looked[1];
-        told := told || looked[1:2] || case when step = 0 then looked[3:5] else looked[6:8] end;
+        told := told || looked[1:2] || case when step = 0 and not stands then looked[3:5] else looked[6:8] end;
         if size > 1 and step = 0 then
           -- What is told when the group is denied after all.
           next_of := next_of || array[-cardinality(told)::bigint] || looked[6:8];

@@ -25,28 +25,38 @@ declare
   full_whole bigint := sluice_tb_whole_v1(s.n, s.m, s.burst);
   full_parts bigint := sluice_tb_parts_v1(s.n, s.m, s.burst);
   level numeric;
-  micro bigint;
+  micro numeric;
   part numeric;
-  behind bigint;
-  back bigint;
+  behind numeric;
+  back numeric;
+  latest bigint;
   parts bigint;
 begin
   if greatest(s.zero + full_whole + (s.rest + full_parts + s.n - 1) / s.n, case when s.hold > 0 then s.seen + s.hold end) <= at then
     return null;
   end if;
-  -- The level in m-ths of a micro-token; a fraction of one micro-token lasts part * m / s.m n-ths of a microsecond.
+  -- The level in m-ths of a micro-token, below 0 what is owed; a fraction of one micro-token lasts part * m / s.m n-ths of a microsecond.
   level := least((at - s.zero)::numeric * s.n - s.rest, s.burst::numeric * s.m);
-  micro := greatest(0, div(level, s.m));
-  part := greatest(0, level - micro::numeric * s.m);
+  part := mod(mod(level, s.m) + s.m, s.m);
+  micro := div(level - part, s.m);
   if micro >= burst then
     micro := burst;
     part := 0;
   end if;
-  parts := sluice_tb_parts_v1(n, m, micro);
-  behind := parts % n + div(part * m, s.m);
-  back := (behind + n - 1) / n;
-  s.zero := at - sluice_tb_whole_v1(n, m, micro) - parts / n - back;
-  s.rest := back * n - behind;
+  behind := micro * m + div(part * m, s.m);
+  back := div(behind, n);
+  if back * n < behind then
+    back := back + 1;
+  end if;
+  -- What is owed flows in within a hundred years, and the bucket is full before whole numbers end.
+  latest := least(at + 3155760000000000, 9007199254740990 - sluice_tb_whole_v1(n, m, burst) - sluice_tb_parts_v1(n, m, burst) / n);
+  if at - back > latest or (at - back = latest and back * n > behind) then
+    s.zero := latest;
+    s.rest := 0;
+  else
+    s.zero := at - back;
+    s.rest := back * n - behind;
+  end if;
   s.seen := at;
   s.hold := greatest(s.hold, full_whole + (full_parts + s.n - 1) / s.n);
   s.n := n;

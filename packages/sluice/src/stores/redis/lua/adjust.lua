@@ -42,13 +42,16 @@ local function adjust_bucket(state, row, sign)
       zero, rest = low, empty_rest
       if hold > 0 and time >= seen + hold then hold = 0 end
     end
+    -- Penalties go to one burst under empty and not further, unless a change of the limit has left it deeper.
+    local most, most_rest = time + empty, 0
+    if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
+    local latest = latest_zero(n, m, burst, time)
+    if most > latest or (most == latest and most_rest > 0) then most, most_rest = latest, 0 end
+    if zero > most or (zero == most and rest > most_rest) then most, most_rest = zero, rest end
     local sum = rest - sign * cost_rest
     local left = sum % n
     zero, rest, seen = zero - sign * cost + (sum - left) / n, left, time
-    -- Never more than one burst under empty.
-    local most, most_rest = time + empty, 0
-    if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
-    if zero > most or (zero == most and rest > most_rest) then zero, rest = most, most_rest end
+    if sign < 0 and (zero > most or (zero == most and rest > most_rest)) then zero, rest = most, most_rest end
     if leases then zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time) end
   end
   local expires = zero + empty

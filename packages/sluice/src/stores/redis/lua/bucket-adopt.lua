@@ -22,11 +22,21 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   if full_rest > 0 then longest = full + 1 end
   -- Never further back than a full bucket.
   zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
+  -- Below empty, whole tokens are put in, and taken out again at the new rate (algorithms/bucket-debt.ts).
+  local debt = 0
+  if zero > time or (zero == time and rest > 0) then
+    local token = old_m * 1000000
+    local token_rest = token % old_n
+    debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
+    local put, put_rest = owed_span(old_n, old_m, debt)
+    zero, rest = zero - put, rest - put_rest
+    if rest < 0 then zero, rest = zero - 1, rest + old_n end
+  end
   local micro, parts
   micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
   local part = (time - zero) * old_n - rest - parts * old_m
   local extra = 0
-  if micro >= burst then
+  if debt == 0 and micro >= burst then
     micro = burst
   elseif part > 0 then
     -- floor(part * m / old_m), exact though the product passes 2^53: m is taken in two halves.
@@ -39,6 +49,13 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local behind = span_rest + extra
   if hold > longest then longest = hold end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
+  if debt > 0 then
+    local owed, owed_rest = owed_span(n, m, debt)
+    zero, rest = zero + owed, rest + owed_rest
+    if rest >= n then zero, rest = zero + 1, rest - n end
+  end
+  local latest = latest_zero(n, m, burst, time)
+  if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
   if leases then
     zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
   end

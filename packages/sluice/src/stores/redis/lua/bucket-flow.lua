@@ -41,3 +41,20 @@ local function level_of(zero, rest, n, m, time)
   local parts = pieces(n, m, 1, rest, time - zero)
   return tokens * 1000000 + parts, zero, rest, parts
 end
+
+-- How long so many whole tokens take to flow in (owedSpan): tokens * rest may pass 2^53, so the rest is taken in two halves.
+local function owed_span(n, m, tokens)
+  local token = m * 1000000
+  local rest = token % n
+  local half = rest % 131072
+  local one = tokens * ((rest - half) / 131072)
+  local first = one % n
+  local carried = first * 131072 + tokens * half
+  local left = carried % n
+  return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+end
+
+-- The latest zero that a bucket may have (latestZero).
+local function latest_zero(n, m, burst, time)
+  return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
+end

@@ -66,6 +66,17 @@ local closed, charging = {}, asked[2] % 2
 for place = 5 + asked[4] - (asked[2] - charging) / 2, 4 + asked[4] do closed[asked[place]] = true end
 local masks, digits, room = {}, 0, 1
 
+-- What is left of a group's logs without any of its costs, where they are told.
+local function tell_uncharged(at, calls, head, seen)
+  for place = at, at + 2 * calls - 2, 2 do
+    local state, row = asked[place], asked[place + 1]
+    if asked[row] == 3 then
+      told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
+      head = head + 5
+    end
+  end
+end
+
 -- 1 where a group passed.
 local function group(at, calls)
   local open = true
@@ -92,17 +103,16 @@ local function group(at, calls)
       -- A log says by a number that it is there.
       if closed[asked[place]] and not values[asked[place]] then return 0 end
     end
+    if charging == 0 then tell_uncharged(at, calls, head, seen) end
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
   end
   -- Nothing is charged: conversions to a changed limit are written (law 7), and what is left is seen without any of the group's costs (law 1).
+  tell_uncharged(at, calls, head, seen)
   for place = at, at + 2 * calls - 2, 2 do
     local state, row = asked[place], asked[place + 1]
-    if asked[row] == 3 then
-      told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
-      head = head + 5
-    else
+    if asked[row] ~= 3 then
       local _, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, 0)
       if value then fresh[state], expires[state] = value, needed end
     end

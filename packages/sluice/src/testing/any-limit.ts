@@ -1,0 +1,81 @@
+import type { AlgorithmTag, AnyLimit } from '../algorithms/algorithm.ts'
+import { fixedWindow } from '../algorithms/fixed-window.ts'
+import { slidingWindowCounter } from '../algorithms/sliding-window-counter.ts'
+import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
+import { tokenBucket } from '../algorithms/token-bucket.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { LONGEST, type Micros } from '../time/micros.ts'
+
+const SHORTEST: Micros = 1_000
+const MOST_TOKENS = 9_007_199_254
+const MOST_PER_WINDOW = 4_503_599_627
+const MOST_ENTRIES = 10_000
+
+/** Draws of one limit until one is accepted: some have more digits than whole numbers carry. */
+const TRIES = 1_000
+
+/**
+ * A limit of an algorithm, drawn from everything that is accepted: buckets that fill and windows that last from a millisecond to a hundred years, bursts
+ * and limits from a millionth of a token to billions, whole, round and odd, every alignment, ramps.
+ * @param random numbers in [0, 1)
+ */
+export function anyLimit(tag: AlgorithmTag, random: () => number): AnyLimit {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    try {
+      return DRAW[tag](random)
+    } catch (error) {
+      if (!(error instanceof LimiterError) || error.code !== 'LIMIT_NOT_EXACT') throw error
+    }
+  }
+  throw new Error(`no limit of ${tag} was accepted`)
+}
+
+const DRAW: Readonly<Record<AlgorithmTag, (random: () => number) => AnyLimit>> = {
+  tb(random) {
+    const burst = tokens(random, MOST_TOKENS)
+    const fill = time(random)
+    const whole = Number(burst)
+    // The rate is given as few tokens or many: `per` is what makes the bucket fill in about that time.
+    const rate = random() < 0.5 ? digits(random, 1 + 9_999 * random() ** 4) : burst
+    const per = Math.max(1, Math.min(LONGEST, Math.round(odd(random, (fill / whole) * Number(rate)))))
+    return tokenBucket({ rate: { tokens: rate, per: `${per}us` }, burst })
+  },
+  fw(random) {
+    const window = time(random)
+    const align = (['clock', 'first', 'key'] as const)[Math.floor(random() * 3)] ?? 'clock'
+    const ramp =
+      align !== 'first' && random() < 0.4
+        ? { ramp: `${Math.max(1, Math.min(window - 1, Math.round(odd(random, random() * window))))}us` }
+        : {}
+    return fixedWindow({ limit: tokens(random, MOST_PER_WINDOW), window: `${window}us`, align, ...ramp })
+  },
+  sc: (random) => slidingWindowCounter({ limit: tokens(random, MOST_PER_WINDOW), window: `${time(random)}us` }),
+  sl: (random) => slidingWindowLog({ limit: tokens(random, MOST_ENTRIES), window: `${time(random)}us` }),
+}
+
+/** From a millisecond to a hundred years, each power of ten as often as the others; the ends themselves now and then. */
+function time(random: () => number): Micros {
+  const kind = random()
+  if (kind < 0.05) return SHORTEST
+  if (kind < 0.1) return LONGEST
+  const drawn = odd(random, SHORTEST * (LONGEST / SHORTEST) ** random())
+  return Math.max(SHORTEST, Math.min(LONGEST, Math.round(drawn)))
+}
+
+/** From a millionth to the most, as text. */
+function tokens(random: () => number, most: number): string {
+  const kind = random()
+  if (kind < 0.03) return String(most)
+  if (kind < 0.06) return '0.000001'
+  if (kind < 0.3) return String(1 + Math.floor(random() * 20))
+  return digits(random, Math.max(0.000001, Math.min(most, odd(random, 0.000001 * (most / 0.000001) ** random()))))
+}
+
+function digits(random: () => number, value: number): string {
+  return value >= 1 && random() < 0.5 ? String(Math.floor(value)) : value.toFixed(6)
+}
+
+/** The number as it is, or with one to three digits that are not 0. */
+function odd(random: () => number, value: number): number {
+  return random() < 0.5 || !(value > 0) ? value : Number(value.toPrecision(1 + Math.floor(random() * 3)))
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import { MICRO } from '../../algorithms/decimal.ts'
+import type { Call, CallGroup } from '../../stores/store.ts'
+import { LONGEST, type Micros } from '../../time/micros.ts'
+import { anyLimit } from '../any-limit.ts'
+import { seeded } from '../random.ts'
+import { type Bench, START } from './bench.ts'
+
+const LIMITS = 40
+const STEPS = 10
+/** A little before the fixed date until which every instant is exact. */
+const LATE: Micros = 4_102_000_000_123_457
+
+/** Whatever is accepted as a limit is decided exactly, alone, in groups and in lists, and changed under the key. */
+export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+  describe('the whole accepted range', () => {
+    it.each(tags)(
+      'X1: any %s decides as the kernel does: groups, lists, looks, refunds, penalties, blocks, changes',
+      async (tag) => {
+        for (let made = 0; made < LIMITS; made += 1) await tryLimits(tags, tag, bench, seeded(1_000 * made + tags.indexOf(tag)), STEPS)
+      },
+      60_000,
+    )
+
+    it('X4: debt is carried through a change of limit in full', async (context) => {
+      context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')
+      const random = seeded(4)
+      for (let made = 0; made < LIMITS; made += 1) {
+        const key = bench.fresh()
+        let now = START + Math.floor(random() * 1_000_000)
+        let limit = anyLimit('tb', random)
+        await bench.adjust([callOf(bench, key, limit, limit.capacity)], [-2 * limit.capacity], now)
+        for (let change = 0; change < 3; change += 1) {
+          now += Math.floor(random() * 1_000)
+          limit = anyLimit('tb', random)
+          await bench.ask([callOf(bench, key, limit, limit.capacity * random())], now)
+          const tokens = Math.max(0.000001, Math.floor(limit.capacity * random() * MICRO) / MICRO)
+          await bench.adjust([callOf(bench, key, limit, 1)], [random() < 0.5 ? tokens : -tokens], now)
+          await bench.sameState(callOf(bench, key, limit, 1).id)
+        }
+      }
+    }, 60_000)
+  })
+}
+
+/** A random life of two keys under limits of the range; every answer is compared with the reference's. */
+async function tryLimits(
+  tags: readonly AlgorithmTag[],
+  tag: AlgorithmTag,
+  bench: Bench,
+  random: () => number,
+  steps: number,
+): Promise<void> {
+  const other = tags[Math.floor(random() * tags.length)] as AlgorithmTag
+  const keys = [bench.fresh(), bench.fresh()] as const
+  let limits: readonly [AnyLimit, AnyLimit] = [anyLimit(tag, random), anyLimit(other, random)]
+  let now = random() < 0.3 ? LATE : START
+  let receipt = now
+  const one = (place: 0 | 1): Call => callOf(bench, keys[place], limits[place], limits[place].capacity * random() ** 3 * 1.05)
+  for (let step = 0; step < steps; step += 1) {
+    now = moved(now, limits[0], random)
+    const kind = random()
+    if (kind < 0.35) await bench.ask([one(0)], now)
+    else if (kind < 0.55 && bench.options.givesBack !== true) await bench.ask([one(0), one(1), ...(random() < 0.3 ? [one(0)] : [])], now)
+    else if (kind < 0.65) await bench.list(groupsOf(one, random, bench), now)
+    else if (kind < 0.75) await bench.look(groupsOf(one, random, bench), now)
+    else if (kind < 0.9 && bench.store.adjust !== undefined) {
+      const tokens = Math.max(0.000001, Math.floor(limits[0].capacity * random() * MICRO) / MICRO)
+      await bench.adjust([one(0)], [random() < 0.5 ? tokens : -tokens], now, random() < 0.5 ? receipt : undefined)
+    } else if (kind < 0.95 && bench.store.block !== undefined) {
+      await bench.block([one(0).id], random() < 0.3 ? null : 1 + Math.floor(random() * 5_000_000), now)
+    } else limits = [anyLimit(tag, random), limits[1]]
+    receipt = now
+  }
+  expect((await bench.ask([callOf(bench, keys[0], limits[0], 0.000001)], now)).calls).toHaveLength(1)
+  await bench.sameState(one(0).id)
+}
+
+/** Where a group over several places is charged and given back, states differ afterwards: there each call is asked by itself. */
+function groupsOf(one: (place: 0 | 1) => Call, random: () => number, { options }: Bench): CallGroup[] {
+  const both = options.givesBack === true ? 0 : 0.3
+  const size = 1 + Math.floor(random() * 4)
+  return Array.from({ length: size }, () => ({ calls: random() < both ? [one(0), one(1)] : [one(random() < 0.7 ? 0 : 1)] }))
+}
+
+function callOf(bench: Bench, key: string, limit: AnyLimit, tokens: number): Call {
+  const cost = Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(tokens * MICRO)))
+  return { ...bench.call(key, limit), cost }
+}
+
+/** A step of time that means something to the limit: a part of its window or several, now and then back. */
+function moved(now: Micros, limit: AnyLimit, random: () => number): Micros {
+  const length = Math.min(LONGEST, Math.max(1_000, limit.windowMs * 1_000))
+  const kind = random()
+  const step = Math.floor(length * random() ** 4 * (kind < 0.9 ? 1 : 2))
+  // Nothing is asked for exactness after the fixed date.
+  const next = kind < 0.08 ? now - Math.min(step, 30_000_000) : now + step
+  return next > 4_102_444_800_000_000 ? now : next
+}
