@@ -5,7 +5,8 @@ export const MICRO = 1_000_000
 
 /**
  * The exact whole number of millionths of a token that a number or a decimal text names, or undefined where it has more
- * than six decimals, is negative, or is not finite. A double is taken for the shortest decimal that reads as it.
+ * than six decimals, is negative, or is not finite. A double is taken for the decimal with at most six places that it differs from by no more than
+ * a few roundings, so that 0.1 + 0.2 is 0.3: nobody can mean another number by it, and a seventh decimal that somebody wrote is refused.
  */
 export function toMicroTokens(value: number | string): number | undefined {
   if (typeof value === 'string') {
@@ -17,8 +18,12 @@ export function toMicroTokens(value: number | string): number | undefined {
   if (Number.isInteger(value)) return value >= 0 && Number.isSafeInteger(value * MICRO) ? value * MICRO : undefined
   if (!(value > 0)) return undefined
   const micro = Math.round(value * MICRO)
-  return Number.isSafeInteger(micro) && micro / MICRO === value ? micro : undefined
+  const tolerance = Math.min(value * ROUNDINGS, MICRO_FRACTION)
+  return Number.isSafeInteger(micro) && Math.abs(micro / MICRO - value) <= tolerance ? micro : undefined
 }
+
+/** Four to eight roundings of a double, relative to it; and never a tenth of what a seventh decimal counts. */
+const [ROUNDINGS, MICRO_FRACTION] = [2 ** -50, 1e-8]
 
 /** Tokens for people: the decimal a number of micro-tokens stands for. */
 export function fromMicroTokens(micro: number): number {
@@ -30,8 +35,12 @@ export function microCost(cost: unknown): number {
   const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
   if (micro !== undefined && micro > 0) return micro
   const shown = typeof cost === 'string' ? JSON.stringify(cost) : String(cost)
-  throw new LimiterError(
-    'INVALID_COST',
-    `cost is ${shown}, expected a number above 0 with at most six decimals (to look without charging, use peek)`,
-  )
+  throw new LimiterError('INVALID_COST', `cost is ${shown}, expected a number above 0 with at most six decimals${hint(cost)}`)
+}
+
+/** What helps with a number that is none here. */
+function hint(cost: unknown): string {
+  if (typeof cost === 'number' && cost > 0 && cost < Number.MAX_SAFE_INTEGER / MICRO)
+    return '; round what was computed: Number(cost.toFixed(6))'
+  return ' (to look without charging, use peek)'
 }

@@ -127,6 +127,19 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
 })
 
 describe('decimals', () => {
+  it('of six places are themselves, in every double and a few roundings beside it', () => {
+    const random = seeded(6)
+    for (let made = 0; made < 20_000; made += 1) {
+      const micro = 1 + Math.floor(random() ** 4 * 1e15)
+      const value = micro / 1_000_000
+      expect(toMicroTokens(value)).toBe(micro)
+      const sum = value / 3 + value / 3 + value / 3
+      if (value < 1e7) expect(toMicroTokens(sum)).toBe(micro)
+      // A seventh decimal is never rounded away.
+      if (value < 1e8) expect(toMicroTokens(Number(`${value.toFixed(6)}5`))).toBeUndefined()
+    }
+  })
+
   it.each([
     [0, 0],
     ['0', 0],
@@ -143,6 +156,16 @@ describe('decimals', () => {
     ['9007199254.740992', undefined],
     ['1.5', 1_500_000],
     ['1e3', undefined],
+    // What comes of computing with decimals, and what nobody computed.
+    [0.1 + 0.2, 300_000],
+    [1.1 * 3, 3_300_000],
+    [0.000001 * 3, 3],
+    [100_000_000.1 + 0.2, 100_000_000_300_000],
+    [100 / 3, undefined],
+    [0.3000001, undefined],
+    [5.000000001, undefined],
+    [0.0000009, undefined],
+    [100_000_000.00000003, undefined],
   ])('%s is %s micro-tokens', (value, micro) => {
     expect(toMicroTokens(value)).toBe(micro)
   })
@@ -156,7 +179,9 @@ describe('decimals', () => {
     [undefined, 'undefined'],
     [null, 'null'],
   ])('%s is no cost', (cost, shown) => {
-    const form = 'expected a number above 0 with at most six decimals (to look without charging, use peek)'
+    const computed = typeof cost === 'number' && cost > 0
+    const hint = computed ? '; round what was computed: Number(cost.toFixed(6))' : ' (to look without charging, use peek)'
+    const form = `expected a number above 0 with at most six decimals${hint}`
     expect(() => microCost(cost)).toThrow(`cost is ${shown}, ${form}`)
     expect(microCost(0.000001)).toBe(1)
   })
