@@ -8,7 +8,7 @@ import { memoryStore, type Store } from '../../src/index.ts'
 import { phaseOf } from '../../src/limiter/phase.ts'
 import { pg, pglite, postgresStore } from '../../src/stores/postgres/index.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
-import type { Call } from '../../src/stores/store.ts'
+import type { Call, GroupVerdict } from '../../src/stores/store.ts'
 import { anyLimit } from '../../src/testing/any-limit.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { seeded } from '../../src/testing/random.ts'
@@ -104,7 +104,7 @@ async function greedy(store: Store, all: readonly Victim[], random: () => number
 async function take(store: Store, victim: Victim, waits: boolean): Promise<void> {
   const call = { ...victim.call, cost: Math.max(1, Math.min(whole(victim.call.limit), Math.floor(victim.cost))) }
   const [verdict] = await store.consume([{ calls: [call] }], { now: victim.now })
-  const { allowed = false, retryAfter, calls = [] } = verdict ?? {}
+  const { allowed, retryAfter, calls } = verdict as GroupVerdict
   victim.seen.push({ at: victim.now, cost: call.cost / MICRO, allowed })
   const [{ remaining = 0 } = {}] = calls
   // What is left whole, then halves of it.

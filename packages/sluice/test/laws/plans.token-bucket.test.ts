@@ -129,7 +129,7 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
 describe('decimals', () => {
   it('of six places are themselves, in every double and a few roundings beside it', () => {
     const random = seeded(6)
-    for (let made = 0; made < 20_000; made += 1) {
+    for (let count = 0; count < 20_000; count += 1) {
       const micro = 1 + Math.floor(random() ** 4 * 1e15)
       const value = micro / 1_000_000
       expect(toMicroTokens(value)).toBe(micro)
