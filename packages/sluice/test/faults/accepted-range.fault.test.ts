@@ -8,7 +8,7 @@ import { memoryStore, type Store } from '../../src/index.ts'
 import { phaseOf } from '../../src/limiter/phase.ts'
 import { pg, pglite, postgresStore } from '../../src/stores/postgres/index.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
-import type { Call, GroupVerdict } from '../../src/stores/store.ts'
+import type { Call, GroupVerdict, Verdict } from '../../src/stores/store.ts'
 import { anyLimit } from '../../src/testing/any-limit.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { seeded } from '../../src/testing/random.ts'
@@ -106,7 +106,7 @@ async function take(store: Store, victim: Victim, waits: boolean): Promise<void>
   const [verdict] = await store.consume([{ calls: [call] }], { now: victim.now })
   const { allowed, retryAfter, calls } = verdict as GroupVerdict
   victim.seen.push({ at: victim.now, cost: call.cost / MICRO, allowed })
-  const [{ remaining = 0 } = {}] = calls
+  const { remaining } = calls[0] as Verdict
   // What is left whole, then halves of it.
   victim.cost = remaining > 0 ? remaining * MICRO : call.cost / 2
   if (waits && retryAfter !== undefined) victim.now = Math.min(LAST, victim.now + retryAfter)
