@@ -171,14 +171,20 @@ function ofPath(value: (path: string) => string): Reader {
   }
 }
 
+/** The values of a parameter. Some readers part parameters at semicolons too, so a value with one is two: the whole, and what stands before it. */
 function parameters(query: string, name: string): string[] {
   const values: string[] = []
   for (const pair of query.split('&')) {
-    const equals = pair.indexOf('=')
-    const found = decode(equals === -1 ? pair : pair.slice(0, equals))
-    if (found === name && pair !== '') values.push(equals === -1 ? '' : decode(pair.slice(equals + 1)))
+    if (pair.includes(';')) for (const part of pair.split(';')) addParameter(values, part, name)
+    addParameter(values, pair, name)
   }
   return values
+}
+
+function addParameter(values: string[], pair: string, name: string): void {
+  const equals = pair.indexOf('=')
+  const found = decode(equals === -1 ? pair : pair.slice(0, equals))
+  if (found === name && pair !== '') values.push(equals === -1 ? '' : decode(pair.slice(equals + 1)))
 }
 
 function decode(text: string): string {

@@ -113,9 +113,13 @@ describe.each(ADAPTERS)('S8: what identifies and stands more than once is one sh
     expect(await ask(base, '/token', { authorization: 'Bearer real' })).toBe(200)
   })
 
-  it('a parameter of the query', async () => {
+  it.each([
+    ['with another one', (index: number) => `k=junk${index}&%6b=real`],
+    ['behind a semicolon', (index: number) => `x=1;k=real&k=junk${index}`],
+    ['before a semicolon', (index: number) => `k=real;x=${index}`],
+  ])('a parameter of the query, %s', async (_where, query) => {
     const base = await url()
-    expect(await passed(10, (index) => ask(base, `/query?k=junk${index}&%6b=real`, {}))).toBe(3)
+    expect(await passed(10, (index) => ask(base, `/query?${query(index)}`, {}))).toBe(3)
     expect(await ask(base, '/query?k=real', {})).toBe(200)
   })
 

@@ -8,7 +8,7 @@ import { composeKey, encodeKey } from '../../src/keys/encode.ts'
 
 const facts: RequestFacts = {
   method: 'head',
-  path: '/API//Items/?one=a%20b&q=a%20b&q=c&flag&plus=1+1&bad=%zz',
+  path: '/API//Items/?one=a%20b&q=a%20b&q=c&semi=1;hidden=2&flag&plus=1+1&bad=%zz',
   headers: {
     host: 'Example.COM.:8080',
     'x-api-key': 'k1',
@@ -35,6 +35,8 @@ describe('values of a request', () => {
     ['header:constructor', undefined],
     ['query:one', 'a b'],
     ['query:q', AMBIGUOUS],
+    ['query:semi', AMBIGUOUS],
+    ['query:hidden', '2'],
     ['query:flag', ''],
     ['query:plus', '1 1'],
     ['query:bad', '%zz'],
