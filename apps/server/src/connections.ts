@@ -4,8 +4,12 @@ import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export interface Connections {
-  /** Takes no more connections, lets answers under way finish for at most that many milliseconds, then cuts the rest off. */
-  drain(ms: number): Promise<void>
+  /**
+   * Takes no more connections, lets answers under way finish for at most that many milliseconds, then cuts the rest off.
+   * @param turn resolves when all connections have arrived that were on their way; default: after two turns of the loop
+   * @param closed called when no more are taken
+   */
+  drain(ms: number, turn?: () => Promise<void>, closed?: () => void): Promise<void>
 }
 
 /** What node calls a message that cannot be read; everything else is a bad request. */
@@ -87,17 +91,16 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
    * Closes the port when the system has no connection left to hand over: it would reset those. While that is waited for nothing is
    * answered, so that a turn of the loop takes no time in which others connect, and who waits for an answer makes no new connection.
    */
-  const closePort = async (): Promise<void> => {
+  const closePort = async (turn: () => Promise<void>, portClosed: () => void): Promise<void> => {
     held = []
     const until = performance.now() + LONGEST_HOLD_MS
     for (let before = -1; before !== arrived && performance.now() < until;) {
       before = arrived
-      // The first may be of this turn; between it and the second the loop has looked for what arrived.
-      await nextTurn()
-      await nextTurn()
+      await turn()
     }
     // Of the HTTP server's own close only the end of listening is wanted: it would cut off requests that it has not read yet.
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+    portClosed()
     for (const answer of held.splice(0)) answer()
     held = undefined
     const looking = setInterval(endIdle, LOOK_EVERY_MS)
@@ -105,14 +108,14 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
     clearInterval(looking)
   }
   return {
-    async drain(ms) {
+    async drain(ms, turn = twoTurns, portClosed = () => {}) {
       draining = true
       // A connection that is kept for the next request would keep the server.
       for (const response of [...underWay.values()].flat()) response.shouldKeepAlive = false
       const last = setTimeout(() => server.closeAllConnections(), ms)
       // Whoever had connected and written before the signal is taken in and answered; whoever comes later finds the port closed.
       await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-      await closePort()
+      await closePort(turn, portClosed)
       clearTimeout(last)
     },
   }
@@ -131,6 +134,12 @@ function allClosed(responses: readonly ServerResponse[], done: () => void): void
 }
 
 /** Answers with a problem body and closes the connection, also where the client goes on sending and does not close its side. */
+/** The first may be of this turn; between it and the second the loop has looked for what arrived. */
+async function twoTurns(): Promise<void> {
+  await nextTurn()
+  await nextTurn()
+}
+
 function refuse(socket: Duplex, status: number, title: string): void {
   if (!socket.writable) return void socket.destroy()
   const body = `${JSON.stringify({ type: 'about:blank', title, status, detail: 'The request is no HTTP that this service can read.' })}\n`

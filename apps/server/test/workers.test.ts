@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { run, type Running, serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
+import { stopUnderLoad } from './stop-workers.ts'
 
 /** Processes are read from /proc; elsewhere these tests are skipped. */
 const redis = process.platform === 'linux' ? inject('engines').redis : undefined
@@ -193,6 +194,12 @@ describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () =
     await Promise.all(answers.map(({ closed }) => closed))
     expect(answers.map(({ statuses }) => statuses())).toEqual(answers.map(() => ['HTTP/1.1 200', 'HTTP/1.1 200']))
     expect(await ended).toBe(0)
+  })
+
+  it('R15: resets no connection, whoever asks without a pause', { timeout: 120_000 }, async () => {
+    const file = policyFile(`version: 1\n${UNHURRIED}rules: [{ name: stop-${process.pid}, key: [], rate: 1/s, burst: 5 }]\n`)
+    const stopped = await stopUnderLoad([file, '--workers', '3', '--store', redis as string], 16)
+    expect(stopped).toEqual({ answers: expect.any(Number), refused: 0, failures: { ECONNREFUSED: 16 }, code: 0 })
   })
 
   it('leaves no worker behind when it is killed', async () => {

@@ -27,7 +27,7 @@ import { tokenWarnings } from '../unverified.ts'
 import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
 import { relayPolicy } from '../workers/relay-policy.ts'
 import { answerTogether } from '../workers/together.ts'
-import { workerGroup } from '../workers/worker-group.ts'
+import { type WorkerGroup, workerGroup } from '../workers/worker-group.ts'
 
 export interface ServeOptions {
   readonly policy?: string
@@ -141,12 +141,12 @@ export async function serve(options: ServeOptions): Promise<void> {
     override: (change: RelayedOverride) => adopt(engine, change),
   }
   group?.join({ metrics: () => metrics.text(), ready, top: () => JSON.stringify(countedHere()) }, takes)
-  await stopped()
+  await (group === undefined ? stopped() : stoppedByPrimary(group))
   draining = true
   watched.close()
   identities.close()
   live.close()
-  await connections.drain(DRAIN_MS)
+  await connections.drain(DRAIN_MS, group?.turn, group?.closed)
   await engine.close()
   // A server that does not answer must not keep this process.
   await Promise.race([(around?.close() ?? Promise.resolve()).then(close), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
@@ -187,6 +187,12 @@ function listening(server: Server, host: string, port: number): Promise<void> {
     })
     server.listen(port, host, resolve)
   })
+}
+
+/** Signals that reach every process of a group are the primary's to answer: it stops its workers one after the other. */
+async function stoppedByPrimary(group: WorkerGroup): Promise<void> {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
+  await group.stopped()
 }
 
 function stopped(): Promise<void> {

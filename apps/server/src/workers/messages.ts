@@ -10,6 +10,8 @@ export type ToWorker =
   | ({ readonly kind: 'begin' } & Beginning)
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
   | { readonly kind: 'override'; readonly change: RelayedOverride }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'turned'; readonly id: number }
 
 /** From a worker to the primary. */
 export type ToPrimary =
@@ -19,6 +21,10 @@ export type ToPrimary =
   | { readonly kind: 'override'; readonly change: RelayedOverride }
   | { readonly kind: 'beginning' }
   | { readonly kind: 'serving' }
+  /** Asks for an answer alone: what the primary had on its way to this worker arrives before it. */
+  | { readonly kind: 'turn'; readonly id: number }
+  /** It takes no more connections. */
+  | { readonly kind: 'closed' }
 
 /** What all workers answered, and how many there should be; what ended workers had counted stands among the answers. */
 export interface Gathered {

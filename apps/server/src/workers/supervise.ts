@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { randomInt } from 'node:crypto'
 import { CommandFailure, EXIT } from '../failure.ts'
+import { createDoor } from './door.ts'
 import { createGathering } from './gathering.ts'
 import { isMessage, type RelayedOverride, type RelayedPolicy, type ToPrimary } from './messages.ts'
 import { relayedOverrides } from './relayed-overrides.ts'
@@ -31,6 +32,7 @@ export async function supervise(count: number): Promise<void> {
   const names = [unguessable(), unguessable()] as const
   const pauses = new Set<NodeJS.Timeout>()
   const gathering = createGathering(() => restarts)
+  const door = createDoor()
   const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const forward = (signal: NodeJS.Signals): void => {
     for (const worker of workers()) worker.process.kill(signal)
@@ -52,6 +54,11 @@ export async function supervise(count: number): Promise<void> {
         return serves(worker)
       case 'gather':
         return gathering.gather(worker, message.id, message.question, [...serving], count)
+      case 'turn':
+        if (worker.isConnected()) worker.send({ kind: 'turned', id: message.id })
+        return
+      case 'closed':
+        return door.closed(worker)
       case 'told':
         return gathering.told(worker, message.id, message.answer)
       case 'policy':
@@ -72,6 +79,7 @@ export async function supervise(count: number): Promise<void> {
       const served = serving.delete(worker)
       began.delete(worker)
       gathering.ended(worker)
+      door.closed(worker)
       if (stopping || (!served && worker.id === 1)) return
       quickly = performance.now() - started < STEADY_MS ? quickly + 1 : 1
       const pause = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** (quickly - 1))
@@ -97,8 +105,9 @@ export async function supervise(count: number): Promise<void> {
   stopping = true
   for (const timer of pauses) clearTimeout(timer)
   const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
-  forward('SIGTERM')
+  for (const worker of workers()) if (!serving.has(worker)) worker.process.kill('SIGTERM')
   const last = setTimeout(() => forward('SIGKILL'), LAST_MS)
+  await door.close([...serving])
   await Promise.all(gone)
   clearTimeout(last)
 }

@@ -27,6 +27,12 @@ export interface WorkerGroup {
   relay(policy: RelayedPolicy | undefined): void
   /** Hands a change of the overrides to all others. */
   relayOverride(change: RelayedOverride): void
+  /** Resolves when what the primary had on its way to this worker has arrived, connections above all. */
+  turn(): Promise<void>
+  /** Tells the primary that this worker takes no more connections. */
+  closed(): void
+  /** Resolves when the primary wants this worker to stop. */
+  stopped(): Promise<void>
 }
 
 /** How a worker takes in what another was given. */
@@ -42,7 +48,12 @@ export function workerGroup(): WorkerGroup | undefined {
   const send = (message: ToPrimary): void => {
     if (process.connected) process.send?.(message)
   }
+  const turning = new Map<number, () => void>()
   let asked = 0
+  let stop = (): void => {}
+  const stopping = new Promise<void>((resolve) => {
+    stop = resolve
+  })
   return {
     // A worker that takes the place of another has a number of its own.
     speaks: cluster.worker?.id === 1,
@@ -62,6 +73,12 @@ export function workerGroup(): WorkerGroup | undefined {
         if (!isMessage(received)) return
         const message = received as ToWorker
         if (message.kind === 'begin') return
+        if (message.kind === 'stop') return stop()
+        if (message.kind === 'turned') {
+          turning.get(message.id)?.()
+          turning.delete(message.id)
+          return
+        }
         if (message.kind === 'policy') return take.policy(message.policy)
         if (message.kind === 'override') return take.override(message.change)
         if (message.kind === 'ask') return void tell(send, message, answers)
@@ -80,6 +97,16 @@ export function workerGroup(): WorkerGroup | undefined {
     },
     relay: (policy) => send({ kind: 'policy', policy }),
     relayOverride: (change) => send({ kind: 'override', change }),
+    turn() {
+      asked += 1
+      const id = asked
+      return new Promise((resolve) => {
+        turning.set(id, resolve)
+        send({ kind: 'turn', id })
+      })
+    },
+    closed: () => send({ kind: 'closed' }),
+    stopped: () => stopping,
   }
 }
 

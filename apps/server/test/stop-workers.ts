@@ -1,0 +1,42 @@
+import { Agent, request } from 'node:http'
+import { serve } from './command.ts'
+
+export interface Stopped {
+  readonly answers: number
+  /** Statuses other than 200. */
+  readonly refused: number
+  /** Requests that ended otherwise than by an answer, by the code of their error; ECONNREFUSED: the port was closed. */
+  readonly failures: Readonly<Record<string, number>>
+  readonly code: number | null
+}
+
+/** Starts a service, asks it without a pause over new and kept connections, and stops it in the middle; each caller goes on until the port is closed. */
+export async function stopUnderLoad(args: readonly string[], callers: number, signal: NodeJS.Signals = 'SIGTERM'): Promise<Stopped> {
+  const service = await serve(args)
+  const [kept, { port }] = [new Agent({ keepAlive: true, maxSockets: callers }), new URL(service.url)]
+  let [answers, refused] = [0, 0]
+  const failures: Record<string, number> = {}
+  const ask = (agent: Agent | false): Promise<boolean> =>
+    new Promise((resolve) => {
+      const asking = request({ host: '127.0.0.1', port, path: '/v1/check', method: 'POST', agent }, (answer) => {
+        answers += 1
+        if (answer.statusCode !== 200) refused += 1
+        answer.resume().on('end', () => resolve(true))
+      })
+      asking.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
+        failures[code] = (failures[code] ?? 0) + 1
+        // One that was reset asks on: only a closed port ends it.
+        resolve(code !== 'ECONNREFUSED')
+      })
+      asking.end('{"path":"/"}')
+    })
+  const loops = Array.from({ length: callers }, async (_, index) => {
+    while (await ask(index % 2 === 0 ? kept : false));
+  })
+  while ((await fetch(`http://127.0.0.1:${port}/readyz`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50))
+  for (const before = answers; answers < before + 500;) await new Promise((resolve) => setTimeout(resolve, 10))
+  const code = await service.stop(signal)
+  await Promise.all(loops)
+  kept.destroy()
+  return { answers, refused, failures, code }
+}
