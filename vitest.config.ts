@@ -8,8 +8,9 @@ export default defineConfig({
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
     include: ['{packages/sluice,apps/server,bench,scripts,examples}/test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/*.fault.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Only what hangs should end by them: beside other work of the machine, starting a process alone may take ten seconds.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // What becomes true within a second becomes true later where the machine does other work.
     expect: { poll: { timeout: 20_000 } },
     // Many tests wait for real time or for another process: a third keeps two cores busy.

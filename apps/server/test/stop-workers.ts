@@ -34,7 +34,9 @@ export async function stopUnderLoad(args: readonly string[], callers: number, si
     while (await ask(index % 2 === 0 ? kept : false));
   })
   while ((await fetch(`http://127.0.0.1:${port}/readyz`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50))
-  for (const before = answers; answers < before + 500;) await new Promise((resolve) => setTimeout(resolve, 10))
+  const enough = answers + 500
+  const isLoaded = (): boolean => answers >= enough
+  while (!isLoaded()) await new Promise((resolve) => setTimeout(resolve, 10))
   const code = await service.stop(signal)
   await Promise.all(loops)
   kept.destroy()
