@@ -23,8 +23,9 @@ const REFUSALS: ReadonlyMap<string, readonly [status: number, title: string]> = 
 const LINGER_MS = 500
 /** What a client has already sent is in the machine's buffers, or on its way through the loop, for this long at most. */
 const SETTLE_MS = 100
-/** New connections that never pause are turned away in the end. */
+/** New connections that never pause are turned away in the end: after this long, and so many looks as a slow machine needs as well. */
 const LONGEST_HOLD_MS = 500
+const FEWEST_LOOKS = 10
 /** A kept connection on which nothing was asked for this long has most likely nothing on its way either. */
 const SILENCE_MS = 250
 const LOOK_EVERY_MS = 20
@@ -94,8 +95,9 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
   const closePort = async (turn: () => Promise<void>, portClosed: () => void): Promise<void> => {
     held = []
     const until = performance.now() + LONGEST_HOLD_MS
-    for (let before = -1; before !== arrived && performance.now() < until;) {
+    for (let [before, looks] = [-1, 0]; before !== arrived && (looks < FEWEST_LOOKS || performance.now() < until);) {
       before = arrived
+      looks += 1
       await turn()
     }
     // Of the HTTP server's own close only the end of listening is wanted: it would cut off requests that it has not read yet.

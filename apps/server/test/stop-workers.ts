@@ -24,7 +24,8 @@ export async function stopUnderLoad(args: readonly string[], callers: number, si
         answer.resume().on('end', () => resolve(true))
       })
       asking.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
-        failures[code] = (failures[code] ?? 0) + 1
+        const how = asking.reusedSocket ? `${code} on a kept connection` : code
+        failures[how] = (failures[how] ?? 0) + 1
         // One that was reset asks on: only a closed port ends it.
         resolve(code !== 'ECONNREFUSED')
       })

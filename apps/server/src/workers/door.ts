@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster'
 
 /** Milliseconds that a worker may take to stop taking connections. */
-const PATIENCE_MS = 1_500
+const PATIENCE_MS = 3_000
 
 /**
  * Stops workers in an order that resets no connection. The primary takes connections for all of them, and when the last does not listen any

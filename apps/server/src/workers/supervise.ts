@@ -10,8 +10,8 @@ import { relayedOverrides } from './relayed-overrides.ts'
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
-/** A worker drains for four seconds and closes its store in half of one. */
-const LAST_MS = 6_000
+/** The last worker waits up to three seconds for the others, drains for four and closes its store in half of one. */
+const LAST_MS = 8_500
 
 /** What a worker was given when it began, and the changes since then. */
 interface Began {
