@@ -5,10 +5,9 @@ import { LAST_INSTANT_AFTER, type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
 import { fromMicroTokens, MICRO } from './decimal.ts'
-import { alignedEnd, readWindow, refuseEndless, stepOf, type WindowOptions } from './window.ts'
-
-/** Where windows begin: at multiples of their length since 1970, at a key's first charge, or spread so that keys reset at different times. */
-export type Align = 'clock' | 'first' | 'key'
+import { type Align, budget, type FixedWindowPlan, freshEnd, rampTo } from './fixed-window-plan.ts'
+import { ABSENT, adopt, begun, BOTH, fitsLater, type FixedWindowState, freshAt, partAt, turnOf, wholeAt } from './window-turns.ts'
+import { readWindow, refuseEndless, stepOf, type WindowOptions } from './window.ts'
 
 const ALIGNS: readonly Align[] = ['clock', 'first', 'key']
 
@@ -17,26 +16,6 @@ export interface FixedWindowOptions extends WindowOptions {
   readonly align?: Align
   /** A soft start: so long after a reset, shorter than the window, the limit grows from one token to all. Not with `first`. */
   readonly ramp?: string | number
-}
-
-/** `n` micro-tokens every `m` microseconds, reduced, are what the ramp lets through; `ramp` 0 is none. */
-export interface FixedWindowPlan {
-  readonly limit: MicroTokens
-  readonly window: Micros
-  readonly align: Align
-  readonly ramp: Micros
-  readonly n: number
-  readonly m: Micros
-}
-
-/**
- * `count` was taken in the window that ends at `end` and is `window` long: the length of the plan that began it, or of a
- * longer one that has prolonged it.
- */
-export interface FixedWindowState {
-  end: Micros
-  count: MicroTokens
-  window: Micros
 }
 
 /**
@@ -90,25 +69,29 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
   name: 'fixed-window',
   tag: 'fw',
   version: 1,
-  step: () => stepOf<FixedWindowState>({ end: 0.5, count: 0.5, window: 0.5 }),
+  step: () => stepOf<FixedWindowState>({ end: 0.5, count: 0.5, window: 0.5, turn: 0 }),
   decide,
   adopt,
   adjust,
   view(plan: FixedWindowPlan, state: FixedWindowState | undefined, now: Micros, phase: number): View {
-    const current = state !== undefined && now < state.end
-    const end = current ? state.end : freshEnd(plan, now, phase)
-    const start = end - (current ? state.window : plan.window)
-    return look(plan, start, end, current ? state.count : 0, now, phase, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    const { end, count, window, turn } = windowAt(plan, state, now, phase)
+    const part = turn === ABSENT ? partAt(plan, end, window, now) : 0
+    const base = part * plan.limit
+    const start = end - window + part * plan.window
+    const into = { remaining: 0, replenishAfter: 0, resetAfter: 0 }
+    return look(plan, start, end, window, turn, base, Math.max(0, count - base), now, phase, into)
   },
-  expiresAt: (_plan: FixedWindowPlan, state: FixedWindowState): Micros => state.end,
+  expiresAt: (_plan: FixedWindowPlan, state: FixedWindowState): Micros => freshAt(state),
   envelope({ limit, window }: FixedWindowPlan) {
     const [n, m] = reduced(limit, window)
     return { n, m, burst: 2 * limit }
   },
   codec: {
     encodePlan: (plan: FixedWindowPlan) => [plan.limit, plan.window, ALIGNS.indexOf(plan.align), plan.ramp, plan.n, plan.m],
-    encodeState: (state: FixedWindowState) => [state.end, state.count, state.window],
-    decodeState: ([end = 0, count = 0, window = 1]: readonly number[]): FixedWindowState => ({ end, count, window }),
+    encodeState: (state: FixedWindowState) => [state.end, state.count, state.window, state.turn],
+    decodeState([end = 0, count = 0, window = 1, turn = 0]: readonly number[]): FixedWindowState {
+      return { end, count, window, turn }
+    },
   },
   cells: {
     width: 2,
@@ -120,11 +103,19 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
       into.end = cells[at] as number
       into.count = cells[at + 1] as number
       into.window = unit.window
+      into.turn = unit.turn
     },
-    sameUnit: (one: FixedWindowState, other: FixedWindowState) => one.window === other.window,
-    unit: ({ window }: FixedWindowState) => [window],
+    sameUnit: (one: FixedWindowState, other: FixedWindowState) => one.window === other.window && one.turn === other.turn,
+    unit: ({ window, turn }: FixedWindowState) => [window, turn],
   },
 })
+
+/** The window that a charge at this instant is counted in. */
+function windowAt(plan: FixedWindowPlan, state: FixedWindowState | undefined, now: Micros, phase: number): FixedWindowState {
+  if (state !== undefined && now < state.end) return state
+  if (state !== undefined) return begun(plan, state, now, phase)
+  return { end: freshEnd(plan, now, phase), count: 0, window: plan.window, turn: 0 }
+}
 
 function decide(
   plan: FixedWindowPlan,
@@ -134,44 +125,42 @@ function decide(
   phase: number,
   into: Step<FixedWindowState> = fixedWindowKernel.step(),
 ): Step<FixedWindowState> {
+  // As `windowAt`, without an object where the window runs: this is the way of every request.
+  const { limit } = plan
   let { window } = plan
   let end = 0
   let count = 0
-  if (state !== undefined && now < state.end) ({ end, count, window } = state)
+  let turn = 0
+  if (state !== undefined && now < state.end) ({ end, count, window, turn } = state)
+  else if (state !== undefined) ({ end, count, window, turn } = begun(plan, state, now, phase))
   else end = freshEnd(plan, now, phase)
-  const start = end - window
-  if (cost > plan.limit) {
+  // Where a plan has the window of an absent longer one in parts, which is rare, its count begins with what earlier parts had.
+  const part = turn === ABSENT ? partAt(plan, end, window, now) : 0
+  const base = part * limit
+  const used = count > base ? count - base : 0
+  const start = end - window + part * plan.window
+  if (cost > limit) {
     into.outcome = 'impossible'
     into.retryAfter = 0
     into.state = state
-  } else if (cost > budget(plan, now - start) - count) {
+    look(plan, start, end, window, turn, base, used, now, phase, into)
+  } else if (cost > budget(plan, now - start) - used) {
     into.outcome = 'denied'
-    into.retryAfter = fitsAt(plan, start, end, count, cost, phase) - now
+    into.retryAfter = fitsAt(plan, start, end, window, turn, base, used, cost, phase) - now
     into.state = state
+    look(plan, start, end, window, turn, base, used, now, phase, into)
   } else {
-    count += cost
     const { next } = into
     next.end = end
-    next.count = count
+    next.count = base + used + cost
     next.window = window
+    next.turn = turnOf(turn, next.count, limit)
     into.outcome = 'allowed'
     into.retryAfter = 0
     into.state = next
+    look(plan, start, end, window, turn, base, used + cost, now, phase, into)
   }
-  look(plan, start, end, count, now, phase, into)
   return into
-}
-
-/**
- * A longer window prolongs the one that runs: `first` keeps its start, the others end where the new plan's window does, and not
- * earlier than they would have. A shorter one is for the windows after it (law 7).
- */
-function adopt(plan: FixedWindowPlan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
-  if (state.window >= plan.window) return state
-  if (now >= state.end) return undefined
-  const { window } = plan
-  const end = plan.align === 'first' ? state.end - state.window + window : Math.max(state.end, freshEnd(plan, now, phase))
-  return { end, count: state.count, window }
 }
 
 /** Penalties count up to twice the limit; a refund is for the window that the receipt is of. */
@@ -183,64 +172,53 @@ function adjust(
   phase: number,
   receipt?: Micros,
 ): FixedWindowState | undefined {
-  const running = state !== undefined && now < state.end ? state : undefined
+  const { end, count, window, turn } = windowAt(plan, state, now, phase)
+  const part = turn === ABSENT ? partAt(plan, end, window, now) : 0
+  const base = part * plan.limit
+  const used = Math.max(0, count - base)
   if (amount > 0) {
-    if (running === undefined || (receipt !== undefined && receipt < running.end - running.window)) return state
-    return amount >= running.count ? undefined : { ...running, count: running.count - amount }
+    if (used === 0 || (receipt !== undefined && receipt < end - window + part * plan.window)) return state
+    const left = count - Math.min(amount, used)
+    return left === 0 && turn < BOTH ? undefined : { end, count: left, window, turn: turnOf(turn, left, plan.limit) }
   }
-  const { end, count, window } = running ?? { end: freshEnd(plan, now, phase), count: 0, window: plan.window }
-  if (count >= 2 * plan.limit) return state
-  return { end, count: Math.min(2 * plan.limit, count - amount), window }
+  if (used >= 2 * plan.limit) return state
+  const taken = base + Math.min(2 * plan.limit, used - amount)
+  return { end, count: taken, window, turn: turnOf(turn, taken, plan.limit) }
 }
 
-/** The end of a window in which nothing was charged yet. */
-function freshEnd({ align, window }: FixedWindowPlan, now: Micros, phase: number): Micros {
-  if (align === 'first') return now + window
-  return alignedEnd(window, now, align === 'key' ? shiftOf(window, phase) : 0)
-}
-
-/** floor(phase * window / 2^32), exact though the product passes 2^53: by halves of 16 bits. */
-export function shiftOf(window: Micros, phase: number): Micros {
-  const whole = Math.floor(window / 4_294_967_296)
-  const part = window - whole * 4_294_967_296
-  const high = Math.floor(part / 65_536)
-  const first = phase * high
-  const quotient = Math.floor(first / 65_536)
-  const carried = (first - quotient * 65_536) * 65_536 + phase * (part - high * 65_536)
-  return phase * whole + quotient + Math.floor(carried / 4_294_967_296)
-}
-
-/** What may be taken in all, so long after the start of a window. */
-function budget(plan: FixedWindowPlan, elapsed: Micros): MicroTokens {
-  if (plan.ramp === 0 || elapsed >= plan.ramp) return plan.limit
-  return Math.min(plan.limit, Math.max(MICRO, Math.floor((Math.max(0, elapsed) * plan.n) / plan.m)))
-}
-
-/** How long after the start of a window the ramp lets so much through in all. */
-function rampTo(plan: FixedWindowPlan, used: MicroTokens): Micros {
-  return plan.ramp === 0 || used <= MICRO ? 0 : Math.ceil((used * plan.m) / plan.n)
-}
-
-/** First instant at which a cost fits that does not fit now: in this window's ramp, or after its end, in the next one's. */
-function fitsAt(plan: FixedWindowPlan, start: Micros, end: Micros, count: MicroTokens, cost: MicroTokens, phase: number): Micros {
-  if (cost <= plan.limit - count) return start + rampTo(plan, count + cost)
-  if (plan.ramp === 0) return end
-  return Math.max(end, freshEnd(plan, end, phase) - plan.window + rampTo(plan, cost))
+/** First instant at which a cost fits that does not fit now: in this window's ramp or its next parts, or after its end, in the next one's. */
+function fitsAt(
+  plan: FixedWindowPlan,
+  start: Micros,
+  end: Micros,
+  window: Micros,
+  turn: number,
+  base: MicroTokens,
+  used: MicroTokens,
+  cost: MicroTokens,
+  phase: number,
+): Micros {
+  if (cost <= plan.limit - used) return start + rampTo(plan, used + cost)
+  if (turn < BOTH && plan.ramp === 0) return end
+  return fitsLater(plan, end, window, turn, base, used, cost, phase)
 }
 
 function look<V extends View>(
   plan: FixedWindowPlan,
   start: Micros,
   end: Micros,
-  count: MicroTokens,
+  window: Micros,
+  turn: number,
+  base: MicroTokens,
+  used: MicroTokens,
   now: Micros,
   phase: number,
   into: V,
 ): V {
-  const remaining = Math.floor(Math.max(0, budget(plan, now - start) - count) / MICRO)
+  const remaining = Math.floor(Math.max(0, budget(plan, now - start) - used) / MICRO)
   const more = (remaining + 1) * MICRO
   into.remaining = remaining
-  into.resetAfter = count > 0 ? end - now : 0
-  into.replenishAfter = more > plan.limit ? into.resetAfter : fitsAt(plan, start, end, count, more, phase) - now
+  into.resetAfter = used === 0 ? 0 : (turn === ABSENT ? wholeAt(plan, end, window, base + used) : end) - now
+  into.replenishAfter = more > plan.limit ? into.resetAfter : fitsAt(plan, start, end, window, turn, base, used, more, phase) - now
   return into
 }

@@ -16,14 +16,15 @@ export interface CounterPlan {
 }
 
 /**
- * What was charged in the window that ends at `end`, and in the one before it; `window` is the length of both: the plan's, or
- * that of a longer one which runs on to its end.
+ * What was charged in the window that ends at `end`, and in the one before it; `window` is the length of both: the plan's, or that of a
+ * longer one. `absent` is 1 where that longer one was not called in this window yet, 0 where it was: then the next window is as long.
  */
 export interface CounterState {
   end: Micros
   current: MicroTokens
   previous: MicroTokens
   window: Micros
+  absent: number
 }
 
 /**
@@ -59,14 +60,14 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   name: 'sliding-window-counter',
   tag: 'sc',
   version: 1,
-  step: () => stepOf<CounterState>({ end: 0.5, current: 0.5, previous: 0.5, window: 0.5 }),
+  step: () => stepOf<CounterState>({ end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }),
   decide,
   adopt,
   adjust,
   view(plan: CounterPlan, state: CounterState | undefined, now: Micros): View {
-    const { end, current, previous, window } = rolled(plan, state, now)
+    const { end, current, previous, window, absent } = rolled(plan, state, now)
     const counted = share(plan, window, end, previous, now)
-    return look(plan, window, end, current, previous, counted, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    return look(plan, window, end, current, previous, absent, counted, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt: (_plan: CounterPlan, state: CounterState): Micros => state.end + (state.current > 0 ? state.window : 0),
   envelope({ limit, window }: CounterPlan) {
@@ -75,9 +76,9 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   },
   codec: {
     encodePlan: (plan: CounterPlan) => [plan.limit, plan.window, plan.quantum],
-    encodeState: (state: CounterState) => [state.end, state.current, state.previous, state.window],
-    decodeState([end = 0, current = 0, previous = 0, window = 1]: readonly number[]): CounterState {
-      return { end, current, previous, window }
+    encodeState: (state: CounterState) => [state.end, state.current, state.previous, state.window, state.absent],
+    decodeState([end = 0, current = 0, previous = 0, window = 1, absent = 0]: readonly number[]): CounterState {
+      return { end, current, previous, window, absent }
     },
   },
   cells: {
@@ -92,9 +93,10 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
       into.current = cells[at + 1] as number
       into.previous = cells[at + 2] as number
       into.window = unit.window
+      into.absent = unit.absent
     },
-    sameUnit: (one: CounterState, other: CounterState) => one.window === other.window,
-    unit: ({ window }: CounterState) => [window],
+    sameUnit: (one: CounterState, other: CounterState) => one.window === other.window && one.absent === other.absent,
+    unit: ({ window, absent }: CounterState) => [window, absent],
   },
 })
 
@@ -112,7 +114,8 @@ function decide(
   let end = 0
   let current = 0
   let previous = 0
-  if (state !== undefined && now < state.end) ({ end, current, previous, window } = state)
+  let absent = 0
+  if (state !== undefined && now < state.end) ({ end, current, previous, window, absent } = state)
   else if (state !== undefined && now < state.end + window) {
     previous = state.current
     end = state.end + window
@@ -124,7 +127,7 @@ function decide(
     into.state = state
   } else if (cost > limit - current - counted) {
     into.outcome = 'denied'
-    into.retryAfter = fitsAt(plan, window, end, current, previous, cost) - now
+    into.retryAfter = fitsAt(plan, window, end, current, previous, absent, cost) - now
     into.state = state
   } else {
     current += cost
@@ -133,23 +136,27 @@ function decide(
     next.current = current
     next.previous = previous
     next.window = window
+    next.absent = absent
     into.outcome = 'allowed'
     into.retryAfter = 0
     into.state = next
   }
-  look(plan, window, end, current, previous, counted, now, into)
+  look(plan, window, end, current, previous, absent, counted, now, into)
   return into
 }
 
 /**
- * A longer window than the plan's runs on to its end. Otherwise the current window keeps its start and what was charged in it and
- * before it, and is as long as the plan's from there (law 7).
+ * A longer window than the plan's runs on to its end, and the next one is as long where the longer plan was called in it. Otherwise the current
+ * window keeps its start and what was charged in it and before it, and is as long as the plan's from there (law 7).
  */
 function adopt(plan: CounterPlan, state: CounterState, now: Micros): CounterState | undefined {
   const { window } = plan
-  if (state.window === window || (state.window > window && now < state.end)) return state
+  if (state.window === window) return state.absent === 0 || now >= state.end ? state : { ...state, absent: 0 }
+  if (state.window > window && now < state.end) return state
   const { end, current, previous } = rolled(state, state, now)
-  const next = { end: end - state.window + window, current, previous, window }
+  if (state.window > window && state.absent === 0)
+    return previous === 0 ? undefined : { end, current, previous, window: state.window, absent: 1 }
+  const next = { end: end - state.window + window, current, previous, window, absent: 0 }
   return now >= next.end || current + previous === 0 ? undefined : next
 }
 
@@ -162,25 +169,25 @@ function adjust(
   _phase: number,
   receipt?: Micros,
 ): CounterState | undefined {
-  const { end, current, previous, window } = rolled(plan, state, now)
+  const { end, current, previous, window, absent } = rolled(plan, state, now)
   if (amount < 0) {
     const room = 2 * plan.limit - current - share(plan, window, end, previous, now)
-    return room <= 0 ? state : { end, current: current + Math.min(room, -amount), previous, window }
+    return room <= 0 ? state : { end, current: current + Math.min(room, -amount), previous, window, absent }
   }
   const start = end - window
   if (receipt !== undefined && receipt < start - window) return state
   const fromCurrent = receipt !== undefined && receipt < start ? 0 : Math.min(current, amount)
   const fromPrevious = receipt !== undefined && receipt >= start ? 0 : Math.min(previous, amount - fromCurrent)
   if (fromCurrent + fromPrevious === 0) return state
-  const next = { end, current: current - fromCurrent, previous: previous - fromPrevious, window }
+  const next = { end, current: current - fromCurrent, previous: previous - fromPrevious, window, absent }
   return next.current + next.previous === 0 ? undefined : next
 }
 
 /** The windows as they stand at this instant: each end makes the current one the previous for one window's length. */
 function rolled({ window }: { readonly window: Micros }, state: CounterState | undefined, now: Micros): CounterState {
   if (state !== undefined && now < state.end) return state
-  if (state === undefined || now >= state.end + window) return { end: alignedEnd(window, now), current: 0, previous: 0, window }
-  return { end: state.end + window, current: 0, previous: state.current, window }
+  if (state === undefined || now >= state.end + window) return { end: alignedEnd(window, now), current: 0, previous: 0, window, absent: 0 }
+  return { end: state.end + window, current: 0, previous: state.current, window, absent: 0 }
 }
 
 /** What the previous window still counts for. Before the current one's start (a clock that stepped back) it counts in full. */
@@ -191,11 +198,20 @@ function share(plan: CounterPlan, window: Micros, end: Micros, previous: MicroTo
 }
 
 /** First instant at which a cost fits that does not fit now: in this window, or after its end, when it has become the previous one. */
-function fitsAt(plan: CounterPlan, window: Micros, end: Micros, current: MicroTokens, previous: MicroTokens, cost: MicroTokens): Micros {
+function fitsAt(
+  plan: CounterPlan,
+  window: Micros,
+  end: Micros,
+  current: MicroTokens,
+  previous: MicroTokens,
+  absent: number,
+  cost: MicroTokens,
+): Micros {
   const { limit } = plan
   const { quantum, quanta } = window === plan.window ? plan : roughly(window)
   const now = mostLeft(previous, limit - current - cost, quanta)
   if (now >= 1) return end - now * quantum
+  if (window > plan.window && absent === 0) return end + window - mostLeft(current, limit - cost, quanta) * quantum
   const then = mostLeft(current, limit - cost, plan.quanta)
   return end + plan.window - then * plan.quantum
 }
@@ -216,6 +232,7 @@ function look<V extends View>(
   end: Micros,
   current: MicroTokens,
   previous: MicroTokens,
+  absent: number,
   counted: MicroTokens,
   now: Micros,
   into: V,
@@ -224,7 +241,7 @@ function look<V extends View>(
   const remaining = Math.floor(Math.max(0, limit - current - counted) / MICRO)
   const more = (remaining + 1) * MICRO
   into.remaining = remaining
-  into.resetAfter = current > 0 ? end + plan.window - now : previous > 0 ? end - now : 0
-  into.replenishAfter = more > limit ? into.resetAfter : fitsAt(plan, window, end, current, previous, more) - now
+  into.resetAfter = current > 0 ? end + (absent === 0 ? window : plan.window) - now : previous > 0 ? end - now : 0
+  into.replenishAfter = more > limit ? into.resetAfter : fitsAt(plan, window, end, current, previous, absent, more) - now
   return into
 }

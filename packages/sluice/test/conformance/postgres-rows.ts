@@ -33,8 +33,8 @@ export async function readRow(client: PostgresPort, id: StateId): Promise<number
 /** Columns by kind, as the codecs have them. */
 const ROWS = [
   ['a', 'b', 'c', 'hold', 'n', 'm', 'burst'],
-  ['a', 'b', 'len'],
-  ['a', 'b', 'c', 'len'],
+  ['a', 'b', 'len', 'hold'],
+  ['a', 'b', 'c', 'len', 'hold'],
   ['len', 'hold'],
 ]
 

@@ -1,6 +1,7 @@
 import type { AlgorithmTag, AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { toMicroTokens } from '../../src/algorithms/decimal.ts'
-import { type Align, fixedWindow } from '../../src/algorithms/fixed-window.ts'
+import type { Align } from '../../src/algorithms/fixed-window-plan.ts'
+import { fixedWindow } from '../../src/algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../src/algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../../src/algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'

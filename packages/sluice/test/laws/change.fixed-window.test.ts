@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { fixedWindow } from '../../src/algorithms/fixed-window.ts'
 import { keyOf } from './changing-key.ts'
+import { MIDNIGHT } from './traces/trace.ts'
+
+const S = 1_000_000
 
 describe('law 7 on the fixed window: a changed window', () => {
   const minute = fixedWindow({ limit: 10, window: '1m' })
@@ -55,6 +58,57 @@ describe('law 7 on the fixed window: a changed window', () => {
     const key = keyOf()
     key.ask(long, 1_200, 2)
     expect(key.ask(short, 1_201, 8).outcome).toBe('allowed')
+  })
+
+  it('is as long as the longer one after that, where a shorter plan is called first, which has its own limit in each part of it', () => {
+    const key = keyOf()
+    const [one, ten] = [fixedWindow({ limit: 3, window: '10s' }), fixedWindow({ limit: 20, window: '1m' })]
+    key.ask(ten, 30, 20)
+    expect(key.ask(one, 31, 1)).toMatchObject({ outcome: 'denied', retry: 29, written: 1 })
+    expect(key.ask(one, 65, 3)).toMatchObject({ outcome: 'allowed', remaining: 0 })
+    expect(key.ask(one, 66, 1)).toMatchObject({ outcome: 'denied', retry: 4, written: 0 })
+    expect(key.ask(one, 70, 3)).toMatchObject({ outcome: 'allowed', remaining: 0 })
+    // What was not taken in a part is lost.
+    expect(key.ask(one, 109, 2)).toMatchObject({ outcome: 'allowed', remaining: 1 })
+    expect(key.state).toMatchObject({ end: MIDNIGHT + 120 * S, count: 14 * S, window: 60 * S })
+    expect(key.ask(ten, 110, 7)).toMatchObject({ outcome: 'denied', remaining: 6, written: 1 })
+    expect(key.ask(ten, 110, 6)).toMatchObject({ outcome: 'allowed', remaining: 0 })
+    expect(key.ask(one, 111, 1)).toMatchObject({ outcome: 'denied', retry: 9 })
+  })
+
+  it('is forgotten where the longer plan was not called in a whole window', () => {
+    const key = keyOf()
+    const one = fixedWindow({ limit: 3, window: '10s' })
+    key.ask(hour, 30, 1)
+    key.ask(one, 31, 1)
+    key.ask(one, 3_600, 3)
+    expect(key.ask(one, 7_190, 3).outcome).toBe('allowed')
+    expect(key.ask(one, 7_200, 3).outcome).toBe('allowed')
+    expect(key.state).toMatchObject({ end: MIDNIGHT + 7_210 * S, window: 10 * S })
+    expect(key.ask(hour, 7_211, 8).outcome).toBe('allowed')
+  })
+
+  it('is not cut short by one that ended within it', () => {
+    const [first, clock] = [fixedWindow({ limit: 5, window: '10s', align: 'first' }), fixedWindow({ limit: 5, window: '10s' })]
+    const key = keyOf()
+    key.ask(first, 5, 5)
+    expect(key.ask(clock, 12, 1)).toMatchObject({ outcome: 'denied', retry: 3 })
+    expect(key.ask(clock, 15, 5).outcome).toBe('allowed')
+    expect(key.ask(clock, 20, 1)).toMatchObject({ outcome: 'denied', retry: 10 })
+    expect(key.ask(clock, 30, 5).outcome).toBe('allowed')
+    expect(key.ask(clock, 40, 5).outcome).toBe('allowed')
+  })
+
+  it('gives a part back, and takes up to twice the limit in it', () => {
+    const one = fixedWindow({ limit: 3, window: '10s' })
+    const { algorithm, plan } = one
+    const held = { end: 120 * S, count: 5 * S, window: 60 * S, turn: 5 }
+    expect(algorithm.adjust(plan, held, 75 * S, 5 * S, 0)).toEqual({ ...held, count: 3 * S })
+    expect(algorithm.adjust(plan, held, 75 * S, S, 0, 69 * S)).toBe(held)
+    expect(algorithm.adjust(plan, held, 75 * S, S, 0, 70 * S)).toEqual({ ...held, count: 4 * S })
+    expect(algorithm.adjust(plan, held, 75 * S, -9 * S, 0)).toEqual({ ...held, count: 9 * S })
+    expect(algorithm.adjust(plan, held, 85 * S, S, 0)).toBe(held)
+    expect(algorithm.decide(plan, { ...held, count: 9 * S }, 75 * S, S, 0)).toMatchObject({ outcome: 'denied', retryAfter: 15 * S })
   })
 
   it('locks nobody out for longer than the longer of two windows that take turns', () => {

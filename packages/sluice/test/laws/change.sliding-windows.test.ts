@@ -22,23 +22,29 @@ describe('law 7 on the sliding window counter: a changed window', () => {
     expect(key.ask(long, 50, 3)).toMatchObject({ outcome: 'allowed', remaining: 0 })
   })
 
-  it('lets a longer one run to its end, and counts it as the previous one of the shorter after that', () => {
+  it('lets a longer one run to its end, and another one after it, in which the longer plan may be called', () => {
     const key = keyOf()
     key.ask(long, 30, 9)
     expect(key.ask(short, 40, 1)).toMatchObject({ outcome: 'allowed', remaining: 0 })
-    expect(key.ask(short, 50, 1)).toMatchObject({ outcome: 'denied', retry: 11, written: 0 })
-    expect(key.ask(short, 65, 5)).toMatchObject({ outcome: 'allowed', remaining: 0 })
-    expect(key.state).toMatchObject({ end: MIDNIGHT + 70 * S, previous: 10 * S, current: 5 * S, window: 10 * S })
+    expect(key.ask(short, 50, 1)).toMatchObject({ outcome: 'denied', retry: 16, written: 0 })
+    expect(key.ask(short, 65.999999, 1)).toMatchObject({ outcome: 'denied', written: 1 })
+    expect(key.state).toMatchObject({ end: MIDNIGHT + 120 * S, previous: 10 * S, current: 0, window: 60 * S, absent: 1 })
+    expect(key.ask(short, 66, 1).outcome).toBe('allowed')
+    expect(key.ask(long, 90, 4).outcome).toBe('allowed')
+    expect(key.state).toMatchObject({ end: MIDNIGHT + 120 * S, previous: 10 * S, current: 5 * S, window: 60 * S, absent: 0 })
+    expect(key.ask(long, 90, 1).outcome).toBe('denied')
   })
 
-  it('begins the shorter ones where the longer one has ended, until the key is fresh', () => {
+  it('begins the shorter ones where the longer plan was not called in a whole window', () => {
     const seven = slidingWindowCounter({ limit: 10, window: '7s' })
     const key = keyOf()
     key.ask(long, 30, 10)
-    expect(key.ask(seven, 31, 1)).toMatchObject({ outcome: 'denied', retry: 29.7 })
-    expect(key.ask(seven, 60, 1)).toMatchObject({ outcome: 'denied', retry: 0.7, written: 1 })
-    expect(key.ask(seven, 60.7, 1).outcome).toBe('allowed')
-    expect(key.state).toMatchObject({ end: MIDNIGHT + 67 * S })
+    expect(key.ask(seven, 31, 1)).toMatchObject({ outcome: 'denied', retry: 35 })
+    expect(key.ask(seven, 66, 1)).toMatchObject({ outcome: 'allowed', written: 1 })
+    expect(key.ask(seven, 119, 8)).toMatchObject({ outcome: 'allowed', remaining: 0 })
+    expect(key.ask(seven, 120, 2)).toMatchObject({ outcome: 'denied', retry: 0.777778, written: 1 })
+    expect(key.ask(seven, 120.777778, 2).outcome).toBe('allowed')
+    expect(key.state).toMatchObject({ end: MIDNIGHT + 127 * S, window: 7 * S, absent: 0 })
   })
 
   it('never counts less than before, at any later instant', () => {
@@ -55,7 +61,7 @@ describe('law 7 on the sliding window counter: a changed window', () => {
           const [from, to] = [slidingWindowCounter({ limit: 10, window: a }), slidingWindowCounter({ limit: 10, window: b })]
           const now = MIDNIGHT + at
           const length = from.plan.window
-          const state = { end: (Math.floor(now / length) + 1) * length, current, previous, window: length }
+          const state = { end: (Math.floor(now / length) + 1) * length, current, previous, window: length, absent: 0 }
           const made = slidingWindowCounterKernel.adopt(to.plan, state, now, 0)
           for (const time of [now, now + wait, state.end, state.end + Math.floor(wait / 20), made?.end ?? now]) {
             // In parts of a micro-token: what was counted, exactly, and what is.
@@ -78,7 +84,7 @@ describe('law 7 on the sliding window counter: a changed window', () => {
   }
 
   it('forgets nothing that a micro-token is left of', () => {
-    const state = { end: MIDNIGHT + 3 * S, current: 0, previous: 1, window: 3 * S }
+    const state = { end: MIDNIGHT + 3 * S, current: 0, previous: 1, window: 3 * S, absent: 0 }
     expect(slidingWindowCounterKernel.adopt(long.plan, state, MIDNIGHT + 3 * S - 1, 0)).toMatchObject({ previous: 1 })
     expect(slidingWindowCounterKernel.adopt(long.plan, state, MIDNIGHT + 3 * S, 0)).toBeUndefined()
   })

@@ -211,7 +211,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: '50fd7e4b53d021043ca8729e0ecfb72b19bb4ad558eeb5c114acc9cc19bdf0c5', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: 'e2e97fb399a51e7e5ddc372b02f72f81bcbae89382ff3f418be439e1b93cb4df', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -242,6 +242,36 @@ create function sluice_fresh_end_v2(len bigint, align bigint, phase bigint, now_
     when 1 then now_us + len
     when 0 then sluice_aligned_v2(len, now_us, 0)
     else sluice_aligned_v2(len, now_us, div(phase::numeric * len, 4294967296)::bigint)
+  end
+$$;
+create function sluice_fresh_at_v2(finish bigint, len bigint, turn bigint) returns bigint language sql immutable as $$
+  select finish + case when turn >= 3 then len when turn = 2 then (len + 3) / 4 when turn = 1 then (len + 15) / 16 else (len + 63) / 64 end
+$$;
+create function sluice_turn_v2(turn bigint, count bigint, most bigint) returns bigint language sql immutable as $$
+  select case when turn >= 4 then turn when count * 4 > most then 3 when count * 16 > most then 2 when count * 64 > most then 1 else 0 end
+$$;
+create function sluice_part_v2(elapsed bigint, len bigint, longer bigint, most bigint) returns bigint language sql immutable as $$
+  select greatest(0, least(elapsed / len, least(longer / len, 9007199254740991 / most - 1) - 1))
+$$;
+create function sluice_window_adopt_v2(finish bigint, own bigint, turn bigint, len bigint, align bigint, fresh bigint, now_us bigint)
+returns bigint[] language sql immutable as $$
+  select case
+    when own = len and turn < 5 then array[finish, own, turn]
+    when now_us >= finish then case when now_us < sluice_fresh_at_v2(finish, own, turn) then array[finish, own, turn] end
+    when own = len then array[finish, own, 4]
+    when own < len then array[case align when 1 then finish - own + len else greatest(finish, fresh) end, len, 4]
+    when turn >= 4 then array[finish, own, turn]
+    else array[greatest(finish, fresh), own, 4]
+  end
+$$;
+create function sluice_begun_v2(finish bigint, own bigint, turn bigint, len bigint, align bigint, fresh bigint, now_us bigint)
+returns bigint[] language sql immutable as $$
+  select case
+    when now_us >= sluice_fresh_at_v2(finish, own, turn) then array[fresh, len, 0]
+    when own < len then array[greatest(fresh, finish + own), len, 4]
+    when own > len and turn < 5 then array[finish + own, own, 5]
+    when align <> 1 and fresh - len < finish then array[fresh + len, len, 0]
+    else array[fresh, len, 0]
   end
 $$;
 create function sluice_weighted_v2(previous bigint, remaining bigint, quanta bigint) returns bigint language sql immutable as $$
@@ -456,7 +486,8 @@ declare
   len bigint; align bigint; ramp bigint; quantum bigint;
   s sluice_tb_v1;
   unit bigint; a bigint; b bigint; c bigint; d bigint; hold bigint;
-  at bigint; zero bigint; rest bigint; room bigint; own_len bigint;
+  at bigint; zero bigint; rest bigint; room bigint; own_len bigint; base bigint;
+  converted boolean;
   looked bigint[];
   stands boolean;
 begin
@@ -580,8 +611,9 @@ begin
       b := b_of[slot];
       c := c_of[slot];
       hold := hold_of[slot];
-      if unit <> own_unit then
+      if unit <> own_unit or (kind = 1 and hold = 5) or (kind = 2 and hold = 1) then
         own_len := unit / 4;
+        converted := true;
         if kind = 0 then
           select a, b, c, hold, p.n, p.m, p.burst, null::bigint into strict s from (
             select plans[8 * g - 5] as n, plans[8 * g - 4] as m, plans[8 * g - 3] as burst
@@ -596,26 +628,36 @@ begin
           c := s.seen;
           hold := s.hold;
         elsif kind = 1 then
-          if own_len < len then
-            unit := case when now_us < a then own_unit end;
-            a := case align when 1 then a - own_len + len else greatest(a, sluice_fresh_end_v2(len, align, calls[place + 4], now_us)) end;
-          end if;
+          looked := sluice_window_adopt_v2(a, own_len, hold, len, align, sluice_fresh_end_v2(len, align, calls[place + 4], now_us), now_us);
+          converted := looked <> array[a, own_len, hold];
+          unit := 4 * looked[2] + 1;
+          a := looked[1];
+          hold := looked[3];
         elsif kind = 2 then
-          if own_len < len or now_us >= a then
+          if own_len = len or (own_len > len and now_us < a) then
+            converted := own_len = len and now_us < a;
+            hold := case when converted then 0 else hold end;
+          else
             if now_us >= a then
               c := case when now_us < a + own_len then b else 0 end;
               b := 0;
               a := a + own_len;
             end if;
-            a := a - own_len + len;
-            unit := case when now_us < a and b + c > 0 then own_unit end;
+            if own_len > len and hold = 0 then
+              unit := case when c > 0 then unit end;
+              hold := 1;
+            else
+              a := a - own_len + len;
+              unit := case when now_us < a and b + c > 0 then own_unit end;
+              hold := 0;
+            end if;
           end if;
         else
           hold := greatest(own_len, hold);
           unit := case when a + hold > now_us then own_unit end;
           hold := case when hold > len then hold else 0 end;
         end if;
-        if unit = own_unit then
+        if unit is not null and converted then
           unit_of[slot] := unit;
           a_of[slot] := a;
           b_of[slot] := b;
@@ -680,26 +722,42 @@ begin
       else
         if kind = 1 then
           if unit is null or now_us >= a then
-            unit := own_unit;
-            a := sluice_fresh_end_v2(len, align, calls[place + 4], now_us);
+            at := sluice_fresh_end_v2(len, align, calls[place + 4], now_us);
+            looked := array[at, len, 0];
+            if unit is not null then
+              looked := sluice_begun_v2(a, unit / 4, hold, len, align, at, now_us);
+            end if;
+            unit := 4 * looked[2] + 1;
+            a := looked[1];
             b := 0;
+            hold := looked[3];
           end if;
           room := burst;
+          base := 0;
           at := now_us - a + unit / 4;
+          if hold = 5 and unit > own_unit then
+            base := sluice_part_v2(at, len, unit / 4, burst);
+            at := at - base * len;
+            base := base * burst;
+          end if;
           if ramp > 0 and at < ramp then
             room := least(burst, greatest(1000000, greatest(0, at) * n / m));
           end if;
-          room := room - b;
+          b := greatest(base, b);
+          room := room + base - b;
+          hold := sluice_turn_v2(hold, b + cost, burst);
         else
           if unit is null or now_us >= a + len then
             unit := own_unit;
             a := sluice_aligned_v2(len, now_us, 0);
             b := 0;
             c := 0;
+            hold := 0;
           elsif now_us >= a then
             c := b;
             b := 0;
             a := a + len;
+            hold := 0;
           end if;
           room := burst - b;
           if c > 0 then
@@ -973,49 +1031,56 @@ begin
           end if;
         end if;
       elsif kind = 1 then
-        if own_len < len then
-          t.unit := case when now_us < t.a then own_unit end;
-          t.a := case plans[8 * i - 3]
-            when 1 then t.a - own_len + len
-            else greatest(t.a, sluice_fresh_end_v2(len, plans[8 * i - 3], calls[2 * i], now_us))
-          end;
+        at := sluice_fresh_end_v2(len, plans[8 * i - 3], calls[2 * i], now_us);
+        looked := case when t.unit is not null then sluice_window_adopt_v2(t.a, own_len, t.hold, len, plans[8 * i - 3], at, now_us) end;
+        t.unit := 4 * looked[2] + 1;
+        t.a := coalesce(looked[1], t.a);
+        t.hold := coalesce(looked[3], 0);
+        s := row(t.a, t.b, t.unit / 4, t.hold, null, null, null, null)::sluice_tb_v1;
+        if t.unit is null then
+          s := row(at, 0, len, 0, null, null, null, null)::sluice_tb_v1;
+        elsif now_us >= t.a then
+          looked := sluice_begun_v2(t.a, t.unit / 4, t.hold, len, plans[8 * i - 3], at, now_us);
+          s := row(looked[1], 0, looked[2], looked[3], null, null, null, null)::sluice_tb_v1;
         end if;
+        room := case when s.hold = 5 and s.seen > len then sluice_part_v2(now_us - s.zero + s.seen, len, s.seen, burst) else 0 end;
+        sum := greatest(0, s.rest - room * burst);
         if amount > 0 then
-          if t.unit is not null and now_us < t.a and (receipt < 0 or receipt >= t.a - t.unit / 4) then
-            t.b := t.b - amount;
-            t.unit := case when t.b > 0 then t.unit end;
+          if sum > 0 and (receipt < 0 or receipt >= s.zero - s.seen + room * len) then
+            t.b := s.rest - least(amount, sum);
+            t.unit := case when t.b > 0 or s.hold >= 4 then 4 * s.seen + 1 end;
+            t.a := s.zero;
+            t.hold := sluice_turn_v2(s.hold, t.b, burst);
           end if;
-        else
-          if t.unit is null or now_us >= t.a then
-            at := sluice_fresh_end_v2(len, plans[8 * i - 3], calls[2 * i], now_us);
-            room := own_unit;
-            sum := 0;
-          else
-            at := t.a;
-            room := t.unit;
-            sum := t.b;
-          end if;
-          if sum < 2 * burst then
-            t.a := at;
-            t.b := least(2 * burst, sum - amount);
-            t.unit := room;
-          end if;
+        elsif sum < 2 * burst then
+          t.b := room * burst + least(2 * burst, sum - amount);
+          t.unit := 4 * s.seen + 1;
+          t.a := s.zero;
+          t.hold := sluice_turn_v2(s.hold, t.b, burst);
         end if;
       elsif kind = 2 then
-        if t.unit <> own_unit and (own_len < len or now_us >= t.a) then
+        if t.unit = own_unit then
+          t.hold := case when now_us < t.a then 0 else t.hold end;
+        elsif own_len < len or now_us >= t.a then
           if now_us >= t.a then
             t.c := case when now_us < t.a + own_len then t.b else 0 end;
             t.b := 0;
             t.a := t.a + own_len;
           end if;
-          t.a := t.a - own_len + len;
-          t.unit := case when now_us < t.a and t.b + t.c > 0 then own_unit end;
+          if own_len > len and t.hold = 0 then
+            t.unit := case when t.c > 0 then t.unit end;
+            t.hold := 1;
+          else
+            t.a := t.a - own_len + len;
+            t.unit := case when now_us < t.a and t.b + t.c > 0 then own_unit end;
+            t.hold := 0;
+          end if;
         end if;
-        s := row(t.a, t.b, t.c, coalesce(t.unit, own_unit), null, null, null, null)::sluice_tb_v1;
+        s := row(t.a, t.b, t.c, coalesce(t.unit, own_unit), t.hold, null, null, null)::sluice_tb_v1;
         if t.unit is null or now_us >= t.a + len then
-          s := row(sluice_aligned_v2(len, now_us, 0), 0, 0, own_unit, null, null, null, null)::sluice_tb_v1;
+          s := row(sluice_aligned_v2(len, now_us, 0), 0, 0, own_unit, 0, null, null, null)::sluice_tb_v1;
         elsif now_us >= t.a then
-          s := row(t.a + len, 0, t.b, t.unit, null, null, null, null)::sluice_tb_v1;
+          s := row(t.a + len, 0, t.b, t.unit, 0, null, null, null)::sluice_tb_v1;
         end if;
         if amount < 0 then
           room := 2 * burst - s.rest
@@ -1025,6 +1090,7 @@ begin
             t.b := s.rest + least(room, -amount);
             t.c := s.seen;
             t.unit := s.hold;
+            t.hold := s.n;
           end if;
         elsif receipt < 0 or receipt >= s.zero - 2 * (s.hold / 4) then
           room := s.zero - s.hold / 4;
@@ -1035,6 +1101,7 @@ begin
             t.b := s.rest - sum;
             t.c := s.seen - at;
             t.unit := case when t.b + t.c > 0 then s.hold end;
+            t.hold := s.n;
           end if;
         end if;
       else
@@ -1163,7 +1230,7 @@ create function sluice_fresh_v2(
     when 0 then greatest(
       a + sluice_tb_whole_v1(n, m, burst) + (coalesce(b, 0) + sluice_tb_parts_v1(n, m, burst) + n - 1) / n, c + coalesce(hold, 0)
     )
-    when 1 then a
+    when 1 then sluice_fresh_at_v2(a, unit / 4, coalesce(hold, 0))
     when 2 then a + case when b > 0 then unit / 4 else 0 end
     when 3 then a + greatest(unit / 4, hold)
   end)

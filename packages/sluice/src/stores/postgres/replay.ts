@@ -69,7 +69,7 @@ function stateOf(
   if (algorithm.cells === 'log') return undefined
   if (algorithm.tag !== 'tb') {
     const { width } = algorithm.cells
-    return algorithm.codec.decodeState([...[a, b, c].slice(0, width), unit])
+    return algorithm.codec.decodeState([...[a, b, c].slice(0, width), unit, hold])
   }
   const numbers = unit > 0 ? algorithm.codec.encodePlan(plan) : foreign.slice(-3 * (unit + 1), -3 * unit)
   return algorithm.codec.decodeState([a, b, c, hold, ...numbers])

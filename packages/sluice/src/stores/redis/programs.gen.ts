@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '2036175ce809fad91e5c21eca882da2d58438777',
+  sha1: '369586941645d3658496c49de0320ff866e48817',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -284,18 +284,24 @@ local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
   if #inner == 21 then
-    local high, low, count, window = parse('>I3I4I7I7', inner)
+    local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
+    window = turn % 16 * 281474976710656 + window
     if high >= 10485760 and high < 12582912 and window > 0 then
-      return (high - 10485760) * 4294967296 + low, count, window, ends
+      return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
     end
   end
-  return nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function window_value(finish, count, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+local function window_value(finish, count, window, turn, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = turn * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function window_until(finish, window, turn)
+  if turn > 2 then return finish + window end
+  return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
 end
 local function split(value)
   local size = #value
@@ -316,24 +322,26 @@ local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
   if #inner == 28 then
-    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
+    window = absent % 16 * 281474976710656 + window
     if high >= 12582912 and high < 14680064 and window > 0 then
-      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+      return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
     end
   end
-  return nil, nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function counter_value(finish, current, previous, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+local function counter_value(finish, current, previous, window, absent, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = absent * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
   if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-  local finish = read_window(value)
-  if finish then return finish end
+  local finish, _, length, turn = read_window(value)
+  if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
   if ended and current > 0 then return ended + window end
   return ended
@@ -666,18 +674,24 @@ local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
   if #inner == 21 then
-    local high, low, count, window = parse('>I3I4I7I7', inner)
+    local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
+    window = turn % 16 * 281474976710656 + window
     if high >= 10485760 and high < 12582912 and window > 0 then
-      return (high - 10485760) * 4294967296 + low, count, window, ends
+      return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
     end
   end
-  return nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function window_value(finish, count, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+local function window_value(finish, count, window, turn, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = turn * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function window_until(finish, window, turn)
+  if turn > 2 then return finish + window end
+  return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
 end
 local function fresh_end(row, time)
   local length = asked[row + 3]
@@ -685,37 +699,73 @@ local function fresh_end(row, time)
   local shifted = time - asked[row + 8]
   return shifted - shifted % length + length + asked[row + 8]
 end
-local function adopt_window(finish, count, window, row)
+local function adopt_window(finish, count, window, turn, row)
   local length = asked[row + 3]
-  if window >= length then return finish, count, window, false end
-  if now >= finish then return nil end
-  if asked[row + 4] == 1 then return finish - window + length, count, length, true end
-  local fresh = fresh_end(row, now)
-  if finish > fresh then fresh = finish end
-  return fresh, count, length, true
+  if window == length and turn < 5 then return finish, count, window, turn, false end
+  if now >= finish then
+    if now >= window_until(finish, window, turn) then return nil end
+    return finish, count, window, turn, false
+  end
+  if window == length then return finish, count, window, 4, true end
+  if length < window and turn >= 4 then return finish, count, window, turn, false end
+  local last = fresh_end(row, now)
+  if length > window and asked[row + 4] == 1 then
+    last = finish - window + length
+  elseif finish > last then
+    last = finish
+  end
+  return last, count, math.max(window, length), 4, true
+end
+local function begun(finish, window, turn, row)
+  local length, own = asked[row + 3], fresh_end(row, now)
+  if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
+  if length > window then return math.max(own, finish + window), length, 4 end
+  if length < window and turn < 5 then return finish + window, window, 5 end
+  if asked[row + 4] ~= 1 and own - length < finish then own = own + length end
+  return own, length, 0
+end
+local function part_of(finish, window, turn, row)
+  local length = asked[row + 3]
+  if turn < 5 or length >= window then return 0 end
+  local last = math.min(math.floor(window / length), math.floor(9007199254740991 / asked[row + 2]) - 1) - 1
+  return math.max(0, math.min(math.floor((now - finish + window) / length), last))
+end
+local function turn_of(turn, count, limit)
+  if turn >= 4 then return turn end
+  if count * 4 > limit then return 3 end
+  return count * 16 > limit and 2 or count * 64 > limit and 1 or 0
 end
   local amount, limit = asked[row + 1], asked[row + 2]
   local ends = 0
   local value = read(state)
-  local finish, count, span, converted
+  local finish, count, span, turn, converted
   if value then
     local there
-    finish, count, span, ends = read_window(value)
+    finish, count, span, turn, ends = read_window(value)
     there = finish
-    if finish then finish, count, span, converted = adopt_window(finish, count, span, row) end
+    if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, row) end
     if there and not finish then drop(state, ends) end
   end
-  local running = finish and now < finish
-  if sign > 0 then
-    if running and not (receipt >= 0 and receipt < finish - span) then
-      if amount >= count then return drop(state, ends) end
-      count, converted = count - amount, true
-    end
-  else
-    if not running then finish, count, span = fresh_end(row, now), 0, asked[row + 3] end
-    if count < 2 * limit then count, converted = math.min(2 * limit, count + amount), true end
+  local last, long, who, taken = finish, span, turn, count
+  if not (finish and now < finish) then
+    last, long, who = begun(finish, span, turn, row)
+    taken = 0
   end
-  if converted then put(state, window_value(finish, count, span, ends), math.max(finish, ends)) end
+  local part = part_of(last, long, who, row)
+  local base = part * limit
+  local used = math.max(0, taken - base)
+  if sign > 0 then
+    if used > 0 and not (receipt >= 0 and receipt < last - long + part * asked[row + 3]) then
+      taken, converted = taken - math.min(amount, used), true
+      if taken == 0 and who < 4 then return drop(state, ends) end
+      finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
+    end
+  elseif used < 2 * limit then
+    taken, converted = base + math.min(2 * limit, used + amount), true
+    finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
+  end
+  if not converted then return end
+  put(state, window_value(finish, count, span, turn, ends), math.max(window_until(finish, span, turn), ends))
 end
 local function adjust_counter(state, row, sign)
 local function split(value)
@@ -737,16 +787,18 @@ local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
   if #inner == 28 then
-    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
+    window = absent % 16 * 281474976710656 + window
     if high >= 12582912 and high < 14680064 and window > 0 then
-      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+      return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
     end
   end
-  return nil, nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function counter_value(finish, current, previous, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+local function counter_value(finish, current, previous, window, absent, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = absent * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
@@ -755,13 +807,21 @@ local function rolled(finish, current, previous, length)
   if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
   return finish + length, 0, current
 end
-local function adopt_counter(finish, current, previous, window, row)
+local function adopt_counter(finish, current, previous, window, absent, row)
   local length = asked[row + 3]
-  if window == length or (window > length and now < finish) then return finish, current, previous, window, false end
+  if window == length then
+    if absent == 0 or now >= finish then return finish, current, previous, window, absent, false end
+    return finish, current, previous, window, 0, true
+  end
+  if window > length and now < finish then return finish, current, previous, window, absent, false end
   finish, current, previous = rolled(finish, current, previous, window)
+  if window > length and absent == 0 then
+    if previous == 0 then return nil end
+    return finish, current, previous, window, 1, true
+  end
   finish = finish - window + length
   if now >= finish or current + previous == 0 then return nil end
-  return finish, current, previous, length, true
+  return finish, current, previous, length, 0, true
 end
 local function share(finish, previous, window, row)
   if previous == 0 then return 0 end
@@ -781,17 +841,17 @@ end
   local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
   local ends = 0
   local value = read(state)
-  local finish, current, previous, span, converted
+  local finish, current, previous, span, absent, converted
   if value then
     local there
-    finish, current, previous, span, ends = read_counter(value)
+    finish, current, previous, span, absent, ends = read_counter(value)
     there = finish
-    if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
+    if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
     if there and not finish then drop(state, ends) end
   end
   local kept = finish and now < finish
   local ended, now_current, now_previous = rolled(finish, current, previous, length)
-  if not kept then span = length end
+  if not kept then span, absent = length, 0 end
   if sign < 0 then
     local room = 2 * limit - now_current - share(ended, now_previous, span, row)
     if room > 0 then
@@ -810,7 +870,7 @@ end
   if not converted then return end
   local expires = finish
   if current > 0 then expires = finish + span end
-  put(state, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
+  put(state, counter_value(finish, current, previous, span, absent, ends), math.max(expires, ends))
 end
 local function adjust_log(state, row, sign)
 local function split(value)
@@ -1030,7 +1090,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: 'b35d96cee0375ea7109113ea71d8378e541db991',
+  sha1: 'e5f6dea90fc7510eae87cfe4ae26263e8546bb84',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1308,18 +1368,24 @@ local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
   if #inner == 21 then
-    local high, low, count, window = parse('>I3I4I7I7', inner)
+    local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
+    window = turn % 16 * 281474976710656 + window
     if high >= 10485760 and high < 12582912 and window > 0 then
-      return (high - 10485760) * 4294967296 + low, count, window, ends
+      return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
     end
   end
-  return nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function window_value(finish, count, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+local function window_value(finish, count, window, turn, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = turn * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function window_until(finish, window, turn)
+  if turn > 2 then return finish + window end
+  return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
 end
 local function split(value)
   local size = #value
@@ -1340,24 +1406,26 @@ local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
   if #inner == 28 then
-    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
+    window = absent % 16 * 281474976710656 + window
     if high >= 12582912 and high < 14680064 and window > 0 then
-      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+      return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
     end
   end
-  return nil, nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function counter_value(finish, current, previous, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+local function counter_value(finish, current, previous, window, absent, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = absent * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
   if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-  local finish = read_window(value)
-  if finish then return finish end
+  local finish, _, length, turn = read_window(value)
+  if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
   if ended and current > 0 then return ended + window end
   return ended
@@ -1557,18 +1625,24 @@ local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
   if #inner == 21 then
-    local high, low, count, window = parse('>I3I4I7I7', inner)
+    local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
+    window = turn % 16 * 281474976710656 + window
     if high >= 10485760 and high < 12582912 and window > 0 then
-      return (high - 10485760) * 4294967296 + low, count, window, ends
+      return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
     end
   end
-  return nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function window_value(finish, count, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+local function window_value(finish, count, window, turn, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = turn * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function window_until(finish, window, turn)
+  if turn > 2 then return finish + window end
+  return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
 end
 local function split(value)
   local size = #value
@@ -1589,16 +1663,18 @@ local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
   if #inner == 28 then
-    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
+    window = absent % 16 * 281474976710656 + window
     if high >= 12582912 and high < 14680064 and window > 0 then
-      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+      return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
     end
   end
-  return nil, nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function counter_value(finish, current, previous, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+local function counter_value(finish, current, previous, window, absent, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = absent * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
@@ -1728,8 +1804,8 @@ end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
   if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-  local finish = read_window(value)
-  if finish then return finish end
+  local finish, _, length, turn = read_window(value)
+  if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
   if ended and current > 0 then return ended + window end
   return ended
@@ -2114,7 +2190,7 @@ return head .. table.concat(values) .. pack('>I7', now)
 }
 
 export const consumeProgram: Program = {
-  sha1: '74843866cfeb1efc79eee0abc937f0fa2c1445ec',
+  sha1: 'ee0934275f0b1f6c7f540cdaccec29b5902b92a6',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2146,18 +2222,24 @@ local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
   if #inner == 21 then
-    local high, low, count, window = parse('>I3I4I7I7', inner)
+    local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
+    window = turn % 16 * 281474976710656 + window
     if high >= 10485760 and high < 12582912 and window > 0 then
-      return (high - 10485760) * 4294967296 + low, count, window, ends
+      return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
     end
   end
-  return nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function window_value(finish, count, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+local function window_value(finish, count, window, turn, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = turn * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function window_until(finish, window, turn)
+  if turn > 2 then return finish + window end
+  return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
 end
 local function fresh_end(row, time)
   local length = asked[row + 3]
@@ -2165,39 +2247,77 @@ local function fresh_end(row, time)
   local shifted = time - asked[row + 8]
   return shifted - shifted % length + length + asked[row + 8]
 end
-local function adopt_window(finish, count, window, row)
+local function adopt_window(finish, count, window, turn, row)
   local length = asked[row + 3]
-  if window >= length then return finish, count, window, false end
-  if now >= finish then return nil end
-  if asked[row + 4] == 1 then return finish - window + length, count, length, true end
-  local fresh = fresh_end(row, now)
-  if finish > fresh then fresh = finish end
-  return fresh, count, length, true
+  if window == length and turn < 5 then return finish, count, window, turn, false end
+  if now >= finish then
+    if now >= window_until(finish, window, turn) then return nil end
+    return finish, count, window, turn, false
+  end
+  if window == length then return finish, count, window, 4, true end
+  if length < window and turn >= 4 then return finish, count, window, turn, false end
+  local last = fresh_end(row, now)
+  if length > window and asked[row + 4] == 1 then
+    last = finish - window + length
+  elseif finish > last then
+    last = finish
+  end
+  return last, count, math.max(window, length), 4, true
+end
+local function begun(finish, window, turn, row)
+  local length, own = asked[row + 3], fresh_end(row, now)
+  if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
+  if length > window then return math.max(own, finish + window), length, 4 end
+  if length < window and turn < 5 then return finish + window, window, 5 end
+  if asked[row + 4] ~= 1 and own - length < finish then own = own + length end
+  return own, length, 0
+end
+local function part_of(finish, window, turn, row)
+  local length = asked[row + 3]
+  if turn < 5 or length >= window then return 0 end
+  local last = math.min(math.floor(window / length), math.floor(9007199254740991 / asked[row + 2]) - 1) - 1
+  return math.max(0, math.min(math.floor((now - finish + window) / length), last))
+end
+local function turn_of(turn, count, limit)
+  if turn >= 4 then return turn end
+  if count * 4 > limit then return 3 end
+  return count * 16 > limit and 2 or count * 64 > limit and 1 or 0
 end
 local function window(value, row, times)
   local cost, limit, length, ramp = asked[row + 1], asked[row + 2], asked[row + 3], asked[row + 5]
   local ends, passed = 0, 0
-  local finish, count, span, converted
+  local finish, count, span, turn, converted
   if value then
-    finish, count, span, ends = read_window(value)
-    if finish then finish, count, span, converted = adopt_window(finish, count, span, row) end
+    finish, count, span, turn, ends = read_window(value)
+    if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, row) end
   end
-  if not (finish and now < finish) then finish, count, span = fresh_end(row, now), 0, length end
-  local elapsed = now - finish + span
+  if not (finish and now < finish) then
+    finish, span, turn = begun(finish, span, turn, row)
+    count = 0
+  end
+  local part = part_of(finish, span, turn, row)
+  local base, elapsed, most = part * limit, now - finish + span - part * length, limit
   if ramp > 0 and elapsed < ramp then
     if elapsed < 0 then elapsed = 0 end
     local grown = math.floor(elapsed * asked[row + 6] / asked[row + 7])
     if grown < 1000000 then grown = 1000000 end
-    if grown < limit then limit = grown end
+    if grown < most then most = grown end
   end
   if ends > now then times = 0 end
-  while passed < times and count + cost <= limit do
-    count, passed = count + cost, passed + 1
+  local used = count - base
+  if used < 0 then used = 0 end
+  while passed < times and used + cost <= most do
+    used, passed = used + cost, passed + 1
   end
-  if passed == 0 and not converted then return 0 end
-  local expires = finish
+  if passed > 0 then
+    count = base + used
+    turn = turn_of(turn, count, limit)
+  elseif not converted then
+    return 0
+  end
+  local expires = window_until(finish, span, turn)
   if ends > expires then expires = ends end
-  return passed, window_value(finish, count, span, ends), expires
+  return passed, window_value(finish, count, span, turn, ends), expires
 end
     kernels[1] = window
   elseif tag == 2 then
@@ -2220,16 +2340,18 @@ local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
   if #inner == 28 then
-    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
+    window = absent % 16 * 281474976710656 + window
     if high >= 12582912 and high < 14680064 and window > 0 then
-      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+      return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
     end
   end
-  return nil, nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function counter_value(finish, current, previous, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+local function counter_value(finish, current, previous, window, absent, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = absent * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
@@ -2238,13 +2360,21 @@ local function rolled(finish, current, previous, length)
   if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
   return finish + length, 0, current
 end
-local function adopt_counter(finish, current, previous, window, row)
+local function adopt_counter(finish, current, previous, window, absent, row)
   local length = asked[row + 3]
-  if window == length or (window > length and now < finish) then return finish, current, previous, window, false end
+  if window == length then
+    if absent == 0 or now >= finish then return finish, current, previous, window, absent, false end
+    return finish, current, previous, window, 0, true
+  end
+  if window > length and now < finish then return finish, current, previous, window, absent, false end
   finish, current, previous = rolled(finish, current, previous, window)
+  if window > length and absent == 0 then
+    if previous == 0 then return nil end
+    return finish, current, previous, window, 1, true
+  end
   finish = finish - window + length
   if now >= finish or current + previous == 0 then return nil end
-  return finish, current, previous, length, true
+  return finish, current, previous, length, 0, true
 end
 local function share(finish, previous, window, row)
   if previous == 0 then return 0 end
@@ -2263,15 +2393,15 @@ local function share(finish, previous, window, row)
 end
 local function counter(value, row, times)
   local cost, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
-  local ends, passed, previous, span = 0, 0, 0, length
+  local ends, passed, previous, span, absent = 0, 0, 0, length, 0
   local finish, current, converted
   if value then
-    finish, current, previous, span, ends = read_counter(value)
-    if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
+    finish, current, previous, span, absent, ends = read_counter(value)
+    if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
   end
   if not (finish and now < finish) then
     finish, current, previous = rolled(finish, current, previous, length)
-    span = length
+    span, absent = length, 0
   end
   local room = limit - share(finish, previous, span, row)
   if ends > now then times = 0 end
@@ -2282,7 +2412,7 @@ local function counter(value, row, times)
   local expires = finish
   if current > 0 then expires = finish + span end
   if ends > expires then expires = ends end
-  return passed, counter_value(finish, current, previous, span, ends), expires
+  return passed, counter_value(finish, current, previous, span, absent, ends), expires
 end
     kernels[2] = counter
   else
@@ -2851,18 +2981,24 @@ local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
   if #inner == 21 then
-    local high, low, count, window = parse('>I3I4I7I7', inner)
+    local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
+    window = turn % 16 * 281474976710656 + window
     if high >= 10485760 and high < 12582912 and window > 0 then
-      return (high - 10485760) * 4294967296 + low, count, window, ends
+      return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
     end
   end
-  return nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function window_value(finish, count, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+local function window_value(finish, count, window, turn, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = turn * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function window_until(finish, window, turn)
+  if turn > 2 then return finish + window end
+  return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
 end
 local function split(value)
   local size = #value
@@ -2883,24 +3019,26 @@ local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
   if #inner == 28 then
-    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
+    window = absent % 16 * 281474976710656 + window
     if high >= 12582912 and high < 14680064 and window > 0 then
-      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+      return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
     end
   end
-  return nil, nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function counter_value(finish, current, previous, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+local function counter_value(finish, current, previous, window, absent, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = absent * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
   if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-  local finish = read_window(value)
-  if finish then return finish end
+  local finish, _, length, turn = read_window(value)
+  if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
   if ended and current > 0 then return ended + window end
   return ended
@@ -3249,7 +3387,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: 'b547f2643e939942104c3efec3788e263db61823',
+  sha1: '21118713ebf0b4658a32160e99933f0401349042',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3527,18 +3665,24 @@ local function read_window(value)
   local ends, inner = 0, value
   if #value ~= 21 then ends, inner = split(value) end
   if #inner == 21 then
-    local high, low, count, window = parse('>I3I4I7I7', inner)
+    local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
+    window = turn % 16 * 281474976710656 + window
     if high >= 10485760 and high < 12582912 and window > 0 then
-      return (high - 10485760) * 4294967296 + low, count, window, ends
+      return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
     end
   end
-  return nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function window_value(finish, count, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7', 10485760 + (finish - low) / 4294967296, low, count, window)
+local function window_value(finish, count, window, turn, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = turn * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
+end
+local function window_until(finish, window, turn)
+  if turn > 2 then return finish + window end
+  return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
 end
 local function split(value)
   local size = #value
@@ -3559,24 +3703,26 @@ local function read_counter(value)
   local ends, inner = 0, value
   if #value ~= 28 then ends, inner = split(value) end
   if #inner == 28 then
-    local high, low, current, previous, window = parse('>I3I4I7I7I7', inner)
+    local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
+    window = absent % 16 * 281474976710656 + window
     if high >= 12582912 and high < 14680064 and window > 0 then
-      return (high - 12582912) * 4294967296 + low, current, previous, window, ends
+      return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
     end
   end
-  return nil, nil, nil, nil, inner == '' and ends or 0
+  return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
-local function counter_value(finish, current, previous, window, ends)
-  local low = finish % 4294967296
-  local value = pack('>I3I4I7I7I7', 12582912 + (finish - low) / 4294967296, low, current, previous, window)
+local function counter_value(finish, current, previous, window, absent, ends)
+  local low, short = finish % 4294967296, window % 281474976710656
+  local top = absent * 16 + (window - short) / 281474976710656
+  local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
   if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-  local finish = read_window(value)
-  if finish then return finish end
+  local finish, _, length, turn = read_window(value)
+  if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
   if ended and current > 0 then return ended + window end
   return ended

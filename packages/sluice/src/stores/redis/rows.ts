@@ -1,6 +1,7 @@
 import type { AlgorithmTag, AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
-import { fixedWindowKernel, type FixedWindowPlan, shiftOf } from '../../algorithms/fixed-window.ts'
+import { type FixedWindowPlan, shiftOf } from '../../algorithms/fixed-window-plan.ts'
+import { fixedWindowKernel } from '../../algorithms/fixed-window.ts'
 import { type CounterPlan, slidingWindowCounterKernel } from '../../algorithms/sliding-window-counter.ts'
 import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
 import { noProgram } from '../no-program.ts'

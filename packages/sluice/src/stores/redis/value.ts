@@ -53,8 +53,8 @@ function readState(bytes: Uint8Array): Stored | undefined {
     if (more < 0 || !Number.isInteger(more)) return undefined
     return bucket([zero, ...fields(bytes, [...LONG, ...Array.from({ length: 4 * more }, () => 7)], 7)])
   }
-  if (kind === WINDOW && length === 21) return windows('fw', fields(bytes, [7, 7, 7]))
-  if (kind === COUNTER && length === 28) return windows('sc', fields(bytes, [7, 7, 7, 7]))
+  if (kind === WINDOW && length === 21) return windows('fw', fields(bytes, [7, 7]), bytes)
+  if (kind === COUNTER && length === 28) return windows('sc', fields(bytes, [7, 7, 7]), bytes)
   return bytes[0] === 1 ? oldBucket(bytes) : undefined
 }
 
@@ -69,8 +69,12 @@ function bucket(numbers: readonly number[]): Stored {
   return rest < n && isPlan(n, m, burst) ? { ends: 0, tag: 'tb', numbers } : NOTHING
 }
 
-function windows(tag: AlgorithmTag, numbers: readonly number[]): Stored {
-  return (numbers.at(-1) as number) < 1 ? NOTHING : { ends: 0, tag, numbers }
+/** The last seven bytes are the window and, in their top four bits, what is known of plans that take turns. */
+function windows(tag: AlgorithmTag, numbers: readonly number[], bytes: Uint8Array): Stored {
+  const last = bytes.length - 7
+  const top = bytes[last] as number
+  const window = (top & 0xf) * 2 ** 48 + unsigned(bytes, last + 1, 6)
+  return window < 1 ? NOTHING : { ends: 0, tag, numbers: [...numbers, window, top >> 4] }
 }
 
 function fields(bytes: Uint8Array, widths: readonly number[], from = 0): number[] {

@@ -6,7 +6,7 @@
 --         the digest of its plan in sluice_plan.
 -- a b c   bucket: zero, rest, seen. Fixed window: end, count. Counter: end, current, previous. Log: instant of the newest entry, what
 --         was ever charged, number of the first entry; d: number of the last one. Nought is kept as null, which takes no room.
--- hold    bucket and log: docs/algorithms. until: nothing passes before this instant.
+-- hold    bucket and log: docs/algorithms. Fixed window: turn, counter: absent (docs/decisions/0006). until: nothing passes before this instant.
 create table sluice_state (
   id uuid primary key,
   unit bigint,

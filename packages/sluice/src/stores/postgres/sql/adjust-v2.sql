@@ -92,51 +92,59 @@ begin
         end if;
 
       elsif kind = 1 then
-        if own_len < len then
-          t.unit := case when now_us < t.a then own_unit end;
-          t.a := case plans[8 * i - 3]
-            when 1 then t.a - own_len + len
-            else greatest(t.a, sluice_fresh_end_v2(len, plans[8 * i - 3], calls[2 * i], now_us))
-          end;
+        at := sluice_fresh_end_v2(len, plans[8 * i - 3], calls[2 * i], now_us);
+        looked := case when t.unit is not null then sluice_window_adopt_v2(t.a, own_len, t.hold, len, plans[8 * i - 3], at, now_us) end;
+        t.unit := 4 * looked[2] + 1;
+        t.a := coalesce(looked[1], t.a);
+        t.hold := coalesce(looked[3], 0);
+        -- As it stands at this instant (zero: end, rest: count, seen: window, hold: turn); kept where nothing comes of it.
+        s := row(t.a, t.b, t.unit / 4, t.hold, null, null, null, null)::sluice_tb_v1;
+        if t.unit is null then
+          s := row(at, 0, len, 0, null, null, null, null)::sluice_tb_v1;
+        elsif now_us >= t.a then
+          looked := sluice_begun_v2(t.a, t.unit / 4, t.hold, len, plans[8 * i - 3], at, now_us);
+          s := row(looked[1], 0, looked[2], looked[3], null, null, null, null)::sluice_tb_v1;
         end if;
+        room := case when s.hold = 5 and s.seen > len then sluice_part_v2(now_us - s.zero + s.seen, len, s.seen, burst) else 0 end;
+        sum := greatest(0, s.rest - room * burst);
         if amount > 0 then
-          if t.unit is not null and now_us < t.a and (receipt < 0 or receipt >= t.a - t.unit / 4) then
-            t.b := t.b - amount;
-            t.unit := case when t.b > 0 then t.unit end;
+          if sum > 0 and (receipt < 0 or receipt >= s.zero - s.seen + room * len) then
+            t.b := s.rest - least(amount, sum);
+            t.unit := case when t.b > 0 or s.hold >= 4 then 4 * s.seen + 1 end;
+            t.a := s.zero;
+            t.hold := sluice_turn_v2(s.hold, t.b, burst);
           end if;
-        else
-          if t.unit is null or now_us >= t.a then
-            at := sluice_fresh_end_v2(len, plans[8 * i - 3], calls[2 * i], now_us);
-            room := own_unit;
-            sum := 0;
-          else
-            at := t.a;
-            room := t.unit;
-            sum := t.b;
-          end if;
-          if sum < 2 * burst then
-            t.a := at;
-            t.b := least(2 * burst, sum - amount);
-            t.unit := room;
-          end if;
+        elsif sum < 2 * burst then
+          t.b := room * burst + least(2 * burst, sum - amount);
+          t.unit := 4 * s.seen + 1;
+          t.a := s.zero;
+          t.hold := sluice_turn_v2(s.hold, t.b, burst);
         end if;
 
       elsif kind = 2 then
-        if t.unit <> own_unit and (own_len < len or now_us >= t.a) then
+        if t.unit = own_unit then
+          t.hold := case when now_us < t.a then 0 else t.hold end;
+        elsif own_len < len or now_us >= t.a then
           if now_us >= t.a then
             t.c := case when now_us < t.a + own_len then t.b else 0 end;
             t.b := 0;
             t.a := t.a + own_len;
           end if;
-          t.a := t.a - own_len + len;
-          t.unit := case when now_us < t.a and t.b + t.c > 0 then own_unit end;
+          if own_len > len and t.hold = 0 then
+            t.unit := case when t.c > 0 then t.unit end;
+            t.hold := 1;
+          else
+            t.a := t.a - own_len + len;
+            t.unit := case when now_us < t.a and t.b + t.c > 0 then own_unit end;
+            t.hold := 0;
+          end if;
         end if;
-        -- As it stands at this instant (zero: end, rest: current, seen: previous, hold: unit); kept where nothing comes of it.
-        s := row(t.a, t.b, t.c, coalesce(t.unit, own_unit), null, null, null, null)::sluice_tb_v1;
+        -- As it stands at this instant (zero: end, rest: current, seen: previous, hold: unit, n: absent); kept where nothing comes of it.
+        s := row(t.a, t.b, t.c, coalesce(t.unit, own_unit), t.hold, null, null, null)::sluice_tb_v1;
         if t.unit is null or now_us >= t.a + len then
-          s := row(sluice_aligned_v2(len, now_us, 0), 0, 0, own_unit, null, null, null, null)::sluice_tb_v1;
+          s := row(sluice_aligned_v2(len, now_us, 0), 0, 0, own_unit, 0, null, null, null)::sluice_tb_v1;
         elsif now_us >= t.a then
-          s := row(t.a + len, 0, t.b, t.unit, null, null, null, null)::sluice_tb_v1;
+          s := row(t.a + len, 0, t.b, t.unit, 0, null, null, null)::sluice_tb_v1;
         end if;
         if amount < 0 then
           room := 2 * burst - s.rest
@@ -146,6 +154,7 @@ begin
             t.b := s.rest + least(room, -amount);
             t.c := s.seen;
             t.unit := s.hold;
+            t.hold := s.n;
           end if;
         elsif receipt < 0 or receipt >= s.zero - 2 * (s.hold / 4) then
           room := s.zero - s.hold / 4;
@@ -156,6 +165,7 @@ begin
             t.b := s.rest - sum;
             t.c := s.seen - at;
             t.unit := case when t.b + t.c > 0 then s.hold end;
+            t.hold := s.n;
           end if;
         end if;
 

@@ -58,7 +58,8 @@ declare
   len bigint; align bigint; ramp bigint; quantum bigint;
   s sluice_tb_v1;
   unit bigint; a bigint; b bigint; c bigint; d bigint; hold bigint;
-  at bigint; zero bigint; rest bigint; room bigint; own_len bigint;
+  at bigint; zero bigint; rest bigint; room bigint; own_len bigint; base bigint;
+  converted boolean;
   looked bigint[];
   stands boolean;
 begin
@@ -111,52 +112,7 @@ begin
       c := c_of[slot];
       hold := hold_of[slot];
 
-      -- A state of another unit is converted, and the conversion stays whatever the group's outcome (law 7); null: as fresh as none.
-      if unit <> own_unit then
-        own_len := unit / 4;
-        if kind = 0 then
-          -- The plan that wrote it: of an earlier group, or one from the table.
-          select a, b, c, hold, p.n, p.m, p.burst, null::bigint into strict s from (
-            select plans[8 * g - 5] as n, plans[8 * g - 4] as m, plans[8 * g - 3] as burst
-              from generate_series(1, cardinality(known)) g where plans[8 * g - 6] = unit_of[slot]
-            union all
-            select k.n, k.m, k.burst from sluice_plan k where k.unit = unit_of[slot]
-          ) p limit 1;
-          s := sluice_tb_adopt_v1(s, n, m, burst, now_us);
-          unit := case when s.n is not null then own_unit end;
-          a := s.zero;
-          b := s.rest;
-          c := s.seen;
-          hold := s.hold;
-        elsif kind = 1 then
-          if own_len < len then
-            unit := case when now_us < a then own_unit end;
-            a := case align when 1 then a - own_len + len else greatest(a, sluice_fresh_end_v2(len, align, calls[place + 4], now_us)) end;
-          end if;
-        elsif kind = 2 then
-          if own_len < len or now_us >= a then
-            if now_us >= a then
-              c := case when now_us < a + own_len then b else 0 end;
-              b := 0;
-              a := a + own_len;
-            end if;
-            a := a - own_len + len;
-            unit := case when now_us < a and b + c > 0 then own_unit end;
-          end if;
-        else
-          hold := greatest(own_len, hold);
-          unit := case when a + hold > now_us then own_unit end;
-          hold := case when hold > len then hold else 0 end;
-        end if;
-        if unit = own_unit then
-          unit_of[slot] := unit;
-          a_of[slot] := a;
-          b_of[slot] := b;
-          c_of[slot] := c;
-          hold_of[slot] := hold;
-          changed[slot] := true;
-        end if;
-      end if;
+-- include: convert-v2.sql
 
       if kind = 0 then
         -- Where zero stands: never further back than a full bucket.
@@ -217,26 +173,42 @@ begin
       else
         if kind = 1 then
           if unit is null or now_us >= a then
-            unit := own_unit;
-            a := sluice_fresh_end_v2(len, align, calls[place + 4], now_us);
+            at := sluice_fresh_end_v2(len, align, calls[place + 4], now_us);
+            looked := array[at, len, 0];
+            if unit is not null then
+              looked := sluice_begun_v2(a, unit / 4, hold, len, align, at, now_us);
+            end if;
+            unit := 4 * looked[2] + 1;
+            a := looked[1];
             b := 0;
+            hold := looked[3];
           end if;
           room := burst;
+          base := 0;
           at := now_us - a + unit / 4;
+          if hold = 5 and unit > own_unit then
+            base := sluice_part_v2(at, len, unit / 4, burst);
+            at := at - base * len;
+            base := base * burst;
+          end if;
           if ramp > 0 and at < ramp then
             room := least(burst, greatest(1000000, greatest(0, at) * n / m));
           end if;
-          room := room - b;
+          b := greatest(base, b);
+          room := room + base - b;
+          hold := sluice_turn_v2(hold, b + cost, burst);
         else
           if unit is null or now_us >= a + len then
             unit := own_unit;
             a := sluice_aligned_v2(len, now_us, 0);
             b := 0;
             c := 0;
+            hold := 0;
           elsif now_us >= a then
             c := b;
             b := 0;
             a := a + len;
+            hold := 0;
           end if;
           room := burst - b;
           if c > 0 then

@@ -47,7 +47,7 @@ create function sluice_fresh_v2(
     when 0 then greatest(
       a + sluice_tb_whole_v1(n, m, burst) + (coalesce(b, 0) + sluice_tb_parts_v1(n, m, burst) + n - 1) / n, c + coalesce(hold, 0)
     )
-    when 1 then a
+    when 1 then sluice_fresh_at_v2(a, unit / 4, coalesce(hold, 0))
     when 2 then a + case when b > 0 then unit / 4 else 0 end
     when 3 then a + greatest(unit / 4, hold)
   end)

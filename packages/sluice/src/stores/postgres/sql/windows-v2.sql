@@ -14,6 +14,49 @@ create function sluice_fresh_end_v2(len bigint, align bigint, phase bigint, now_
   end
 $$;
 
+-- Fixed windows of plans that take turns (algorithms/window-turns.ts). turn: 0 to 3 one plan alone, 4 both, 5 the longer one absent.
+
+-- First instant from which the state decides like none.
+create function sluice_fresh_at_v2(finish bigint, len bigint, turn bigint) returns bigint language sql immutable as $$
+  select finish + case when turn >= 3 then len when turn = 2 then (len + 3) / 4 when turn = 1 then (len + 15) / 16 else (len + 63) / 64 end
+$$;
+
+-- How long a plan that is alone is remembered.
+create function sluice_turn_v2(turn bigint, count bigint, most bigint) returns bigint language sql immutable as $$
+  select case when turn >= 4 then turn when count * 4 > most then 3 when count * 16 > most then 2 when count * 64 > most then 1 else 0 end
+$$;
+
+-- Which part of the window of an absent longer plan this is.
+create function sluice_part_v2(elapsed bigint, len bigint, longer bigint, most bigint) returns bigint language sql immutable as $$
+  select greatest(0, least(elapsed / len, least(longer / len, 9007199254740991 / most - 1) - 1))
+$$;
+
+-- A window whose longest plan is so long, in the unit of another plan: its end, window and turn; null where it is as fresh as none. fresh:
+-- the end of the plan's own window.
+create function sluice_window_adopt_v2(finish bigint, own bigint, turn bigint, len bigint, align bigint, fresh bigint, now_us bigint)
+returns bigint[] language sql immutable as $$
+  select case
+    when own = len and turn < 5 then array[finish, own, turn]
+    when now_us >= finish then case when now_us < sluice_fresh_at_v2(finish, own, turn) then array[finish, own, turn] end
+    when own = len then array[finish, own, 4]
+    when own < len then array[case align when 1 then finish - own + len else greatest(finish, fresh) end, len, 4]
+    when turn >= 4 then array[finish, own, turn]
+    else array[greatest(finish, fresh), own, 4]
+  end
+$$;
+
+-- The window that begins now, after one that is remembered or over: its end, window and turn.
+create function sluice_begun_v2(finish bigint, own bigint, turn bigint, len bigint, align bigint, fresh bigint, now_us bigint)
+returns bigint[] language sql immutable as $$
+  select case
+    when now_us >= sluice_fresh_at_v2(finish, own, turn) then array[fresh, len, 0]
+    when own < len then array[greatest(fresh, finish + own), len, 4]
+    when own > len and turn < 5 then array[finish + own, own, 5]
+    when align <> 1 and fresh - len < finish then array[fresh + len, len, 0]
+    else array[fresh, len, 0]
+  end
+$$;
+
 -- ceil(previous * remaining / quanta), whole tokens first.
 create function sluice_weighted_v2(previous bigint, remaining bigint, quanta bigint) returns bigint language sql immutable as $$
   select previous / 1000000 * remaining / quanta * 1000000

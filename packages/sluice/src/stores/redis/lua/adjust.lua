@@ -72,25 +72,34 @@ local function adjust_window(state, row, sign)
   local amount, limit = asked[row + 1], asked[row + 2]
   local ends = 0
   local value = read(state)
-  local finish, count, span, converted
+  local finish, count, span, turn, converted
   if value then
     local there
-    finish, count, span, ends = read_window(value)
+    finish, count, span, turn, ends = read_window(value)
     there = finish
-    if finish then finish, count, span, converted = adopt_window(finish, count, span, row) end
+    if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, row) end
     if there and not finish then drop(state, ends) end
   end
-  local running = finish and now < finish
-  if sign > 0 then
-    if running and not (receipt >= 0 and receipt < finish - span) then
-      if amount >= count then return drop(state, ends) end
-      count, converted = count - amount, true
-    end
-  else
-    if not running then finish, count, span = fresh_end(row, now), 0, asked[row + 3] end
-    if count < 2 * limit then count, converted = math.min(2 * limit, count + amount), true end
+  local last, long, who, taken = finish, span, turn, count
+  if not (finish and now < finish) then
+    last, long, who = begun(finish, span, turn, row)
+    taken = 0
   end
-  if converted then put(state, window_value(finish, count, span, ends), math.max(finish, ends)) end
+  local part = part_of(last, long, who, row)
+  local base = part * limit
+  local used = math.max(0, taken - base)
+  if sign > 0 then
+    if used > 0 and not (receipt >= 0 and receipt < last - long + part * asked[row + 3]) then
+      taken, converted = taken - math.min(amount, used), true
+      if taken == 0 and who < 4 then return drop(state, ends) end
+      finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
+    end
+  elseif used < 2 * limit then
+    taken, converted = base + math.min(2 * limit, used + amount), true
+    finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
+  end
+  if not converted then return end
+  put(state, window_value(finish, count, span, turn, ends), math.max(window_until(finish, span, turn), ends))
 end
 
 local function adjust_counter(state, row, sign)
@@ -99,17 +108,17 @@ local function adjust_counter(state, row, sign)
   local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
   local ends = 0
   local value = read(state)
-  local finish, current, previous, span, converted
+  local finish, current, previous, span, absent, converted
   if value then
     local there
-    finish, current, previous, span, ends = read_counter(value)
+    finish, current, previous, span, absent, ends = read_counter(value)
     there = finish
-    if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
+    if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
     if there and not finish then drop(state, ends) end
   end
   local kept = finish and now < finish
   local ended, now_current, now_previous = rolled(finish, current, previous, length)
-  if not kept then span = length end
+  if not kept then span, absent = length, 0 end
   if sign < 0 then
     local room = 2 * limit - now_current - share(ended, now_previous, span, row)
     if room > 0 then
@@ -128,7 +137,7 @@ local function adjust_counter(state, row, sign)
   if not converted then return end
   local expires = finish
   if current > 0 then expires = finish + span end
-  put(state, counter_value(finish, current, previous, span, ends), math.max(expires, ends))
+  put(state, counter_value(finish, current, previous, span, absent, ends), math.max(expires, ends))
 end
 
 local function adjust_log(state, row, sign)

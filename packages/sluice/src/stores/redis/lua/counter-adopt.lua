@@ -7,14 +7,22 @@ local function rolled(finish, current, previous, length)
   return finish + length, 0, current
 end
 
--- The state in the plan's unit: end (nil where it is as fresh as none), current, previous, window, and whether it was converted.
-local function adopt_counter(finish, current, previous, window, row)
+-- The state in the plan's unit: end (nil where it is as fresh as none), current, previous, window, absent, and whether it was converted.
+local function adopt_counter(finish, current, previous, window, absent, row)
   local length = asked[row + 3]
-  if window == length or (window > length and now < finish) then return finish, current, previous, window, false end
+  if window == length then
+    if absent == 0 or now >= finish then return finish, current, previous, window, absent, false end
+    return finish, current, previous, window, 0, true
+  end
+  if window > length and now < finish then return finish, current, previous, window, absent, false end
   finish, current, previous = rolled(finish, current, previous, window)
+  if window > length and absent == 0 then
+    if previous == 0 then return nil end
+    return finish, current, previous, window, 1, true
+  end
   finish = finish - window + length
   if now >= finish or current + previous == 0 then return nil end
-  return finish, current, previous, length, true
+  return finish, current, previous, length, 0, true
 end
 
 -- What the previous window still counts for: ceil(previous * left / quanta), in parts that stay below 2^53.

@@ -2,15 +2,15 @@
 
 local function counter(value, row, times)
   local cost, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
-  local ends, passed, previous, span = 0, 0, 0, length
+  local ends, passed, previous, span, absent = 0, 0, 0, length, 0
   local finish, current, converted
   if value then
-    finish, current, previous, span, ends = read_counter(value)
-    if finish then finish, current, previous, span, converted = adopt_counter(finish, current, previous, span, row) end
+    finish, current, previous, span, absent, ends = read_counter(value)
+    if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
   end
   if not (finish and now < finish) then
     finish, current, previous = rolled(finish, current, previous, length)
-    span = length
+    span, absent = length, 0
   end
   local room = limit - share(finish, previous, span, row)
   if ends > now then times = 0 end
@@ -21,5 +21,5 @@ local function counter(value, row, times)
   local expires = finish
   if current > 0 then expires = finish + span end
   if ends > expires then expires = ends end
-  return passed, counter_value(finish, current, previous, span, ends), expires
+  return passed, counter_value(finish, current, previous, span, absent, ends), expires
 end

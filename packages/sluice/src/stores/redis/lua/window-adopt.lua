@@ -1,5 +1,7 @@
 -- row         1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and where windows begin (microseconds)
 
+-- Plans that take turns (algorithms/window-turns.ts). turn: 0 to 3 one plan alone, 4 both, 5 the longer one absent.
+
 -- The end of a window in which nothing was charged yet.
 local function fresh_end(row, time)
   local length = asked[row + 3]
@@ -8,13 +10,45 @@ local function fresh_end(row, time)
   return shifted - shifted % length + length + asked[row + 8]
 end
 
--- The state in the plan's unit: end (nil where it is as fresh as none), count, window, and whether it was converted.
-local function adopt_window(finish, count, window, row)
+-- The state in the plan's unit: end (nil where it is as fresh as none), count, window, turn, and whether it was converted.
+local function adopt_window(finish, count, window, turn, row)
   local length = asked[row + 3]
-  if window >= length then return finish, count, window, false end
-  if now >= finish then return nil end
-  if asked[row + 4] == 1 then return finish - window + length, count, length, true end
-  local fresh = fresh_end(row, now)
-  if finish > fresh then fresh = finish end
-  return fresh, count, length, true
+  if window == length and turn < 5 then return finish, count, window, turn, false end
+  if now >= finish then
+    if now >= window_until(finish, window, turn) then return nil end
+    return finish, count, window, turn, false
+  end
+  if window == length then return finish, count, window, 4, true end
+  if length < window and turn >= 4 then return finish, count, window, turn, false end
+  local last = fresh_end(row, now)
+  if length > window and asked[row + 4] == 1 then
+    last = finish - window + length
+  elseif finish > last then
+    last = finish
+  end
+  return last, count, math.max(window, length), 4, true
+end
+
+-- The window that begins now, after one that is remembered or over: its end, window and turn.
+local function begun(finish, window, turn, row)
+  local length, own = asked[row + 3], fresh_end(row, now)
+  if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
+  if length > window then return math.max(own, finish + window), length, 4 end
+  if length < window and turn < 5 then return finish + window, window, 5 end
+  if asked[row + 4] ~= 1 and own - length < finish then own = own + length end
+  return own, length, 0
+end
+
+-- Which part of the window of an absent longer plan this is.
+local function part_of(finish, window, turn, row)
+  local length = asked[row + 3]
+  if turn < 5 or length >= window then return 0 end
+  local last = math.min(math.floor(window / length), math.floor(9007199254740991 / asked[row + 2]) - 1) - 1
+  return math.max(0, math.min(math.floor((now - finish + window) / length), last))
+end
+
+local function turn_of(turn, count, limit)
+  if turn >= 4 then return turn end
+  if count * 4 > limit then return 3 end
+  return count * 16 > limit and 2 or count * 64 > limit and 1 or 0
 end

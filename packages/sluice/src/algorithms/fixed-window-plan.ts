@@ -1,0 +1,45 @@
+import type { Micros } from '../time/micros.ts'
+import type { MicroTokens } from './algorithm.ts'
+import { MICRO } from './decimal.ts'
+import { alignedEnd } from './window.ts'
+
+/** Where windows begin: at multiples of their length since 1970, at a key's first charge, or spread so that keys reset at different times. */
+export type Align = 'clock' | 'first' | 'key'
+
+/** `n` micro-tokens every `m` microseconds, reduced, are what the ramp lets through; `ramp` 0 is none. */
+export interface FixedWindowPlan {
+  readonly limit: MicroTokens
+  readonly window: Micros
+  readonly align: Align
+  readonly ramp: Micros
+  readonly n: number
+  readonly m: Micros
+}
+
+/** The end of a window in which nothing was charged yet. */
+export function freshEnd({ align, window }: FixedWindowPlan, now: Micros, phase: number): Micros {
+  if (align === 'first') return now + window
+  return alignedEnd(window, now, align === 'key' ? shiftOf(window, phase) : 0)
+}
+
+/** floor(phase * window / 2^32), exact though the product passes 2^53: by halves of 16 bits. */
+export function shiftOf(window: Micros, phase: number): Micros {
+  const whole = Math.floor(window / 4_294_967_296)
+  const part = window - whole * 4_294_967_296
+  const high = Math.floor(part / 65_536)
+  const first = phase * high
+  const quotient = Math.floor(first / 65_536)
+  const carried = (first - quotient * 65_536) * 65_536 + phase * (part - high * 65_536)
+  return phase * whole + quotient + Math.floor(carried / 4_294_967_296)
+}
+
+/** What may be taken in all, so long after the start of a window. */
+export function budget(plan: FixedWindowPlan, elapsed: Micros): MicroTokens {
+  if (plan.ramp === 0 || elapsed >= plan.ramp) return plan.limit
+  return Math.min(plan.limit, Math.max(MICRO, Math.floor((Math.max(0, elapsed) * plan.n) / plan.m)))
+}
+
+/** How long after the start of a window the ramp lets so much through in all. */
+export function rampTo(plan: FixedWindowPlan, used: MicroTokens): Micros {
+  return plan.ramp === 0 || used <= MICRO ? 0 : Math.ceil((used * plan.m) / plan.n)
+}

@@ -1,0 +1,108 @@
+import type { Micros } from '../time/micros.ts'
+import type { MicroTokens } from './algorithm.ts'
+import { MICRO } from './decimal.ts'
+import { type FixedWindowPlan, freshEnd, rampTo } from './fixed-window-plan.ts'
+
+// Fixed windows of a key whose plans take turns (law 7; docs/decisions/0006). Windows of a key follow each other and never overlap. Each
+// lasts, with the time for which it is remembered, as long as its count takes to flow in at a plan's rate: so no change of plan mints.
+
+/**
+ * `count` was taken in the window that ends at `end`; `window` is the length of the longest plan that it is for. `turn` says who was called in
+ * it: below `BOTH` one plan alone, which took up to a 64th, a 16th, a quarter or all of its limit; `BOTH` where a shorter plan was too;
+ * `ABSENT` where the longer plan was called in the window before this one, and not yet in this one.
+ */
+export interface FixedWindowState {
+  end: Micros
+  count: MicroTokens
+  window: Micros
+  turn: number
+}
+
+export const BOTH = 4
+export const ABSENT = 5
+
+/** A plan that is alone leaves a state that is remembered for as long after its end as its count takes to flow in, or a little longer. */
+export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
+  if (turn >= BOTH) return turn
+  if (count * 4 > limit) return 3
+  return count * 16 > limit ? 2 : count * 64 > limit ? 1 : 0
+}
+
+/** First instant from which the state decides like none. */
+export function freshAt({ end, window, turn }: FixedWindowState): Micros {
+  return end + (turn >= 3 ? window : Math.ceil(window / (turn === 2 ? 4 : turn === 1 ? 16 : 64)))
+}
+
+/**
+ * A longer plan prolongs the window that runs: `first` keeps its start, the others end where the new plan's window does, and not earlier than
+ * it would have. A shorter plan keeps within it, and it ends no earlier than a window of that plan.
+ * @returns the state in the plan's unit; the same object where nothing changes, undefined where it is as fresh as none
+ */
+export function adopt(plan: FixedWindowPlan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
+  const { end, count, window, turn } = state
+  if (plan.window === window && turn < ABSENT) return state
+  if (now >= end) return now < freshAt(state) ? state : undefined
+  if (plan.window === window) return { end, count, window, turn: BOTH }
+  if (plan.window > window) {
+    const prolonged = plan.align === 'first' ? end - window + plan.window : Math.max(end, freshEnd(plan, now, phase))
+    return { end: prolonged, count, window: plan.window, turn: BOTH }
+  }
+  return turn >= BOTH ? state : { end: Math.max(end, freshEnd(plan, now, phase)), count, window, turn: BOTH }
+}
+
+/**
+ * The window that begins now, after one that is remembered or over. A shorter plan keeps within one that is as long as that was, so that the
+ * longer one finds what was charged; where the longer plan was absent for all of that, it does not. A window that would be cut short by the
+ * one before it is longer instead.
+ */
+export function begun(plan: FixedWindowPlan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
+  const own = freshEnd(plan, now, phase)
+  if (now >= freshAt(before)) return { end: own, count: 0, window: plan.window, turn: 0 }
+  const { end, window, turn } = before
+  if (plan.window > window) return { end: Math.max(own, end + window), count: 0, window: plan.window, turn: BOTH }
+  if (plan.window < window && turn < ABSENT) return { end: end + window, count: 0, window, turn: ABSENT }
+  const cut = plan.align !== 'first' && own - plan.window < end
+  return { end: cut ? own + plan.window : own, count: 0, window: plan.window, turn: 0 }
+}
+
+/**
+ * In which part of the window of an absent longer plan an instant is, from 0; the plan takes its own limit in each. What was not taken in a part is lost, so that `limit` times this is counted at least.
+ * The last part is longer where the plan's window does not divide the longer one.
+ */
+export function partAt(plan: FixedWindowPlan, end: Micros, window: Micros, now: Micros): number {
+  const part = Math.floor((now - end + window) / plan.window)
+  return Math.max(0, Math.min(part, lastPart(plan, window)))
+}
+
+/** Counts, which penalties raise by a limit, stay whole numbers. */
+function lastPart({ limit, window }: FixedWindowPlan, longer: Micros): number {
+  return Math.max(0, Math.min(Math.floor(longer / window), Math.floor(Number.MAX_SAFE_INTEGER / limit) - 1) - 1)
+}
+
+/** First instant after this part or window at which a cost fits that does not fit in it: `base` and `used` were taken before it and in it. */
+export function fitsLater(
+  plan: FixedWindowPlan,
+  end: Micros,
+  window: Micros,
+  turn: number,
+  base: MicroTokens,
+  used: MicroTokens,
+  cost: MicroTokens,
+  phase: number,
+): Micros {
+  const { limit } = plan
+  const count = base + used
+  if (turn === ABSENT) {
+    const next = Math.max(base / limit + 1, Math.ceil((count + cost - limit) / limit))
+    if (next <= lastPart(plan, window)) return end - window + next * plan.window + rampTo(plan, Math.max(0, count - next * limit) + cost)
+  }
+  if (plan.ramp === 0 || cost <= MICRO) return end
+  const next = begun(plan, { end, count, window, turn }, end, phase)
+  return Math.max(end, next.end - next.window + rampTo(plan, cost))
+}
+
+/** When a plan that has the window in parts has its whole limit again. */
+export function wholeAt(plan: FixedWindowPlan, end: Micros, window: Micros, count: MicroTokens): Micros {
+  const next = Math.ceil(count / plan.limit)
+  return next <= lastPart(plan, window) ? end - window + next * plan.window : end
+}
