@@ -4,7 +4,7 @@ import { applied, type Mutant } from './mutants.ts'
 import { enclosing } from './reach.ts'
 import type { Status } from './report.ts'
 import type { Tester } from './tester.ts'
-import type { Texts } from './worker.ts'
+import type { Outcome, Texts } from './worker.ts'
 
 /** Tests of one source, in the order in which they are likely to notice something. */
 export interface Trial {
@@ -60,6 +60,20 @@ export async function prepare(
   return paths.map((path) => seen.get(path) as Test)
 }
 
+/**
+ * Runs a test that may never end. A machine that has become slower since is no sign of that: the test is run without any change as well, and
+ * again with more patience where that took long too.
+ */
+async function patiently(test: Test, tester: Tester, texts: Texts): Promise<Outcome | 'timeout'> {
+  for (let limit = PATIENCE_MS + SLOWER * test.ms; ; limit *= 3) {
+    const outcome = await tester.run({ do: 'run', test: test.path, texts }, limit)
+    if (outcome !== 'timeout' || limit > UNCHANGED_MS) return outcome
+    const started = performance.now()
+    const unchanged = await tester.run({ do: 'run', test: test.path }, limit)
+    if (unchanged !== 'timeout' && unchanged.failed.length === 0 && performance.now() - started < limit / 3) return outcome
+  }
+}
+
 /** Tries mutants of one source; those tests come first that are likely to notice something soon: chance by time. */
 export function createTrial(file: string, source: string, tests: readonly Test[]): Trial {
   const counts = new Map(tests.map((test) => [test, { run: 0, noticed: 0 }]))
@@ -78,7 +92,7 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
       const within = functionAt(mutant.start)
       const reaching = within === undefined ? [...tests] : tests.filter(({ entered }) => entered.has(within))
       for (const test of reaching.sort((a, b) => worth(b) - worth(a))) {
-        const outcome = await tester.run({ do: 'run', test: test.path, texts }, PATIENCE_MS + SLOWER * test.ms)
+        const outcome = await patiently(test, tester, texts)
         const count = counts.get(test) as { run: number; noticed: number }
         count.run += 1
         if (outcome === 'timeout' || outcome.failed.length > 0) {

@@ -9,6 +9,8 @@ export interface ReferenceState {
   readonly state: unknown
   /** The codec's. */
   readonly numbers: readonly number[]
+  /** First instant from which it decides like none. */
+  readonly expires: Micros
 }
 
 /** The reference driver over a plain map, in which nothing ever expires: what every store must equal. */
@@ -50,6 +52,11 @@ export class Reference {
     })
   }
 
+  /** The codec's numbers of a state; undefined where there is none. */
+  numbersOf(id: StateId): readonly number[] | undefined {
+    return this.states.get(stateName(id))?.numbers
+  }
+
   /** @param until nothing passes before it; 0 lifts the block */
   block(id: StateId, until: Micros): void {
     this.#blocks.set(stateName(id), until)
@@ -64,6 +71,7 @@ export class Reference {
     const { codec } = limit.algorithm
     if (state === undefined) return this.reset(id)
     const numbers = codec.encodeState(state)
-    this.states.set(stateName(id), { id, state: codec.decodeState(numbers), numbers })
+    const expires = limit.algorithm.expiresAt(limit.plan, state)
+    this.states.set(stateName(id), { id, state: codec.decodeState(numbers), numbers, expires })
   }
 }

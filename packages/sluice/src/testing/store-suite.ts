@@ -7,6 +7,7 @@ import { groupsOf } from './store-suite/groups.ts'
 import { lawsOn } from './store-suite/laws.ts'
 import { ownClock } from './store-suite/own-clock.ts'
 import { rangeOf } from './store-suite/range.ts'
+import { replayOwnClock } from './store-suite/replay-own-clock.ts'
 import { replay } from './store-suite/replay.ts'
 import { waitsOf } from './store-suite/waits.ts'
 
@@ -39,5 +40,6 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
     rangeOf(tags, bench)
     ownClock(tags, bench)
     replay(tags, bench)
+    replayOwnClock(tags, bench)
   })
 }

@@ -19,38 +19,66 @@ export interface TraceOptions {
   readonly start?: Micros
   /** Time never runs backwards. */
   readonly forwards?: boolean
+  /** The most groups in one step; default 60. */
+  readonly groups?: number
 }
 
+/** How often a key keeps the limit that it was asked with last. */
+const STEADY = 0.7
+/** One of so many steps asks one call, over and over or of several keys, as busy callers do. */
+const ALIKE = 0.2
+
 /**
- * Random traces from a seed: few keys, groups of one to four limits of several algorithms, the same state twice, costs of a part
- * of a token to more than the capacity, limits that change under a key, ties, idle days, and time that runs backwards.
+ * Random traces from a seed: few keys, groups of one to four limits of several algorithms, the same state twice, runs of one call,
+ * costs of a part of a token to more than the capacity, limits that stay with a key and change under it, ties, idle days, and time
+ * that runs backwards.
  */
 export function* traces(seed: number, calls: number, options: TraceOptions = {}): Generator<TraceStep> {
-  const { algorithms, start = 1_763_692_800_123_456, forwards = false } = options
+  const { algorithms, start = 1_763_692_800_123_456, forwards = false, groups: most = 60 } = options
   const limits = LIMITS.filter(({ algorithm }) => algorithms === undefined || algorithms.includes(algorithm.tag))
   const random = seeded(seed)
   const pick = (count: number): number => Math.floor(random() * count)
-  const scopes = new Map(limits.map(({ algorithm }) => [algorithm.tag, { text: `trace:${seed}:${algorithm.tag}:` }]))
+  const callOf = caller(seed, limits, random)
   let now = start
   let made = 0
-  const call = (): Call => {
-    const limit = limits[pick(limits.length)] as AnyLimit
-    const key = `k${pick(12)}`
-    const scope = scopes.get(limit.algorithm.tag) as { text: string }
-    return { id: { scope, key }, limit, cost: costOf(limit, random), phase: phaseOf(limit, key) }
-  }
   while (made < calls) {
     const step = jump(random)
     now += forwards ? Math.abs(step) : step
     const groups: CallGroup[] = []
-    const wanted = 1 + pick(60)
+    const wanted = 1 + pick(most)
+    const alike = random() < ALIKE ? callOf() : undefined
+    const keys = random() < 0.5 ? 1 : 12
     for (let group = 0; group < wanted && made < calls; group += 1) {
-      const asked = consistent(Array.from({ length: 1 + pick(4) }, call))
+      const asked =
+        alike === undefined
+          ? consistent(Array.from({ length: 1 + pick(4) }, () => callOf()))
+          : [keys === 1 ? alike : again(alike, `k${pick(keys)}`)]
       made += asked.length
       groups.push({ calls: asked })
     }
     yield { now, groups }
   }
+}
+
+/** Makes calls to few keys. */
+function caller(seed: number, limits: readonly AnyLimit[], random: () => number): () => Call {
+  const pick = (count: number): number => Math.floor(random() * count)
+  const scopes = new Map(limits.map(({ algorithm }) => [algorithm.tag, { text: `trace:${seed}:${algorithm.tag}:` }]))
+  const last = new Map<string, AnyLimit>()
+  return () => {
+    const drawn = limits[pick(limits.length)] as AnyLimit
+    const { tag } = drawn.algorithm
+    const key = `k${pick(12)}`
+    const known = last.get(tag + key)
+    const limit = known !== undefined && random() < STEADY ? known : drawn
+    last.set(tag + key, limit)
+    return { id: { scope: scopes.get(tag) as { text: string }, key }, limit, cost: costOf(limit, random), phase: phaseOf(limit, key) }
+  }
+}
+
+/** The same call to another key. */
+function again(call: Call, key: string): Call {
+  return { ...call, id: { ...call.id, key }, phase: phaseOf(call.limit, key) }
 }
 
 /** Calls of one state in one group carry one limit: the first's. */

@@ -5,6 +5,7 @@ let store: MemoryStore
 
 storeSuite('memory', {
   open: async () => (store = memoryStore()),
+  ownClockCalls: 6_000,
   readState: async (id) => {
     return store.stateOf(id)
   },

@@ -1,6 +1,6 @@
 import pgDriver from 'pg'
 import { describe, inject } from 'vitest'
-import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import { digestOf } from '../../src/stores/postgres/encode.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { schema } from './postgres-rows.ts'
@@ -10,14 +10,17 @@ const { postgres: url } = inject('engines')
 describe.skipIf(url === undefined)('the path of YugabyteDB and CockroachDB, on PostgreSQL', () => {
   const own = schema(url)
   const pool = new pgDriver.Pool({ connectionString: url, max: 8, options: `-c search_path=${own.name}` })
+  let store: PostgresStore
   storeSuite('postgres-swap', {
     open: async () => {
       await own.create()
-      const store = postgresStore({ client: pg(pool), dialect: 'cockroach', sweepEveryMs: 0 })
+      store = postgresStore({ client: pg(pool), dialect: 'cockroach', sweepEveryMs: 0 })
       await store.migrate()
       return store
     },
     differentialCalls: 20_000,
+    ownClockCalls: 1_000,
+    sweep: () => store.sweep(),
     readState: async (id) => {
       const { rows } = await pool.query<{ numbers: string }>(`select numbers from sluice_swap where id = $1 and numbers <> ''`, [
         digestOf(id),

@@ -1,6 +1,6 @@
 import pgDriver from 'pg'
 import { describe, inject } from 'vitest'
-import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { readRow, schema } from './postgres-rows.ts'
 
@@ -9,13 +9,16 @@ const { postgres: url } = inject('engines')
 describe.skipIf(url === undefined)('PostgreSQL', () => {
   const own = schema(url)
   const pool = new pgDriver.Pool({ connectionString: url, max: 8, options: `-c search_path=${own.name}` })
+  let store: PostgresStore
   storeSuite('postgres', {
     open: async () => {
       await own.create()
-      const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+      store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
       await store.migrate()
       return store
     },
+    ownClockCalls: 3_000,
+    sweep: () => store.sweep(),
     readState: (id) => readRow(pg(pool), id),
     close: async () => {
       await pool.end()

@@ -13,6 +13,7 @@ describe.skipIf(url === undefined)('Redis, packed', () => {
   const packing = { keys: 200, secret: 'of the suite' }
   storeSuite('redis (packed)', {
     open: async () => redisStore({ client: ioredis(client), prefix, layout: 'packed', packing }),
+    ownClockCalls: 3_000,
     readState: async (id) => (await packedState(client, prefix, packing, id)).numbers,
     close: async () => {
       expect(await immortal(client, prefix)).toEqual([])

@@ -13,6 +13,7 @@ describe.skipIf(url === undefined)('Redis', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   storeSuite('redis', {
     open: async () => redisStore({ client: ioredis(client), prefix }),
+    ownClockCalls: 3_000,
     readState: async (id) => readValue(await client.getBuffer(prefix + stateName(id))).numbers,
     close: async () => {
       expect(await immortal(client, prefix)).toEqual([])

@@ -23,6 +23,13 @@ export interface StoreSuiteOptions {
   readonly givesBack?: boolean
   /** Calls of the differential test; default 100,000. */
   readonly differentialCalls?: number
+  /**
+   * Calls of the differential test on the store's own clock; default 0. For stores that decide each call themselves: a wrapper that
+   * answers for its store knows another time.
+   */
+  readonly ownClockCalls?: number
+  /** Deletes what decides like none, and says how many that were; where the store has no such thing, absent. */
+  sweep?(): Promise<number>
 }
 
 /** What a verdict says that the reference says too. */

@@ -112,6 +112,25 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       }
     })
 
+    it('X7: a key that was charged before is blocked as well, whether it is asked alone, over and over or with another', async (context) => {
+      context.skip(bench.store.block === undefined, 'the store has no block')
+      const [key, other] = [fresh(), fresh()]
+      const calls = [call(key, ten), call(other, ten)]
+      await ask(calls, START)
+      await bench.block([call(key, ten).id], 5_000_000, START)
+      expect((await ask([call(key, ten)], START)).outcome).toBe('denied')
+      expect((await ask(calls, START + 1)).outcome).toBe('denied')
+      for (const keys of [
+        [key, key],
+        [key, other],
+        [other, key],
+      ]) {
+        const groups = keys.map((name): CallGroup => ({ calls: [call(name, ten)] }))
+        const verdicts = await bench.store.consume(groups, { now: START + 2 })
+        expect(verdicts.map(({ allowed }) => allowed)).toEqual(keys.map((name) => name === other))
+      }
+    })
+
     it('does not mix up what it answered: verdicts last', async () => {
       const key = fresh()
       const [first] = await bench.store.consume([{ calls: [call(key, ten, 4)] }], { now: START })

@@ -1,0 +1,71 @@
+import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import { stateName } from '../../keys/encode.ts'
+import type { CallGroup } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { Reference } from '../reference.ts'
+import type { Answer } from './bench.ts'
+
+/** Where the codec of an algorithm keeps a hold, of those that have one. */
+const HOLD: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 3, sl: 1 }
+
+/**
+ * What a trace came upon. A trace that never meets a block proves nothing about blocks, so each trace counts what it met and fails with
+ * too little of it.
+ */
+export interface Met {
+  /** Counts what these groups are about to meet in the reference, before it decides them. */
+  before(groups: readonly CallGroup[], now: Micros, reference: Reference): void
+  /** Counts what they were answered. */
+  after(groups: readonly CallGroup[], answers: readonly Answer[]): void
+  count(what: string, times?: number): void
+  /** Those of these that were met less often than that, with how often. */
+  tooFew(names: readonly string[], least: number): string[]
+}
+
+export function createMet(): Met {
+  const counts = new Map<string, number>()
+  const limits = new Map<string, AnyLimit>()
+  /** When a state is as fresh as none. */
+  const spentAt = new Map<string, Micros>()
+  let latest: Micros = 0
+  const count = (what: string, times = 1): void => void counts.set(what, (counts.get(what) ?? 0) + times)
+  return {
+    count,
+    before(groups, now, reference) {
+      if (now < latest) count('backwards')
+      latest = Math.max(latest, now)
+      for (const { calls } of groups) {
+        const names = calls.map(({ id }) => stateName(id))
+        if (new Set(names).size < names.length) count('twice in a group')
+        names.forEach((name, index) => {
+          const { limit } = calls[index] as { limit: AnyLimit }
+          const known = reference.states.get(name)
+          if (known === undefined) return
+          if (limits.get(name) !== limit) count('changed limit')
+          if ((known.numbers[HOLD[limit.algorithm.tag] ?? -1] ?? 0) > 0) count('hold')
+          if ((spentAt.get(name) ?? Infinity) <= now) count('spent state')
+        })
+      }
+      if (groups.length > 1 && groups.every(({ calls }) => calls.length === 1 && sameCall(calls[0], groups[0]?.calls[0]))) {
+        count('run of one call')
+      }
+    },
+    after(groups, answers) {
+      groups.forEach(({ calls }, group) => {
+        const { outcome, at, calls: verdicts } = answers[group] as Answer
+        count(outcome)
+        calls.forEach(({ id, limit }, index) => {
+          const { blocked, resetAfter } = verdicts[index] as Answer['calls'][number]
+          if (blocked === true) count('blocked')
+          limits.set(stateName(id), limit)
+          spentAt.set(stateName(id), at + resetAfter)
+        })
+      })
+    },
+    tooFew: (names, least) => names.filter((name) => (counts.get(name) ?? 0) < least).map((name) => `${name}: ${counts.get(name) ?? 0}`),
+  }
+}
+
+function sameCall(one: CallGroup['calls'][number] | undefined, other: CallGroup['calls'][number] | undefined): boolean {
+  return one?.limit === other?.limit && one?.cost === other?.cost
+}
