@@ -6,15 +6,17 @@ import { type Mutant, mutantsOf } from './mutate/mutants.ts'
 import { openRecord } from './mutate/record.ts'
 import { type Explanation, reportOf, type Tried } from './mutate/report.ts'
 import { ELSEWHERE, roomOf, ROOMS } from './mutate/rooms.ts'
+import { drawSample } from './mutate/sample.ts'
 import { runRoom } from './mutate/run-room.ts'
 import { filesBelow } from './source-files.ts'
 
 /**
  * `npm run mutate`: changes one operator, constant or statement at a time and runs the tests that reach it; what no test notices
- * is listed. `--without` leaves out tests whose path has the text.
- * Usage: mutate.js [--sample N] [--fresh] [--workers N] [--without TEXT] [PATH ...]
+ * is listed. `--without` leaves out tests whose path has the text; `--draw` makes what was tried the fixed sample of its rooms.
+ * Usage: mutate.js [--sample N] [--draw] [--fresh] [--workers N] [--without TEXT] [PATH ...]
  */
 const EXPLANATIONS = 'packages/sluice/test/mutants.json'
+const SAMPLE = 'packages/sluice/test/mutants-sample.json'
 
 const root = join(import.meta.dirname, '..', '..')
 const cache = join(root, 'node_modules', '.cache', 'sluice')
@@ -22,6 +24,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     sample: { type: 'string' },
+    draw: { type: 'boolean', default: false },
     fresh: { type: 'boolean', default: false },
     workers: { type: 'string' },
     without: { type: 'string', multiple: true, default: [] },
@@ -30,7 +33,7 @@ const { values, positionals } = parseArgs({
 const workers = Number(values.workers ?? Math.max(1, Math.floor(availableParallelism() / 2)))
 const sample = Number(values.sample ?? Infinity)
 if (!(workers >= 1 && sample >= 1)) {
-  console.error('usage: npm run mutate -- [--sample N] [--fresh] [--workers N] [--without TEXT] [PATH ...], N at least 1')
+  console.error('usage: npm run mutate -- [--sample N] [--draw] [--fresh] [--workers N] [--without TEXT] [PATH ...], N at least 1')
   process.exit(3)
 }
 
@@ -56,6 +59,7 @@ const tried = mutants.flatMap((mutant): Tried[] => {
   const status = record.statusOf(mutant)
   return status === undefined ? [] : [{ mutant, status }]
 })
+if (values.draw) drawSample(join(root, SAMPLE), tried, (mutant) => record.noticedBy(mutant))
 const explanations = existsSync(join(root, EXPLANATIONS))
   ? (JSON.parse(readFileSync(join(root, EXPLANATIONS), 'utf8')) as Explanation[])
   : []
@@ -103,7 +107,7 @@ function filesOf(paths: readonly string[]): string[] {
 function programsBelow(folders: readonly string[]): string[] {
   return folders.flatMap((folder) =>
     filesBelow(join(root, folder))
-      .filter((file) => `${folder}/${file}` !== EXPLANATIONS)
+      .filter((file) => ![EXPLANATIONS, SAMPLE].includes(`${folder}/${file}`))
       .map((file) => readFileSync(join(root, folder, file), 'utf8')),
   )
 }

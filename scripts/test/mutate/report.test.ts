@@ -42,7 +42,7 @@ describe('reportOf', () => {
     const kernel = { status: 'survived', mutant: mutant(1, 'packages/sluice/src/algorithms/a.ts') } as const
     const { ok, text } = reportOf([...tried(...killed, 'invalid'), kernel], all, [explained(1, kernel.mutant.file)])
     expect(ok).toBe(false)
-    expect(text).toContain('kernels: 0.0 % noticed of at least 95 %\nLua: 100.0 % noticed of at least 85 %')
+    expect(text).toContain('kernels: - % noticed of at least 95 % (0.0 % with what is explained)\nLua: 100.0 % noticed of at least 85 %')
     expect(text).toMatch(/^Lua +17 +17/m)
   })
 

@@ -122,5 +122,17 @@ export function lawsOn(tag: AlgorithmTag, bench: Bench): void {
       await bench.sameState(call(key, ten).id)
       await ask([call(key, ten, 10)], START + 2_600_000)
     })
+
+    it('X7: gives back with a receipt of the first instant of a window, and not of the one before', async (context) => {
+      context.skip(bench.store.adjust === undefined, 'the store has no adjust')
+      const first = START - (START % 1_000_000)
+      for (const receipt of [first, first - 1, first + 1]) {
+        const key = fresh()
+        await ask([call(key, ten, 5)], first)
+        await bench.adjust([call(key, ten)], [2], first + 500_000, receipt)
+        await bench.sameState(call(key, ten).id)
+        await ask([call(key, ten, 1)], first + 500_000)
+      }
+    })
   })
 }

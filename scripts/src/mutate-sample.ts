@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { textsFor } from './mutate/embedded.ts'
+import { applied, keyOf, type Mutant, mutantsOf } from './mutate/mutants.ts'
+import { type Explanation, reasonsOf } from './mutate/report.ts'
+import { ELSEWHERE, type Room, roomOf, ROOMS } from './mutate/rooms.ts'
+import { judge, readSample, type Sampled, sampledKey, type SampleResult } from './mutate/sample.ts'
+import { createTester } from './mutate/tester.ts'
+
+/**
+ * Runs the fixed sample of mutants (packages/sluice/test/mutants-sample.json), each against the test that noticed it before. Prints what
+ * each room reached; exits with 1 where a mutant survives that was noticed, or where a room is below its goal.
+ * Usage: mutate-sample.js [SECONDS]; what is not tried within them is left
+ */
+const root = join(import.meta.dirname, '..', '..')
+const seconds = Number(process.argv[2] ?? 240)
+/** Rooms that run at a time: a test waits for its server about as long as it computes. */
+const ABREAST = 2
+/** A test that takes longer hangs. */
+const LIMIT_MS = 60_000
+
+const deadline = performance.now() + seconds * 1_000
+const sample = readSample(join(root, 'packages/sluice/test/mutants-sample.json'))
+const explanations = JSON.parse(readFileSync(join(root, 'packages/sluice/test/mutants.json'), 'utf8')) as Explanation[]
+const reasons = reasonsOf(explanations)
+const mutants = new Map(
+  [...new Set(sample.map(({ file }) => file))]
+    .filter((file) => existsSync(join(root, file)))
+    .flatMap((file) => mutantsOf(file, readFileSync(join(root, file), 'utf8')).map((mutant) => [keyOf(mutant), mutant] as const)),
+)
+const queue = [...ROOMS, ELSEWHERE].filter((room) => sample.some(({ file }) => roomOf(file) === room))
+const results: SampleResult[] = []
+await Promise.all(
+  Array.from({ length: ABREAST }, async () => {
+    for (let room = queue.shift(); room !== undefined; room = queue.shift()) results.push(await runSample(room))
+  }),
+)
+const { ok, text } = judge(results.sort((a, b) => ROOMS.indexOf(a.room) - ROOMS.indexOf(b.room)))
+console.log(text)
+process.exit(ok ? 0 : 1)
+
+/** In the order of the sample, until its share of the time is over. */
+async function runSample(room: Room): Promise<SampleResult> {
+  const here = sample.filter(({ file }) => roomOf(file) === room)
+  const there = here.filter((one) => mutants.has(sampledKey(one)))
+  const tests = [...new Set(there.flatMap(({ test }) => test ?? []))]
+  const end = performance.now() + ((deadline - performance.now()) * ABREAST) / Math.max(ABREAST, queue.length + 1)
+  const tester = createTester(root, room)
+  const counts = { noticed: 0, survived: 0, explained: 0 }
+  const lost: Sampled[] = []
+  try {
+    for (const one of there) {
+      if (one.test === undefined) {
+        counts[reasons.of(mutants.get(sampledKey(one)) as Mutant) === undefined ? 'survived' : 'explained'] += 1
+        continue
+      }
+      // A test that depends on time may miss a mutant once; another may notice it as well.
+      const answer = await isNoticed(one, [one.test, one.test, ...tests.filter((test) => test !== one.test)])
+      if (answer === undefined) break
+      if (answer) counts.noticed += 1
+      else lost.push(one)
+    }
+  } finally {
+    await tester.stop()
+  }
+  const tried = counts.noticed + counts.survived + counts.explained + lost.length
+  return { room, ...counts, lost, gone: here.length - there.length, left: there.length - tried }
+
+  /** @returns undefined where the time is over before it is known */
+  async function isNoticed(one: Sampled, order: readonly string[]): Promise<boolean | undefined> {
+    const mutant = mutants.get(sampledKey(one)) as Mutant
+    const path = join(root, mutant.file)
+    const texts = textsFor(path, applied(readFileSync(path, 'utf8'), mutant))
+    for (const test of order) {
+      if (performance.now() > end) return undefined
+      if (!existsSync(join(root, test))) continue
+      const outcome = await tester.run({ do: 'run', test: join(root, test), texts }, LIMIT_MS)
+      if (outcome === 'timeout' || outcome.failed.length > 0) return true
+    }
+    return false
+  }
+}
