@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { createLimiter, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
+import type { DecisionEvent } from '../../src/observe/events.ts'
+import type { CallOptions } from '../../src/stores/store.ts'
+import { manualClock } from '../../src/time/manual.ts'
+
+const [wide, narrow] = [tokenBucket({ rate: '10/s', burst: 20 }), tokenBucket({ rate: '1/s', burst: 2 })]
+
+/** A memory store that takes 5 ms for each call, and what it was given. */
+function slow(clock = manualClock(), capabilities: Partial<Store['capabilities']> = {}) {
+  const memory = memoryStore({ clock })
+  const given: (CallOptions | undefined)[] = []
+  const { consumeSync, ...rest } = memory
+  const store: Store = {
+    ...rest,
+    name: 'slow',
+    capabilities: { ...memory.capabilities, ...capabilities, sync: false },
+    consume(groups, options) {
+      given.push(options)
+      clock.advance(5)
+      return memory.consume(groups)
+    },
+  }
+  const sync: Store = {
+    ...memory,
+    consumeSync(group) {
+      clock.advance(5)
+      return consumeSync(group)
+    },
+  }
+  return { clock, given, store, sync }
+}
+
+describe('X7: what a limiter hands on to its store', () => {
+  it('the signal of the caller, and a deadline where the store is far away', async () => {
+    const { signal } = new AbortController()
+    const near = slow()
+    await createLimiter({ limit: wide, store: near.store }).check('k', { signal })
+    await createLimiter({ limit: wide, store: near.store, clock: near.clock }).check('k')
+    expect(near.given).toEqual([{ signal }, {}])
+    const far = slow(manualClock(), { clock: 'server' })
+    const limiter = createLimiter({ limit: wide, store: far.store, clock: far.clock, deadlineMs: 70 })
+    const start = far.clock.monotonic()
+    await limiter.check('k')
+    await limiter.check('k', { signal, deadlineMs: 30 })
+    await limiter.check('k', { signal })
+    expect(far.given).toEqual([{ deadline: start + 70 }, { deadline: start + 5 + 30, signal }, { deadline: start + 10 + 70, signal }])
+  })
+
+  it('no call for no request, and one for one', async () => {
+    const { given, store, clock } = slow()
+    const limiter = createLimiter({ limit: wide, store, clock })
+    expect(await limiter.checkMany([])).toEqual([])
+    expect(given).toEqual([])
+    expect(await limiter.checkMany([{ key: 'k', cost: 3 }])).toMatchObject([{ outcome: 'allowed', limits: [{ remaining: 17 }] }])
+    expect(given).toHaveLength(1)
+  })
+})
+
+describe('X7: what observers of a limiter are told', () => {
+  const observed = (store: Store, clock: ReturnType<typeof manualClock>) => {
+    const events: DecisionEvent[] = []
+    const limits = { wide, narrow }
+    return {
+      events,
+      limiter: createLimiter({ name: 'api', limits, store, clock, observers: [{ decided: (event) => void events.push(event) }] }),
+    }
+  }
+
+  it('how long the store took, by the clock of the limiter', async () => {
+    const { clock, store, sync } = slow()
+    clock.advance(1_000)
+    const { events, limiter } = observed(store, clock)
+    await limiter.check('k')
+    await limiter.checkMany([{ key: 'k' }])
+    const here = observed(sync, clock)
+    here.limiter.checkSync('k')
+    await here.limiter.check('k')
+    expect([...events, ...here.events].map(({ durationMs }) => durationMs)).toEqual([5, 5, 5, 5])
+  })
+
+  it('the outcome of each limit, and that of all where the store said nothing', async () => {
+    const { clock, store } = slow()
+    const { events, limiter } = observed(store, clock)
+    await limiter.check('k', { cost: 2 })
+    await limiter.check('k')
+    await limiter.check('k', { cost: 3 })
+    const away = observed({ ...store, consume: () => Promise.reject(new StoreFailure('connection', 'no', 'away')) }, clock)
+    await away.limiter.check('k')
+    expect([...events, ...away.events].map(({ results }) => results)).toEqual([
+      [
+        { rule: 'wide', result: 'allowed' },
+        { rule: 'narrow', result: 'allowed' },
+      ],
+      [
+        { rule: 'wide', result: 'allowed' },
+        { rule: 'narrow', result: 'denied' },
+      ],
+      [
+        { rule: 'wide', result: 'allowed' },
+        { rule: 'narrow', result: 'impossible' },
+      ],
+      [
+        { rule: 'wide', result: 'undecided' },
+        { rule: 'narrow', result: 'undecided' },
+      ],
+    ])
+  })
+})
