@@ -130,8 +130,6 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
           })
         } else if (kind < 0.9) {
           const duration = draw() < 0.3 ? null : 1 + Math.floor(draw() * (draw() < 0.5 ? 1_000_000 : 30_000_000))
-          // What a blocked log is reported as is another test's (X6).
-          if (calls.some(({ limit }) => limit.algorithm.cells === 'log')) return
           await store.block?.(ids, duration, { now })
           for (const id of ids) reference.block(id, duration === null ? 0 : now + duration)
           met.count(duration === null ? 'unblocked' : 'block')
