@@ -13,6 +13,8 @@ export interface PipelineOptions {
 
 /** Kept connections to a server on the loopback address, asked in rounds. */
 export interface Pipeline {
+  /** Opens again what the server closed since the last round, as servers do with idle connections: before time is measured. */
+  revive(): Promise<void>
   /** Asks so many times; resolves with how often each status was answered, and rejects where a connection is lost. */
   round(count: number): Promise<ReadonlyMap<number, number>>
   close(): void
@@ -20,7 +22,7 @@ export interface Pipeline {
 
 /** Raw sockets instead of an HTTP client: asking must cost less than answering, or the client is what is measured. */
 export async function openPipeline({ port, connections, depth, requests }: PipelineOptions): Promise<Pipeline> {
-  const sockets: Socket[] = []
+  const sockets = new Set<Socket>()
   let statuses = new Map<number, number>()
   let [unsent, unanswered, next] = [0, 0, 0]
   let [finish, fail]: [() => void, (error: Error) => void] = [() => undefined, () => undefined]
@@ -36,7 +38,7 @@ export async function openPipeline({ port, connections, depth, requests }: Pipel
     }
     socket.write(batch.length === 1 ? (batch[0] as Buffer) : Buffer.concat(batch))
   }
-  for (let index = 0; index < connections; index += 1) {
+  const open = async (): Promise<void> => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     let answered = 0
     const reader = createResponseReader((status) => {
@@ -55,12 +57,22 @@ export async function openPipeline({ port, connections, depth, requests }: Pipel
       else send(socket, answered)
     })
     socket.on('error', (error) => fail(error))
-    socket.on('close', () => fail(new Error('the server closed a connection')))
+    socket.on('close', () => {
+      sockets.delete(socket)
+      fail(new Error('the server closed a connection'))
+    })
     await once(socket, 'connect')
-    sockets.push(socket)
+    sockets.add(socket)
   }
+  const revive = async (): Promise<void> => {
+    while (sockets.size < connections) await open()
+  }
+  await revive()
   return {
+    revive,
     round(count) {
+      // What was closed in between would never be answered.
+      if (sockets.size < connections) return Promise.reject(new Error('the server closed a connection before the round'))
       statuses = new Map()
       ;[unsent, unanswered] = [count, count]
       return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openPipeline } from '../src/pipeline.ts'
 import { createResponseReader } from '../src/response-reader.ts'
@@ -51,6 +51,32 @@ describe('a pipeline', () => {
       expect((statuses.get(200) ?? 0) + (statuses.get(429) ?? 0)).toBe(count)
       expect(Math.abs((statuses.get(200) ?? 0) - (statuses.get(429) ?? 0))).toBeLessThanOrEqual(1)
     }
+  })
+
+  it('a connection that the server closed while idle fails the next round at once, and is opened again by revive', async () => {
+    const connected: Socket[] = []
+    const server = createServer((_request, response) => void response.end('done'))
+    server.on('connection', (socket) => connected.push(socket))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => server.closeAllConnections())
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const pipeline = await openPipeline({ port, connections: 2, depth: 1, requests })
+    onTestFinished(() => pipeline.close())
+    await pipeline.round(4)
+    connected[0]?.destroy()
+    // The client hears of it in a turn of its own.
+    let failed: Error | undefined
+    while (failed === undefined)
+      failed = await pipeline.round(2).then(
+        () => undefined,
+        (error: Error) => error,
+      )
+    expect(failed.message).toContain('the server closed a connection')
+    await pipeline.revive()
+    expect((await pipeline.round(6)).get(200)).toBe(6)
+    expect(connected).toHaveLength(3)
   })
 
   it('rejects where the server closes a connection', async () => {

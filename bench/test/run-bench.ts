@@ -15,9 +15,11 @@ export interface Ended {
 /** Runs the built command; `npm test` builds before it tests. */
 export function bench(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } }, (error, out, err) => {
+    const child = execFile(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } }, (error, out, err) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
     })
+    // A test that ran out of time leaves no run behind; one that has ended hears nothing.
+    onTestFinished(() => void child.kill())
   })
 }
 
