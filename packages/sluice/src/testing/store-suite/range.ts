@@ -7,10 +7,14 @@ import { anyLimit } from '../any-limit.ts'
 import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
-const LIMITS = 40
 const STEPS = 10
 /** A little before the fixed date until which every instant is exact. */
 const LATE: Micros = 4_102_000_000_123_457
+
+/** Limits of each algorithm: as many as the differential test of the suite is long, for a wrapper adds nothing that depends on them. */
+function limitsOf({ options }: Bench): number {
+  return Math.ceil(Math.min(40, (options.differentialCalls ?? 100_000) / 2_500))
+}
 
 /** Whatever is accepted as a limit is decided exactly, alone, in groups and in lists, and changed under the key. */
 export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
@@ -18,7 +22,8 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     it.each(tags)(
       'X1: any %s decides as the kernel does: groups, lists, looks, refunds, penalties, blocks, changes',
       async (tag) => {
-        for (let made = 0; made < LIMITS; made += 1) await tryLimits(tags, tag, bench, seeded(1_000 * made + tags.indexOf(tag)), STEPS)
+        for (let made = 0; made < limitsOf(bench); made += 1)
+          await tryLimits(tags, tag, bench, seeded(1_000 * made + tags.indexOf(tag)), STEPS)
       },
       60_000,
     )
@@ -26,7 +31,7 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     it('X4: debt is carried through a change of limit in full', async (context) => {
       context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')
       const random = seeded(4)
-      for (let made = 0; made < LIMITS; made += 1) {
+      for (let made = 0; made < limitsOf(bench); made += 1) {
         const key = bench.fresh()
         let now = START + Math.floor(random() * 1_000_000)
         let limit = anyLimit('tb', random)
