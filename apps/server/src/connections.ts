@@ -2,8 +2,19 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type ConnectionCounts, extraConnections } from './connection-bound.ts'
+import type { ConnectionBounds } from './descriptor-limit.ts'
+import { say, sayEachMinute } from './say-each-minute.ts'
+import { slowReaders } from './slow-readers.ts'
 
-export interface Connections {
+export interface ConnectionOptions {
+  /** Default: without a bound. */
+  readonly bounds?: ConnectionBounds
+  /** Milliseconds in which an answer must be read; default 10,000. */
+  readonly readMs?: number
+}
+
+export interface Connections extends ConnectionCounts {
   /**
    * Takes no more connections, lets answers under way finish for at most that many milliseconds, then cuts the rest off.
    * @param turn resolves when all connections have arrived that were on their way; default: after two turns of the loop
@@ -29,12 +40,19 @@ const FEWEST_LOOKS = 10
 /** A kept connection on which nothing was asked for this long has most likely nothing on its way either. */
 const SILENCE_MS = 250
 const LOOK_EVERY_MS = 20
+const READ_MS = 10_000
+const LOOK_FOR_SLOW_MS = 250
+const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1 }
 
 /**
  * Has requests answered by `handle` and watches the answers under way, so that the server can stop without cutting them off; refuses what is
- * no HTTP.
+ * no HTTP, cuts off who does not read, and answers above a bound of connections only for health.
  */
-export function watchConnections(server: Server, handle: RequestListener): Connections {
+export function watchConnections(
+  server: Server,
+  handle: RequestListener,
+  { bounds = UNBOUNDED, readMs = READ_MS }: ConnectionOptions = {},
+): Connections {
   /** With the time of the last answer, or of its beginning. */
   const sockets = new Map<Socket, number>()
   /** Connections and requests so far. */
@@ -47,8 +65,25 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
   const newest = new WeakMap<Duplex, IncomingMessage>()
   const refused = new WeakSet<Duplex>()
   let draining = false
+  let turnedAway = 0
+  const extras = extraConnections(bounds.served, bounds.extra, (socket) => underWay.has(socket))
+  const isFull = sayEachMinute((count, again) => {
+    const found = `${count} connection${count === 1 ? '' : 's'}${again ? ' in the last minute' : ''} found all ${bounds.served} taken`
+    say(`${found} (--max-connections): above it only health is answered`)
+  })
+  const slow = slowReaders(underWay, readMs)
+  const watching = setInterval(
+    () => slow(performance.now()).forEach((socket) => socket.destroy()),
+    Math.min(LOOK_FOR_SLOW_MS, readMs),
+  ).unref()
+  server.once('close', () => clearInterval(watching))
   server.on('connection', (socket) => {
     arrived += 1
+    if (sockets.size - extras.size >= bounds.served) {
+      turnedAway += 1
+      isFull()
+      extras.add(socket)
+    }
     sockets.set(socket, performance.now())
     socket.once('close', () => sockets.delete(socket))
   })
@@ -68,6 +103,7 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
     newest.set(request.socket, request)
     response.on('close', over)
     if (draining) response.shouldKeepAlive = false
+    if (extras.has(request.socket) && extras.refuse(request, response)) return
     if (held === undefined) handle(request, response)
     else held.push(() => handle(request, response))
   })
@@ -110,6 +146,12 @@ export function watchConnections(server: Server, handle: RequestListener): Conne
     clearInterval(looking)
   }
   return {
+    get open() {
+      return sockets.size
+    },
+    get turnedAway() {
+      return turnedAway
+    },
     async drain(ms, turn = twoTurns, portClosed = () => {}) {
       draining = true
       // A connection that is kept for the next request would keep the server.

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster'
 import { readHosts } from '../allowed-hosts.ts'
 import { listenOf } from '../arguments.ts'
+import { connectionBounds, DEFAULT_CONNECTIONS } from '../descriptor-limit.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { wholeNumber } from '../given.ts'
 import { readPolicy } from '../read-policy.ts'
@@ -26,6 +27,10 @@ export const serveVerb: Verb = {
       does: 'another host that requests may name, beside localhost and loopback addresses; on other addresses any may, unless this is given',
       repeat: true,
     },
+    'max-connections': {
+      value: 'N',
+      does: `connections that each process serves, default ${DEFAULT_CONNECTIONS}; above it only /livez and /readyz are answered`,
+    },
     demo: { does: 'a small backend behind the policy, by default that of Rate Limiting at Scale' },
   },
   examples: ['serve --demo', 'serve policy.yaml --store redis://127.0.0.1:6379 --workers 2'],
@@ -37,6 +42,9 @@ export const serveVerb: Verb = {
     const options = {
       listen: listenOf(given.text('listen'), process.env['PORT'], adminTokenFile !== undefined),
       demo: given.switch('demo'),
+      connections: connectionBounds(
+        given.text('max-connections') === undefined ? undefined : wholeNumber(given, 'max-connections', 1, 1, 1_000_000),
+      ),
       allowedHosts: readHosts(given.texts('allowed-host')),
       ...(policy === undefined ? {} : { policy }),
       ...(store === undefined ? {} : { store }),

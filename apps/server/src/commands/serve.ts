@@ -7,7 +7,9 @@ import { admits, readAdminToken } from '../admin.ts'
 import { hostsAllowed } from '../allowed-hosts.ts'
 import { isLoopback } from '../arguments.ts'
 import { type Counted, countedBy } from '../busiest-keys.ts'
+import { connectionMetrics } from '../connection-bound.ts'
 import { watchConnections } from '../connections.ts'
+import type { ConnectionBounds } from '../descriptor-limit.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { holdOverrides, takeOverride } from '../held-overrides.ts'
 import { holdPolicy, inOneLine } from '../held-policy.ts'
@@ -19,6 +21,7 @@ import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
 import { reloading, takeOver } from '../reloading.ts'
 import { serviceMetrics } from '../service-metrics.ts'
+import { say } from '../say-each-minute.ts'
 import { createService } from '../service.ts'
 import { guardSite } from '../site-guard.ts'
 import { tokenRefusals } from '../token-refusals.ts'
@@ -35,6 +38,7 @@ export interface ServeOptions {
   readonly listen: { readonly host: string; readonly port: number }
   readonly demo: boolean
   readonly adminTokenFile?: string
+  readonly connections: ConnectionBounds
   /** Hosts that requests may name beside those of this machine. */
   readonly allowedHosts: readonly string[]
 }
@@ -46,7 +50,10 @@ const CLOSE_MS = 500
 
 /** Milliseconds a request may take to arrive: an answer takes no more than a deadline, so a slow question only holds a connection. */
 const ARRIVAL_MS = 10_000
-const LOOK_FOR_LATE_MS = 1_000
+/** What is late is closed half a second after it was found, and that within a second of the limit. */
+const LOOK_FOR_LATE_MS = 250
+/** Connections that may wait to be accepted; the system may allow fewer. */
+const BACKLOG = 4_096
 /** Longer than the proxies of docs/service.md keep a connection: who closes first must not be the one that is asked. */
 const KEEP_ALIVE_MS = 125_000
 
@@ -72,6 +79,7 @@ export async function serve(options: ServeOptions): Promise<void> {
         () => around,
       ),
       ...(admission === undefined ? [] : refusals.metrics),
+      ...connectionMetrics(() => connections),
     ],
   })
   const metrics = { ...decisions, text: () => decisions.text() + tokens.text() }
@@ -117,7 +125,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const { host, port } = options.listen
   const { allowedHosts } = options
   const hosts = isLoopback(host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
-  const connections = watchConnections(server, guardSite(hosts, service))
+  const connections = watchConnections(server, guardSite(hosts, service), { bounds: options.connections })
   try {
     await listening(server, host, port)
   } catch (error) {
@@ -127,6 +135,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
   if (speaks) {
+    if (options.connections.warning !== undefined) say(options.connections.warning)
     warn(first)
     process.stdout.write(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
     process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
@@ -185,7 +194,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT or --listen to another' : error.message
       reject(new CommandFailure(EXIT.failed, `cannot listen on ${host}:${port}: ${why}`, { cause: error }))
     })
-    server.listen(port, host, resolve)
+    server.listen({ port, host, backlog: BACKLOG }, resolve)
   })
 }
 

@@ -1,5 +1,5 @@
 /** Gauges that workers hold parts of; of the others, such as a bound or a state, each worker tells the same, and the largest stands. */
-const PARTS: ReadonlySet<string> = new Set(['sluice_keys', 'sluice_lease_tokens'])
+const PARTS: ReadonlySet<string> = new Set(['sluice_keys', 'sluice_lease_tokens', 'sluice_connections'])
 
 interface Family {
   readonly head: string[]

@@ -1,0 +1,160 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type Running, serve } from './command.ts'
+
+const CONNECTIONS = 10_000
+const ROUNDS = 3
+/** The last of the service's limits: a request has this long to arrive, an answer to be read. */
+const LIMIT_MS = 10_000
+const BACK_MS = 1_000
+const MB = 1_048_576
+/** Lets the service collect its garbage at a signal: what it has not collected yet is not what it keeps. */
+const COLLECTS = `data:text/javascript,${encodeURIComponent(
+  "import v8 from 'node:v8'; import vm from 'node:vm'; v8.setFlagsFromString('--expose-gc'); const collect = vm.runInNewContext('gc'); process.on('SIGUSR2', () => { collect(); collect(); console.log('collected') })",
+)}`
+const POST = 'POST /v1/check HTTP/1.1\r\nHost: localhost\r\n'
+
+/** What a client that means no good does with its connection: bytes at once, and what follows. */
+const KINDS: readonly { readonly name: string; readonly text: string; readonly after?: (socket: Socket) => void }[] = [
+  { name: 'half-sent', text: `${POST}Content-Length: 900000\r\n\r\n{"path":"/` },
+  { name: 'aborted', text: `${POST}Content-Length: 50\r\n\r\n{"pat`, after: (socket) => socket.resetAndDestroy() },
+  { name: 'malformed', text: `${POST}Transfer-Encoding: chunked\r\n\r\nZZ\r\n` },
+  {
+    name: 'slow',
+    text: 'GET /live',
+    after: (socket) => {
+      const timer = setInterval(() => socket.write('z'), 3_000)
+      socket.once('close', () => clearInterval(timer))
+    },
+  },
+]
+
+function open(url: string, index: number): Promise<Socket> {
+  const { port } = new URL(url)
+  const { text, after } = KINDS[index % KINDS.length] as (typeof KINDS)[number]
+  return new Promise((resolve) => {
+    // Several addresses, since one has too few ports for all rounds.
+    const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress: `127.0.1.${1 + (index % 50)}`, allowHalfOpen: true })
+    socket.on('error', () => resolve(socket))
+    socket.once('connect', () =>
+      socket.write(text, () => {
+        if (after === undefined) socket.resume()
+        else after(socket)
+        resolve(socket)
+      }),
+    )
+  })
+}
+
+/** Asks for health on new connections, one after the other, until stopped: the statuses, and the longest that one took. */
+function probing(url: string): () => Promise<{ asked: number; bad: unknown[]; longestMs: number }> {
+  const found = { asked: 0, bad: [] as unknown[], longestMs: 0 }
+  const state = { running: true }
+  const done = (async () => {
+    while (state.running) {
+      const started = performance.now()
+      const status = await fetch(`${url}/livez`, { headers: { connection: 'close' } }).then(
+        (answer) => answer.status,
+        (error: unknown) => error,
+      )
+      found.asked += 1
+      if (status !== 200) found.bad.push(status)
+      found.longestMs = Math.max(found.longestMs, performance.now() - started)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })()
+  return async () => {
+    state.running = false
+    await done
+    return found
+  }
+}
+
+describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', () => {
+  let service: Running
+  beforeAll(async () => {
+    service = await serve(['--demo'], { NODE_OPTIONS: `--import=${COLLECTS}` })
+  })
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0)
+  })
+  const descriptors = (): number => readdirSync(`/proc/${service.pid}/fd`).length
+  const rss = (): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1]) * 1_024
+
+  it('leave health answered throughout, give back every descriptor, and no memory is lost', { timeout: 300_000 }, async () => {
+    const before = descriptors()
+    const memory: number[] = []
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const stop = probing(service.url)
+      const sockets: Socket[] = []
+      onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+      let highest = 0
+      for (let begun = 0; begun < CONNECTIONS; begun += 500) {
+        const some = Array.from({ length: 500 }, (_, index) => open(service.url, begun + index))
+        sockets.push(...(await Promise.all(some)))
+        highest = Math.max(highest, descriptors())
+      }
+      const opened = performance.now()
+      await expect.poll(descriptors, { timeout: 60_000, interval: 50 }).toBeLessThanOrEqual(before + 2)
+      const back = performance.now() - opened
+      const { asked, bad, longestMs } = await stop()
+      for (const socket of sockets) socket.destroy()
+      process.kill(service.pid, 'SIGUSR2')
+      await expect.poll(() => service.output().split('collected').length - 1, { timeout: 10_000 }).toBe(round)
+      memory.push(rss())
+      process.stdout.write(
+        `round ${round}: ${CONNECTIONS} connections, at most ${highest} descriptors, back ${Math.round(back)} ms after the last was opened; ` +
+          `${asked} probes of /livez, ${bad.length} not 200, the longest ${Math.round(longestMs)} ms; RSS ${((memory.at(-1) as number) / MB).toFixed(1)} MB after a collection\n`,
+      )
+      expect(bad).toEqual([])
+      // What a probe had to wait is the machine's part: once until the last was accepted, once until it was closed.
+      expect(back).toBeLessThanOrEqual(LIMIT_MS + BACK_MS + 2 * longestMs)
+    }
+    expect(memory[ROUNDS - 1]).toBeLessThanOrEqual((memory[0] as number) + 10 * MB)
+  })
+})
+
+describe.skipIf(process.platform !== 'linux')('S1: the default bound', () => {
+  it('admits 10,000 idle connections, answers them and health, and turns others away', { timeout: 300_000 }, async () => {
+    const service = await serve(['--demo'])
+    const idle: Socket[] = []
+    try {
+      const { port } = new URL(service.url)
+      const ask = (path: string, local: string): Promise<[Socket, string]> =>
+        new Promise((resolve, reject) => {
+          const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress: local }, () =>
+            socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
+          )
+          socket.once('error', reject)
+          socket.once('data', (data: Buffer) => resolve([socket, data.toString()]))
+        })
+      for (let begun = 0; begun < CONNECTIONS; begun += 250) {
+        const some = await Promise.all(Array.from({ length: 250 }, (_, index) => ask('/livez', `127.0.1.${1 + (index % 50)}`)))
+        for (const [socket, answer] of some) {
+          expect(answer).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: keep-alive\r\n/s)
+          idle.push(socket)
+        }
+      }
+      for (const [path, status] of [
+        ['/livez', 200],
+        ['/readyz', 200],
+        ['/v1/overview', 503],
+      ] as const) {
+        const [socket, answer] = await ask(path, '127.0.1.77')
+        expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*\r\nConnection: close\r\n`, 's'))
+        socket.destroy()
+      }
+      const kept = idle[7] as Socket
+      const answer = new Promise<string>((resolve) => kept.once('data', (data: Buffer) => resolve(data.toString())))
+      kept.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      const text = await answer
+      process.stdout.write(`${idle.length} idle connections; ${/^sluice_connections\w* \d+$/gm.exec(text)?.[0] ?? 'no metric'}\n`)
+      expect(text).toContain('\nsluice_connections_refused_total 3\n')
+      expect(service.output()).toContain('1 connection found all 10000 taken (--max-connections): above it only health is answered\n')
+    } finally {
+      for (const socket of idle) socket.destroy()
+      await service.stop()
+    }
+  })
+})
