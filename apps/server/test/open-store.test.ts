@@ -45,7 +45,9 @@ describe('a server that takes connections and says nothing', () => {
 
   it('ends serve in one line, after seconds', async () => {
     const ran = await Promise.all(
-      ['redis', 'postgres'].map((scheme) => run(['serve', '--demo', '--store', `${scheme}://u:secret@${address}`], { PORT: '0' })),
+      ['redis', 'postgres'].map((scheme) =>
+        run(['serve', '--demo', '--require-store', '--store', `${scheme}://u:secret@${address}`], { PORT: '0' }),
+      ),
     )
     for (const { code, stdout, stderr } of ran) {
       expect([code, stdout]).toEqual([2, ''])

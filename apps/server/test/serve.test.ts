@@ -157,12 +157,16 @@ describe('serve refuses to start with one line', () => {
     ['postgres://user:secret@127.0.0.1:1/db', 2, 'store postgres://user:***@127.0.0.1:1/db cannot be reached'],
     ['redis+cluster://user:secret@127.0.0.1:1', 2, 'store redis+cluster://user:***@127.0.0.1:1 cannot be reached'],
     ['redis+sentinel://user:secret@127.0.0.1:1/primary', 2, 'store redis+sentinel://user:***@127.0.0.1:1/primary cannot be reached'],
-    ['redis://user:top@secret@127.0.0.1:1', 2, 'store redis://user:***@127.0.0.1:1 cannot be reached'],
-    ['redis://user:1/secret@127.0.0.1:1', 2, 'store redis://*** cannot be reached'],
-    ['redis://127.0.0.1:1?password=secret', 2, 'store redis://127.0.0.1:1?*** cannot be reached'],
+    ['redis://user:top@secret@127.0.0.1:1', 3, 'store redis://user:***@127.0.0.1:1 is not the URL of a store'],
+    ['redis://user:1/secret@127.0.0.1:1', 3, 'store redis://*** is not the URL of a store'],
+    [
+      'redis://127.0.0.1:1?password=secret',
+      3,
+      'store redis://127.0.0.1:1?*** has the unknown parameter password: expected tls, ca, cert, key',
+    ],
     ['mysql://127.0.0.1', 3, 'unknown kind; expected memory:'],
   ])('for the store %s', async (store, code, line) => {
-    const ran = await run(['serve', '--demo', '--store', store], { PORT: '0' })
+    const ran = await run(['serve', '--demo', '--require-store', '--store', store], { PORT: '0' })
     expect([ran.code, ran.stdout]).toEqual([code, ''])
     expect(ran.stderr).toContain(line)
     expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1)

@@ -10,9 +10,9 @@ export function findRedis(): Found {
   return findBinary('redis-server', [], 'redis-server')
 }
 
-/** A private redis-server on a free port of the loopback address, nothing kept on disk. */
-export async function startRedis(binary: string, extra: readonly string[] = []): Promise<Engine> {
-  const port = await freePort()
+/** A private redis-server on a port of the loopback address, by default a free one; nothing is kept on disk. */
+export async function startRedis(binary: string, extra: readonly string[] = [], fixedPort?: number): Promise<Engine> {
+  const port = fixedPort ?? (await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder, ...extra]
   return startEngine(binary, args, {

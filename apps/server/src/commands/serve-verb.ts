@@ -17,6 +17,7 @@ export const serveVerb: Verb = {
   flags: {
     listen: { value: 'HOST:PORT', does: 'default 127.0.0.1:8080, or PORT from the environment' },
     store: { value: 'URL', does: "memory:, redis://..., postgres://..., pglite:DIR; default the policy's, else memory:" },
+    'require-store': { does: 'end with exit code 2 where the store cannot be reached, instead of serving and trying again' },
     workers: { value: 'N', does: 'processes that share the port and the store, default 1; more need a store that they share' },
     'admin-token-file': {
       value: 'FILE',
@@ -42,6 +43,7 @@ export const serveVerb: Verb = {
     const options = {
       listen: listenOf(given.text('listen'), process.env['PORT'], adminTokenFile !== undefined),
       demo: given.switch('demo'),
+      requireStore: given.switch('require-store'),
       connections: connectionBounds(
         given.text('max-connections') === undefined ? undefined : wholeNumber(given, 'max-connections', 1, 1, 1_000_000),
       ),

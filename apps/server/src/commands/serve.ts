@@ -16,7 +16,7 @@ import { holdPolicy, inOneLine } from '../held-policy.ts'
 import { createIdentities } from '../identities.ts'
 import { createLive } from '../live.ts'
 import { surrounded } from '../stores/around.ts'
-import { openStore } from '../stores/open-store.ts'
+import { openServing } from '../stores/serving-store.ts'
 import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
 import { reloading, takeOver } from '../reloading.ts'
@@ -37,6 +37,8 @@ export interface ServeOptions {
   readonly store?: string
   readonly listen: { readonly host: string; readonly port: number }
   readonly demo: boolean
+  /** Whether a store that is away ends the service before it begins. */
+  readonly requireStore: boolean
   readonly adminTokenFile?: string
   readonly connections: ConnectionBounds
   /** Hosts that requests may name beside those of this machine. */
@@ -66,9 +68,18 @@ export async function serve(options: ServeOptions): Promise<void> {
   let readAgain = (): void => {}
   process.on('SIGHUP', () => readAgain())
   const chosen = options.store ?? first.store ?? 'memory:'
-  const { store: opened, name, keeps, close } = await openStore(chosen)
   const group = workerGroup()
   const speaks = group?.speaks !== false
+  const {
+    store: opened,
+    name,
+    keeps,
+    close,
+  } = await openServing(chosen, {
+    policyFile: options.store === undefined ? file : undefined,
+    required: options.requireStore,
+    speaks,
+  })
   const tokens = tokenCounts()
   const identities = createIdentities(file, first, tokens.count, (line) => (speaks ? process.stderr.write(`sluice: ${line}\n`) : undefined))
   const decisions = prometheusMetrics({
@@ -132,6 +143,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     await close()
     throw error
   }
+  // Whoever reads the lines below may end the service at once.
+  const ended = group === undefined ? stopped() : stoppedByPrimary(group)
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
   if (speaks) {
@@ -150,7 +163,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     override: (change: RelayedOverride) => adopt(engine, change),
   }
   group?.join({ metrics: () => metrics.text(), ready, top: () => JSON.stringify(countedHere()) }, takes)
-  await (group === undefined ? stopped() : stoppedByPrimary(group))
+  await ended
   draining = true
   watched.close()
   identities.close()

@@ -1,9 +1,11 @@
+import { storeParameterMistake } from 'sluice/policy'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { memory } from './memory.ts'
 import type { Opening, OpenStore } from './opening.ts'
 import { pglite } from './pglite.ts'
 import { postgres } from './postgres.ts'
 import { redis } from './redis.ts'
+import { isSetupError } from './setup-error.ts'
 import { withoutPassword, withoutSecrets } from './store-name.ts'
 
 export interface OpenOptions {
@@ -11,6 +13,19 @@ export interface OpenOptions {
   readonly startMs?: number
   /** Keeps everything apart from what else is in the store, under a name of small letters, digits and `_`: a prefix, or a schema. */
   readonly space?: string
+  /** Where files that the URL names are looked for; default the working directory. */
+  readonly folder?: string
+}
+
+export interface BeginOptions extends OpenOptions {
+  /** Called when the store is reached after it was away. */
+  onReached(): void
+}
+
+/** A store that may be away: it is tried again until it is reached or closed. */
+export interface BegunStore extends OpenStore {
+  /** Why it is not reached, without a password; undefined where it is. */
+  readonly away: string | undefined
 }
 
 const ALLOWED =
@@ -18,8 +33,11 @@ const ALLOWED =
 /** Milliseconds a store may take until it has answered for the first time. */
 const START_MS = 5_000
 const CONNECT_MS = 2_000
+const SHORTEST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 5_000
+type Opener = (url: string, connectMs: number, space: string | undefined, folder: string) => Promise<Opening>
 /** By scheme; a client may take that many milliseconds to connect. */
-const OPENERS: ReadonlyMap<string, (url: string, connectMs: number, space: string | undefined) => Promise<Opening>> = new Map([
+const OPENERS: ReadonlyMap<string, Opener> = new Map<string, Opener>([
   ['memory', async () => memory()],
   ['redis', redis],
   ['rediss', redis],
@@ -27,37 +45,102 @@ const OPENERS: ReadonlyMap<string, (url: string, connectMs: number, space: strin
   ['redis+sentinel', redis],
   ['postgres', postgres],
   ['postgresql', postgres],
-  ['pglite', (url: string, _connectMs: number, space: string | undefined) => pglite(url.slice('pglite:'.length), space)],
+  ['pglite', (url, _connectMs, space) => pglite(url.slice('pglite:'.length), space)],
 ])
 
 /**
  * Opens the store a URL names and waits until it can decide.
  * @throws CommandFailure exit 3 for a URL of no known kind, exit 2 where the server cannot be reached or does not answer in time
  */
-export async function openStore(url: string, { startMs = START_MS, space }: OpenOptions = {}): Promise<OpenStore> {
+export async function openStore(url: string, options: OpenOptions = {}): Promise<OpenStore> {
+  const { opened, reach, failureOf } = await prepare(url, options)
+  try {
+    await reach()
+  } catch (error) {
+    await opened.close()
+    throw failureOf(error)
+  }
+  return opened
+}
+
+/**
+ * As `openStore`; a server that is away is no failure: the store is given as it is, and tried again for as long as it takes.
+ * @throws CommandFailure exit 3 as `openStore`, exit 2 where the server refuses this service, which waiting does not mend
+ */
+export async function beginStore(url: string, options: BeginOptions): Promise<BegunStore> {
+  const { opened, reach, failureOf } = await prepare(url, options)
+  try {
+    await reach()
+    return { ...opened, away: undefined }
+  } catch (error) {
+    if (isSetupError(error)) {
+      await opened.close()
+      throw failureOf(error)
+    }
+    const retrying = retry(reach, options.onReached)
+    const close = async (): Promise<void> => {
+      retrying.stop()
+      await opened.close()
+    }
+    return { ...opened, close, away: failureOf(error).message }
+  }
+}
+
+interface Prepared {
+  readonly opened: OpenStore
+  /** Rejects with what the client says. */
+  reach(): Promise<void>
+  failureOf(error: unknown): CommandFailure
+}
+
+async function prepare(url: string, { startMs = START_MS, space, folder = '.' }: OpenOptions): Promise<Prepared> {
   const name = withoutPassword(url)
   const open = OPENERS.get(/^([a-z+]+):/.exec(url)?.[1] ?? '')
   if (open === undefined) throw new CommandFailure(EXIT.usage, `store ${name}: unknown kind; expected ${ALLOWED}`)
-  const unreachable = (error: unknown): CommandFailure => {
+  const mistake = storeParameterMistake(url)
+  if (mistake !== undefined) throw new CommandFailure(EXIT.usage, `store ${name} ${mistake}`)
+  const failureOf = (error: unknown): CommandFailure => {
+    if (error instanceof CommandFailure) return error
     const why = error instanceof Error ? (error.message.split('\n')[0] as string) : String(error)
     return new CommandFailure(EXIT.unreachable, `store ${name} cannot be reached: ${withoutSecrets(why, url)}`, { cause: error })
   }
-  const { store, keeps, begin, reason, migrate, discard, close } = await open(url, Math.min(CONNECT_MS, startMs), space).catch(
-    (error: unknown) => {
-      throw unreachable(error)
-    },
-  )
-  const deadline = performance.now() + startMs
-  try {
-    await within(
-      startMs,
-      begin().then(() => store.ready({ deadline })),
-    )
-  } catch (error) {
-    await close()
-    throw unreachable(reason?.() ?? error)
+  const opening = await open(url, Math.min(CONNECT_MS, startMs), space, folder).catch((error: unknown) => {
+    throw failureOf(error)
+  })
+  const { begin, reason, ...opened } = opening
+  const reach = async (): Promise<void> => {
+    const deadline = performance.now() + startMs
+    try {
+      await within(
+        startMs,
+        begin().then(() => opened.store.ready({ deadline })),
+      )
+    } catch (error) {
+      throw reason?.() ?? error
+    }
   }
-  return { store, name, keeps, ...(migrate === undefined ? {} : { migrate }), discard, close }
+  return { opened: { ...opened, name }, reach, failureOf }
+}
+
+/** Tries until it succeeds or is stopped, more seldom each time. */
+function retry(reach: () => Promise<void>, onReached: () => void): { stop(): void } {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  const again = (pause: number): void => {
+    timer = setTimeout(() => {
+      reach().then(
+        () => (stopped ? undefined : onReached()),
+        () => (stopped ? undefined : again(Math.min(LONGEST_PAUSE_MS, 2 * pause))),
+      )
+    }, pause)
+  }
+  again(SHORTEST_PAUSE_MS)
+  return {
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
 }
 
 /** A server that is stopped takes connections and says nothing; no client's own bounds cover all of that. */

@@ -4,6 +4,8 @@ export interface OpenStore {
   readonly store: Store
   /** The URL as it may be printed: without a password. */
   readonly name: string
+  /** What is probably not meant about the server, once it is reached, one line each; empty where it does not say. */
+  advise?(): Promise<readonly string[]>
   /** What a reader must know about keeping and sharing of states. */
   readonly keeps: string
   /** Makes or updates the tables, where there are some, and on request the function of the article. */
@@ -16,7 +18,7 @@ export interface OpenStore {
 
 /** A store with its client, before it was asked for anything. */
 export interface Opening extends Omit<OpenStore, 'name'> {
-  /** Connects, and makes the tables where there are some. */
+  /** Connects, and makes the tables where there are some; called again where it failed. */
   begin(): Promise<void>
   /** What the client said last, where that tells more than what it rejects with. */
   reason?(): Error | undefined

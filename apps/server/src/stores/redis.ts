@@ -1,21 +1,27 @@
 import type { Cluster, Redis } from 'ioredis'
 import { parseStoreUrl, type StoreUrl } from 'sluice/policy'
+import { resolve } from 'node:path'
 import { CommandFailure, EXIT } from '../failure.ts'
+import { readRegular } from '../regular-file.ts'
 import { type Opening, SILENCE_MS } from './opening.ts'
+import { withoutPassword } from './store-name.ts'
 
 const LONGEST_PAUSE_MS = 250
 
 /** One server, one that sentinels watch, or a cluster: by a client that neither queues while the server is away nor sends anything twice. */
-export async function redis(url: string, connectMs: number, space: string | undefined): Promise<Opening> {
+export async function redis(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
   const place = parseStoreUrl(url)
-  if (place === undefined) throw new CommandFailure(EXIT.usage, 'the URL of the store is not one: expected redis://HOST:PORT/DATABASE')
-  const [{ ioredis, redisStore }, client] = await Promise.all([import('sluice/redis'), clientOf(place, connectMs)])
+  if (place === undefined)
+    throw new CommandFailure(EXIT.usage, `store ${withoutPassword(url)} is not the URL of a store: expected redis://HOST:PORT/DATABASE`)
+  const [{ ioredis, redisStore }, client] = await Promise.all([import('sluice/redis'), clientOf(place, connectMs, folder)])
   let lastError: Error | undefined
   client.on('error', (error: Error) => (lastError = error))
   return {
     store: redisStore({ client: ioredis(client), ...(space === undefined ? {} : { prefix: `${space}:` }) }),
     keeps: `limits are shared by all processes on ${SHARED.get(place.scheme) ?? 'this server'}`,
-    begin: () => client.connect(),
+    // It goes on connecting by itself once it has begun.
+    begin: async () => (client.status === 'wait' || client.status === 'end' ? client.connect() : undefined),
+    advise: () => adviceOn(client),
     reason: () => lastError,
     // A state is a key of its own, and goes when it is reset.
     discard: async () => {},
@@ -28,10 +34,10 @@ const SHARED: ReadonlyMap<string, string> = new Map([
   ['redis+sentinel', 'the primary that these sentinels name'],
 ])
 
-async function clientOf(place: StoreUrl, connectMs: number): Promise<Redis | Cluster> {
+async function clientOf(place: StoreUrl, connectMs: number, folder: string): Promise<Redis | Cluster> {
   const driver = await import('ioredis')
   const { hosts, primary } = place
-  const options = { ...optionsOf(place, connectMs), lazyConnect: true }
+  const options = { ...optionsOf(place, connectMs, tlsOf(place, folder)), lazyConnect: true }
   if (place.scheme === 'redis+cluster') {
     return new driver.Cluster([...hosts], {
       lazyConnect: true,
@@ -49,10 +55,12 @@ async function clientOf(place: StoreUrl, connectMs: number): Promise<Redis | Clu
     name: primary ?? '',
     sentinelRetryStrategy: pause,
     failoverDetector: true,
+    // Without these it would speak to sentinels, and to the primary that they name, in clear.
+    ...('tls' in options ? { sentinelTLS: options.tls, enableTLSForSentinelMode: true } : {}),
   })
 }
 
-function optionsOf({ scheme, username, password, database, parameters }: StoreUrl, connectMs: number) {
+function optionsOf({ username, password, database }: StoreUrl, connectMs: number, tls: TlsFiles | undefined) {
   return {
     connectTimeout: connectMs,
     socketTimeout: SILENCE_MS,
@@ -63,8 +71,49 @@ function optionsOf({ scheme, username, password, database, parameters }: StoreUr
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...(database === undefined ? {} : { db: Number(database) }),
-    ...(scheme === 'rediss' || parameters.get('tls') === 'true' ? { tls: {} } : {}),
+    ...(tls === undefined ? {} : { tls }),
   }
+}
+
+/** In the form of `tls.connect`; what is not there is the system's. */
+interface TlsFiles {
+  readonly ca?: Buffer
+  readonly cert?: Buffer
+  readonly key?: Buffer
+}
+
+/** @throws CommandFailure exit 3 for a file that cannot be read */
+function tlsOf({ scheme, parameters }: StoreUrl, folder: string): TlsFiles | undefined {
+  if (scheme !== 'rediss' && parameters.get('tls') !== 'true') return undefined
+  const files = ['ca', 'cert', 'key'].flatMap((name): [string, Buffer][] => {
+    const file = parameters.get(name)
+    if (file === undefined) return []
+    try {
+      return [[name, readRegular(resolve(folder, file))]]
+    } catch (error) {
+      throw new CommandFailure(EXIT.usage, `store: ${name} ${file} cannot be read: ${(error as Error).message}`, { cause: error })
+    }
+  })
+  return Object.fromEntries(files)
+}
+
+/** What the server, or each primary of a cluster, says of itself; nothing where this account may not ask. */
+async function adviceOn(client: Redis | Cluster): Promise<readonly string[]> {
+  const nodes = 'nodes' in client ? client.nodes('master') : [client]
+  const texts = await Promise.all(nodes.map((node) => node.info().catch(() => '')))
+  return [...new Set(texts.flatMap(adviceFrom))]
+}
+
+function adviceFrom(info: string): string[] {
+  const [role, readOnly, policy] = ['role', 'slave_read_only', 'maxmemory_policy'].map(
+    (name) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1],
+  )
+  const replica = 'is a read-only replica, which can decide nothing; name its primary'
+  const evicting = `has maxmemory-policy ${policy ?? ''}: what it evicts forgets what keys have used, and denied keys pass; set noeviction`
+  return [
+    ...(role === 'slave' && readOnly === '1' ? [replica] : []),
+    ...(policy !== undefined && policy !== 'noeviction' ? [evicting] : []),
+  ]
 }
 
 /** Full jitter: clients that were cut off together do not return together. */

@@ -1,3 +1,5 @@
+import { storeParameterMistake } from './store-parameters.ts'
+
 /** Where a store is, read from its URL. Whether a program can open it is the program's to say. */
 export interface StoreUrl {
   /** What stands before the first colon, in lower case; `postgresql` is read as `postgres`. */
@@ -59,6 +61,7 @@ export function parseStoreUrl(text: string): StoreUrl | undefined {
   const match = /^([a-z+]+):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
   const scheme = SCHEMES.get(match?.[1] ?? '')
   if (match === null || scheme === undefined || text.length > LONGEST || /\s/.test(text)) return undefined
+  if (storeParameterMistake(text) !== undefined) return undefined
   const [, , credentials, authority = '', path = '', query = ''] = match
   const hosts = hostsOf(authority, scheme)
   const login = credentials === undefined ? {} : loginOf(credentials)

@@ -9,14 +9,18 @@ import { IDENTIFIER_MODES, IDENTIFIERS } from './native-shape.ts'
 import type { IdentifierChoice, PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
 import { flatMapSliced, type Sliced } from './sliced.ts'
+import { storeParameterMistake } from './store-parameters.ts'
 import { parseStoreUrl, STORE_FORM, type StoreUrl } from './store-url.ts'
 
 /** The `store` of a policy. A wrong one is not shown: it may hold a password. */
 function readStore(fields: Fields, issues: Issues): StoreUrl | undefined {
   const node = fields.node('store')
   if (node === undefined) return undefined
-  const store = node.kind === 'scalar' && node.type === 'text' ? parseStoreUrl(node.text) : undefined
-  if (store === undefined) issues.add(node.at, 'store', `store is not the URL of a store: expected ${STORE_FORM}`, { allowed: STORE_FORM })
+  const text = node.kind === 'scalar' && node.type === 'text' ? node.text : ''
+  const [store, mistake] = [parseStoreUrl(text), storeParameterMistake(text)]
+  if (mistake !== undefined) issues.add(node.at, 'store', `store ${mistake}`)
+  else if (store === undefined)
+    issues.add(node.at, 'store', `store is not the URL of a store: expected ${STORE_FORM}`, { allowed: STORE_FORM })
   return store
 }
 

@@ -1,0 +1,128 @@
+import { findPostgres, findRedis, startPostgres, startRedis } from '@sluice/scripts/engines'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { type Running, run, serve } from './command.ts'
+import { policyFiles } from './policy-file.ts'
+import { exchange } from './raw.ts'
+
+const policyFile = policyFiles()
+const policyOf = (failure: string): string =>
+  policyFile(
+    `version: 1\nfailure: { deadline: 1s, policy: ${failure} }\nrules:\n  - { name: a, key: ["header:x-a"], rate: 1/h, burst: 2 }\n`,
+  )
+const engines = inject('engines')
+const redis = engines.redis === undefined ? { missing: 'no engine' } : findRedis()
+const path = 'path' in redis ? redis.path : ''
+
+async function started(args: readonly string[]): Promise<Running> {
+  const service = await serve(args)
+  onTestFinished(async () => void (await service.stop()))
+  return service
+}
+
+async function readiness(url: string): Promise<[number, string]> {
+  const answer = await fetch(`${url}/readyz`)
+  return [answer.status, ((await answer.json()) as { status: string }).status]
+}
+
+const checkAt = async (url: string): Promise<{ outcome: string; allowed: boolean; source: string }> =>
+  (await (await fetch(`${url}/v1/check`, { method: 'POST', body: '{"key":"k","limit":"a"}' })).json()) as never
+
+describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start', () => {
+  it.each([
+    ['deny', [503, 'unavailable'], { outcome: 'undecided', allowed: false }],
+    ['allow', [200, 'degraded'], { outcome: 'undecided', allowed: true }],
+    ['local', [200, 'degraded'], { outcome: 'allowed', source: 'fallback' }],
+  ])('under %s it serves, says so, and decides in Redis when that is there', async (failure, ready, decision) => {
+    const engine = await startRedis(path)
+    const port = Number(new URL(engine.url).port)
+    await engine.stop()
+    const service = await started([policyOf(failure), '--store', engine.url])
+    expect(service.output()).toContain(`sluice: warning: store ${engine.url} cannot be reached: `)
+    expect(service.output()).toContain('; serving without it, and trying again\n')
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200)
+    expect(await readiness(service.url)).toEqual(ready)
+    expect(await checkAt(service.url)).toMatchObject(decision)
+    const back = await startRedis(path, [], port)
+    onTestFinished(back.stop)
+    await expect.poll(() => readiness(service.url), { timeout: 20_000 }).toEqual([200, 'ready'])
+    await expect.poll(service.output, { timeout: 20_000 }).toContain(`sluice: store ${engine.url} is reached\n`)
+    await expect.poll(async () => (await checkAt(service.url)).source, { timeout: 20_000 }).toBe('store')
+    expect(service.output().split('cannot be reached')).toHaveLength(2)
+  })
+
+  it('ends with exit code 2 under --require-store', async () => {
+    const engine = await startRedis(path)
+    await engine.stop()
+    const ran = await run(['serve', policyOf('allow'), '--store', engine.url, '--require-store'], { PORT: '0' })
+    expect([ran.code, ran.stdout]).toEqual([2, ''])
+    expect(ran.stderr).toMatch(/^sluice: store \S+ cannot be reached: [^\n]+\n$/)
+  })
+
+  it('serves with several workers, one of which says so', { timeout: 120_000 }, async () => {
+    const engine = await startRedis(path)
+    const port = Number(new URL(engine.url).port)
+    await engine.stop()
+    const service = await started([policyOf('deny'), '--store', engine.url, '--workers', '2'])
+    await expect.poll(() => readiness(service.url), { timeout: 60_000 }).toEqual([503, 'unavailable'])
+    expect(service.output().split('cannot be reached')).toHaveLength(2)
+    const back = await startRedis(path, [], port)
+    onTestFinished(back.stop)
+    await expect.poll(() => readiness(service.url), { timeout: 20_000 }).toEqual([200, 'ready'])
+  })
+
+  it('stops at once while it tries again', async () => {
+    const service = await serve([policyOf('deny'), '--store', 'redis://127.0.0.1:1'])
+    expect(await service.stop()).toBe(0)
+  })
+})
+
+describe.skipIf('missing' in redis)('S6: what a Redis says of itself', () => {
+  it('is a warning each at the start: a read-only replica, an evicting policy', async () => {
+    const primary = await startRedis(path)
+    onTestFinished(primary.stop)
+    const replica = await startRedis(path, ['--replicaof', '127.0.0.1', new URL(primary.url).port, '--maxmemory-policy', 'allkeys-lru'])
+    onTestFinished(replica.stop)
+    const service = await started([policyOf('deny'), '--store', replica.url])
+    const warnings = service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('sluice: warning: store'))
+    expect(warnings).toEqual([
+      `sluice: warning: store ${replica.url} is a read-only replica, which can decide nothing; name its primary`,
+      `sluice: warning: store ${replica.url} has maxmemory-policy allkeys-lru: what it evicts forgets what keys have used, and denied keys pass; set noeviction`,
+    ])
+  })
+
+  it('is no warning where it is fit, nor where the account may not ask', async () => {
+    const engine = await startRedis(path, ['--maxmemory-policy', 'volatile-ttl'])
+    onTestFinished(engine.stop)
+    await exchange(engine.url, 'ACL SETUSER limited on >pw ~* +@all -info\r\nQUIT\r\n')
+    const limited = await started([policyOf('deny'), '--store', engine.url.replace('//', '//limited:pw@')])
+    expect(limited.output()).not.toContain('warning')
+    await exchange(engine.url, 'CONFIG SET maxmemory-policy noeviction\r\nQUIT\r\n')
+    const fit = await started([policyOf('deny'), '--store', engine.url])
+    expect(fit.output()).not.toContain('warning')
+  })
+})
+
+const postgres = engines.postgres === undefined ? { missing: 'no engine' } : findPostgres()
+
+describe.skipIf('missing' in postgres)('O3: serve, with its PostgreSQL away at the start', () => {
+  it('makes the tables when it is there, and decides in it', { timeout: 120_000 }, async () => {
+    const engine = await startPostgres('path' in postgres ? postgres.path : '')
+    onTestFinished(engine.stop)
+    const url = new URL(engine.url)
+    // Of a server that is there, a database that is not is a mistake; so another port is away until the server listens there.
+    const refused = await run(['serve', policyOf('deny'), '--store', `${url.protocol}//${url.username}@${url.host}/no_such_database`], {
+      PORT: '0',
+    })
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('no_such_database')])
+    engine.signal('SIGSTOP')
+    const service = await started([policyOf('allow'), '--store', engine.url])
+    expect(service.output()).toContain('; serving without it, and trying again\n')
+    expect(await readiness(service.url)).toEqual([200, 'degraded'])
+    engine.signal('SIGCONT')
+    await expect.poll(() => readiness(service.url), { timeout: 30_000 }).toEqual([200, 'ready'])
+    await expect.poll(async () => (await checkAt(service.url)).source, { timeout: 20_000 }).toBe('store')
+  })
+})

@@ -1,0 +1,74 @@
+/** Behind the question mark of a store's URL: names, and where not any text is allowed its values. */
+type Parameters = ReadonlyMap<string, readonly string[] | undefined>
+
+const TLS = 'tls'
+const TLS_FILES = ['ca', 'cert', 'key']
+const SERVERS: Parameters = new Map([[TLS, ['true', 'false']], ...TLS_FILES.map((name): [string, undefined] => [name, undefined])])
+const ANY_TEXT = [
+  'host',
+  'port',
+  'user',
+  'password',
+  'sslcert',
+  'sslkey',
+  'sslrootcert',
+  'application_name',
+  'fallback_application_name',
+  'client_encoding',
+  'options',
+  'statement_timeout',
+  'lock_timeout',
+  'query_timeout',
+  'idle_in_transaction_session_timeout',
+]
+const DATABASES: Parameters = new Map([
+  ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']],
+  ['ssl', ['true', '1', '0']],
+  ['sslnegotiation', ['postgres', 'direct']],
+  ['uselibpqcompat', ['true', 'false']],
+  ...ANY_TEXT.map((name): [string, undefined] => [name, undefined]),
+])
+
+const SCHEMES: ReadonlyMap<string, Parameters> = new Map([
+  ['redis://', SERVERS],
+  ['rediss://', SERVERS],
+  ['redis+cluster://', SERVERS],
+  ['redis+sentinel://', SERVERS],
+  ['postgres://', DATABASES],
+  ['postgresql://', DATABASES],
+])
+/** The scheme says it already. */
+const ENCRYPTED = 'rediss://'
+const CLEAR = 'redis://'
+
+/**
+ * What is wrong with the parameters of a store's URL, to be put behind its name; undefined where nothing is. A misspelt one would be a
+ * connection without encryption. Values are not shown: one may be a password.
+ */
+export function storeParameterMistake(url: string): string | undefined {
+  const [, scheme = '', query = ''] = /^([a-z+]+:\/\/)[^?#]*\?([^#]*)/.exec(url) ?? []
+  const allowed = SCHEMES.get(scheme)
+  if (allowed === undefined || query === '') return undefined
+  // An @ may be the end of a password that has a question mark in it: then nothing of it is a name.
+  const shown = (name: string): string => (!query.includes('@') && /^[\w.-]{1,40}$/.test(name) ? ` ${name}` : '')
+  const names = [...allowed.keys()].join(', ')
+  const seen = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    const values = allowed.get(name)
+    if (!allowed.has(name)) return `has the unknown parameter${shown(name)}: expected ${names}`
+    if (seen.has(name)) return `has the parameter ${name} twice: expected it once`
+    if (value === '') return `has the parameter ${name} without a value`
+    if (values?.includes(value) === false) return `has another value of ${name}: expected ${values.join(' or ')}`
+    seen.set(name, value)
+  }
+  return allowed === SERVERS ? tlsMistake(scheme, seen) : undefined
+}
+
+function tlsMistake(scheme: string, given: ReadonlyMap<string, string>): string | undefined {
+  if (scheme === ENCRYPTED && given.get(TLS) === 'false') return `has tls=false: expected ${ENCRYPTED} without it, or ${CLEAR}`
+  const encrypted = scheme === ENCRYPTED || given.get(TLS) === 'true'
+  const file = TLS_FILES.find((name) => given.has(name))
+  if (file !== undefined && !encrypted) return `has the parameter ${file} and no TLS: expected ${scheme === CLEAR ? ENCRYPTED : 'tls=true'}`
+  if (given.has('cert') !== given.has('key')) return 'has one of the parameters cert and key: expected both or none'
+  return undefined
+}
