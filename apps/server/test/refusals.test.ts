@@ -1,8 +1,11 @@
 import { request as httpRequest } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { ADMIN, local } from './in-process.ts'
+import { serviceHolder } from '../src/keys/of-service.ts'
+import { ADMIN, local, TOKEN } from './in-process.ts'
+import { policyFiles } from './policy-file.ts'
 import { exchange } from './raw.ts'
 
+const tokenFile = policyFiles()
 const POLICY = `version: 1
 rules:
   - { name: user, key: ["header:x-user"], rate: 1/h, burst: 3 }
@@ -177,6 +180,18 @@ describe('the keys . and ..', () => {
     expect(await call(url, 'PUT', at('/override'), '{"rate":"1/h","burst":9}')).toMatchObject([200, { overrides: [{ key: [key] }] }])
     expect(await call(url, 'GET', at('/nothing'))).toMatchObject([404, {}])
     expect(await call(url, 'POST', at())).toMatchObject([405, {}])
+  })
+
+  it.each(['.', '..', '-', '%2E'])('are meant by the commands that ask a service: %s', async (key) => {
+    const { url, post: ask } = await local(POLICY)
+    const holder = serviceHolder(url, tokenFile(`${TOKEN}\n`))
+    for (let asked = 0; asked < 2; asked += 1) await ask('/v1/check', { key, limit: 'user' })
+    expect(await holder.inspect({ key, limit: 'user' })).toMatchObject([{ remaining: 1 }])
+    await holder.block({ key, limit: 'user' }, 60_000)
+    expect(await (await ask('/v1/check', { key, limit: 'user' })).json()).toMatchObject({ reason: 'blocked' })
+    await holder.block({ key, limit: 'user' }, null)
+    await holder.reset({ key, limit: 'user' })
+    expect(await holder.inspect({ key, limit: 'user' })).toMatchObject([{ remaining: 3 }])
   })
 
   it('are no way around what guards the others', async () => {
