@@ -41,6 +41,9 @@ export interface Takes {
   override(change: RelayedOverride): void
 }
 
+/** Milliseconds in which who was answered makes a new connection, where it makes one at once. */
+const TURN_MS = 50
+
 /** The group that this process is a worker of, or undefined where it is alone. */
 export function workerGroup(): WorkerGroup | undefined {
   if (!cluster.isWorker) return undefined
@@ -97,10 +100,12 @@ export function workerGroup(): WorkerGroup | undefined {
     },
     relay: (policy) => send({ kind: 'policy', policy }),
     relayOverride: (change) => send({ kind: 'override', change }),
-    turn() {
+    async turn() {
+      // A client that another worker has just answered needs a moment to come back.
+      await new Promise((resolve) => setTimeout(resolve, TURN_MS))
       asked += 1
       const id = asked
-      return new Promise((resolve) => {
+      await new Promise<void>((resolve) => {
         turning.set(id, resolve)
         send({ kind: 'turn', id })
       })
