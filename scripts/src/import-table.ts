@@ -34,7 +34,7 @@ export const ROOMS: readonly Room[] = [
     mayImport: ['identity', 'algorithms', 'time', 'errors'],
     outside: [{ name: 'yaml', typesOnly: false, reason: 'an optional peer: the policy file is YAML' }],
   },
-  { folder: 'observe', mayImport: ['decision', 'time'] },
+  { folder: 'observe', mayImport: ['decision', 'time', 'errors'] },
   { folder: 'limiter', mayImport: [...BASE, 'keys', 'observe/events.ts', 'stores/store.ts'] },
   { folder: 'engine', mayImport: [...BASE, 'keys', 'policy', 'identity', 'limiter', 'observe/events.ts', 'stores/store.ts'] },
   { folder: 'pacing', mayImport: ['limiter', 'time', 'errors'] },

@@ -2,7 +2,7 @@ import { buildEngine, type Engine } from './engine/engine.ts'
 import type { Pseudonym } from './engine/loaded.ts'
 import { refuseUnknown } from './errors/options.ts'
 import type { Claims, RequestFacts } from './identity/request.ts'
-import { type TrustedProxies, trustProxies } from './identity/trusted-proxies.ts'
+import { readTrustedProxies, type TrustedProxies } from './identity/trusted-proxies.ts'
 import type { Observer } from './observe/events.ts'
 import type { Policy } from './policy/policy.ts'
 import { keyNames } from './key-names.ts'
@@ -57,5 +57,5 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 function trustOf(given: EngineOptions['trustedProxies']): TrustedProxies | undefined {
-  return given === undefined || 'trusts' in given ? given : trustProxies(given)
+  return given === undefined ? undefined : readTrustedProxies('createEngine', given)
 }

@@ -1,6 +1,7 @@
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { createLimiter } from './create-limiter.ts'
-import { refuseUnknown } from './errors/options.ts'
+import { LimiterError } from './errors/limiter-error.ts'
+import { refuseUnknown, shown } from './errors/options.ts'
 import type { Limiter } from './limiter/limiter.ts'
 import { type Throttled, throttledFunction, throttledIterable } from './pacing/throttle.ts'
 import { createTurns, type Turns, type TurnsOptions } from './pacing/turns.ts'
@@ -15,27 +16,39 @@ export interface PacingOptions extends TurnsOptions {
 
 /**
  * Slows calls of a function down to a limit instead of refusing them. Give a limit of this function's own, or a limiter to share a bucket with other functions or processes.
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function throttleFunction<Args extends unknown[], Result>(
   fn: (...args: Args) => Result | PromiseLike<Result>,
   limit: AnyLimit | Limiter,
   options: PacingOptions = {},
 ): Throttled<Args, Result> {
-  return throttledFunction(fn, turnsOf(limit, options))
+  if (typeof fn !== 'function') throw refused('throttleFunction', `fn is ${shown(fn)}, expected a function`)
+  return throttledFunction(fn, turnsOf('throttleFunction', limit, options))
 }
 
-/** Hands the items of an iterable on no faster than a limit allows (throttled channels of the same article). */
+/** Hands the items of an iterable on no faster than a limit allows (throttled channels of the same article). @throws LimiterError INVALID_OPTIONS */
 export function throttleIterable<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   limit: AnyLimit | Limiter,
   options: PacingOptions = {},
 ): AsyncGenerator<Item, void, undefined> {
-  return throttledIterable(items, turnsOf(limit, options))
+  const iterable =
+    typeof items === 'string' ||
+    (typeof items === 'object' && items !== null && (Symbol.iterator in items || Symbol.asyncIterator in items))
+  if (!iterable) throw refused('throttleIterable', `items are ${shown(items)}, expected an iterable`)
+  return throttledIterable(items, turnsOf('throttleIterable', limit, options))
 }
 
-function turnsOf(limit: AnyLimit | Limiter, options: PacingOptions): Turns {
-  refuseUnknown('pacing', options, ['key', 'maxWaiting', 'signal', 'clock'])
+function refused(where: string, why: string): LimiterError {
+  return new LimiterError('INVALID_OPTIONS', `${where}: ${why}`)
+}
+
+function turnsOf(where: string, limit: AnyLimit | Limiter, options: PacingOptions): Turns {
+  refuseUnknown(where, options, ['key', 'maxWaiting', 'signal', 'clock'])
   const { clock = systemTime } = options
+  if (typeof limit !== 'object' || limit === null || !('check' in limit || 'algorithm' in limit))
+    throw refused(where, `limit is ${shown(limit)}, expected a limit, such as tokenBucket({ rate: '10/s', burst: 1 }), or a limiter`)
   const limiter = 'check' in limit ? limit : createLimiter({ name: 'pacing', limit, clock })
   return createTurns(limiter, clock, options)
 }

@@ -15,6 +15,7 @@ export function toMicroTokens(value: number | string): number | undefined {
     const micro = Number(`${match[1]}${(match[2] ?? '').padEnd(6, '0')}`)
     return Number.isSafeInteger(micro) ? micro : undefined
   }
+  if (typeof value !== 'number') return undefined
   if (Number.isInteger(value)) return value >= 0 && Number.isSafeInteger(value * MICRO) ? value * MICRO : undefined
   if (!(value > 0)) return undefined
   const micro = Math.round(value * MICRO)

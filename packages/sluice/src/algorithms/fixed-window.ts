@@ -1,5 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown } from '../errors/options.ts'
+import { refuseUnknown, shown } from '../errors/options.ts'
 import { parseDuration } from '../time/duration.ts'
 import { LAST_INSTANT_AFTER, type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
@@ -28,7 +28,7 @@ export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWin
   const { limit, window } = readWindow('fixedWindow', options)
   const { align = 'clock' } = options
   if (!ALIGNS.includes(align)) {
-    throw new LimiterError('INVALID_OPTIONS', `fixedWindow: align is ${JSON.stringify(align)}, expected clock, first or key`)
+    throw new LimiterError('INVALID_OPTIONS', `fixedWindow: align is ${shown(align)}, expected clock, first or key`)
   }
   const ramp = options.ramp === undefined ? 0 : readRamp(options, window, align)
   const days = Math.floor(LAST_INSTANT_AFTER / 86_400_000_000)
@@ -54,7 +54,7 @@ export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWin
 }
 
 function readRamp(options: FixedWindowOptions, window: Micros, align: Align): Micros {
-  const ramp = parseDuration(options.ramp as string | number)
+  const ramp = parseDuration(options.ramp as string | number, 'fixedWindow: ramp: ')
   if (align === 'first') {
     throw new LimiterError(
       'INVALID_OPTIONS',

@@ -1,9 +1,10 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { DURATION_FORM, parseDuration } from '../time/duration.ts'
+import { shown } from '../errors/options.ts'
+import { bareDuration, DURATION_FORM, isBare, parseDuration } from '../time/duration.ts'
 import type { Micros } from '../time/micros.ts'
 import { toMicroTokens } from './decimal.ts'
 
-/** `'10/s'`, `'100/min'`, `'10/30s'`, or tokens (at most six decimals) per duration (text, or milliseconds as a number). */
+/** `'10/s'`, `'100/min'`, `'10/30s'`, or tokens (at most six decimals) per duration (text, or milliseconds as a number from 1,000 on). */
 export type Rate = string | { readonly tokens: number | string; readonly per: string | number }
 
 /** Tokens per time as an exact fraction: `micro` millionths of a token every `per` microseconds, not reduced. */
@@ -16,15 +17,16 @@ const RATE_FORM = `tokens with at most six decimals per duration, such as 10/s, 
 
 /** @throws LimiterError INVALID_RATE for anything that is no positive, exact rate */
 export function parseRate(rate: Rate): ExactRate {
-  const parts = typeof rate === 'string' ? split(rate) : rate
+  const parts = typeof rate === 'string' ? split(rate) : (rate ?? undefined)
   const micro = parts === undefined ? undefined : toMicroTokens(parts.tokens)
   if (parts === undefined || micro === undefined || micro === 0) {
-    throw new LimiterError('INVALID_RATE', `${JSON.stringify(rate)} is not a rate: expected ${RATE_FORM}`)
+    throw new LimiterError('INVALID_RATE', `${shown(rate)} is not a rate: expected ${RATE_FORM}`)
   }
   try {
     return { micro, per: parseDuration(parts.per) }
   } catch (cause) {
-    throw new LimiterError('INVALID_RATE', `${JSON.stringify(rate)} is not a rate: its period must be ${DURATION_FORM}`, { cause })
+    const why = isBare(parts.per) ? bareDuration(parts.per) : `its period must be ${DURATION_FORM}`
+    throw new LimiterError('INVALID_RATE', `${shown(rate)} is not a rate: ${why}`, { cause })
   }
 }
 

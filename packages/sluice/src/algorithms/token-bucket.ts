@@ -1,5 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown } from '../errors/options.ts'
+import { refuseUnknown, shown } from '../errors/options.ts'
 import { type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { debtOf, isLater, latestZero, owedSpan } from './bucket-debt.ts'
@@ -40,7 +40,7 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
   if (burst === undefined || burst === 0) {
     throw new LimiterError(
       'INVALID_BURST',
-      `${JSON.stringify(options.burst)} is not a burst: expected tokens above 0 and at most 9007199254, with at most six decimals`,
+      `${shown(options.burst)} is not a burst: expected tokens above 0 and at most 9007199254, with at most six decimals`,
     )
   }
   const plan = planOf(...reduced(micro, per), burst)

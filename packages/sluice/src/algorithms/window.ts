@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 import { parseDuration } from '../time/duration.ts'
 import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
 import type { MicroTokens, Step } from './algorithm.ts'
@@ -8,7 +9,7 @@ import { MICRO, toMicroTokens } from './decimal.ts'
 export interface WindowOptions {
   /** Most tokens in one window; at most six decimals. */
   readonly limit: number | string
-  /** Length: text such as `'1m'`, or milliseconds. */
+  /** Length: text such as `'1m'`, or milliseconds as a number from 1,000 on. */
   readonly window: string | number
 }
 
@@ -21,7 +22,7 @@ export function readWindow(where: string, options: WindowOptions): { limit: Micr
   if (limit === undefined || limit === 0) {
     throw new LimiterError(
       'INVALID_LIMIT',
-      `${where}: ${JSON.stringify(options.limit)} is not a limit: expected tokens above 0 and at most ${LARGEST}, with at most six decimals`,
+      `${where}: ${shown(options.limit)} is not a limit: expected tokens above 0 and at most ${LARGEST}, with at most six decimals`,
     )
   }
   if (limit > LARGEST * MICRO) {
@@ -30,7 +31,7 @@ export function readWindow(where: string, options: WindowOptions): { limit: Micr
       `${where}: limit is ${options.limit}, the largest is ${LARGEST} (exact whole numbers end there)`,
     )
   }
-  return { limit, window: parseDuration(options.window) }
+  return { limit, window: parseDuration(options.window, `${where}: window: `) }
 }
 
 /**

@@ -5,6 +5,7 @@ import { headerLines } from '../identity/header-lines.ts'
 import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
 import { type Patience, timingOf } from '../limiter/ask.ts'
+import { type OptionNames, requireOptions, WAIT } from '../limiter/call-options.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { HeaderChoice } from '../policy/header-choice.ts'
 import type { Override } from '../policy/override.ts'
@@ -92,6 +93,8 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
 /** Milliseconds that `prepare` holds the thread at a time. */
 const SLICE_MS = 2
 
+const QUESTION: OptionNames = { key: true, limit: true, cost: true }
+
 /** The facts of a request in one spelling, and what it costs where the caller said so. */
 interface Read {
   readonly request: Request
@@ -106,8 +109,10 @@ export function buildEngine(parts: EngineParts): Engine {
   const live = liveOverrides()
   const present: Present = { live: live.index, now: () => clock.now(), random }
 
-  const timing = ({ policy }: Loaded, patience?: DecideOptions): CallOptions =>
-    timingOf('engine', store, clock, policy.failure.deadlineMs, patience)
+  const timing = ({ policy }: Loaded, patience?: DecideOptions): CallOptions => {
+    if (patience !== undefined) requireOptions('engine', patience, WAIT)
+    return timingOf('engine', store, clock, policy.failure.deadlineMs, patience)
+  }
   const opened = (): void => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
   }
@@ -123,8 +128,10 @@ export function buildEngine(parts: EngineParts): Engine {
     return { at, request, cost }
   }
   const byFacts = (at: Loaded, { request, cost }: Read): Prepared => ({ request, ...chargingOf(at, request, cost, present) })
-  const byKey = (at: Loaded, { key, limit, cost }: KeyQuestion): Prepared => {
+  const byKey = (at: Loaded, question: KeyQuestion): Prepared => {
+    const { key, limit, cost } = question
     validKey('engine', key)
+    requireOptions('engine', question, QUESTION)
     const charged = cost === undefined ? undefined : microCost(cost)
     return { request: NOBODY, ...chargingOfKey(at, key, limit, charged, present) }
   }

@@ -1,6 +1,6 @@
 import { groupAddress } from '../identity/address.ts'
 import { clientAddress, type Headers } from '../identity/client-address.ts'
-import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
+import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-proxies.ts'
 
 /** Peers whose key is remembered; a flood of addresses starts over. */
 const MOST_PEERS = 4_096
@@ -11,7 +11,7 @@ export type AddressKey = (peer: string | undefined, headers: () => Headers) => s
 
 /** @throws LimiterError INVALID_ADDRESS for a wrong proxy */
 export function addressKeys(proxies: readonly string[] | TrustedProxies): AddressKey {
-  const trust = 'trusts' in proxies ? proxies : trustProxies(proxies)
+  const trust = readTrustedProxies('rateLimit', proxies)
   const direct = 'length' in proxies && proxies.length === 0
   const keys = new Map<string, string>()
   return (peer, headersOf) => {

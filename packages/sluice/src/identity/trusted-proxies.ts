@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 import type { Address } from './address.ts'
 import { holdsAddress, type Network, parseNetwork } from './network.ts'
 
@@ -18,11 +19,30 @@ const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
 export const TRUST_FORM = 'an address, a network such as 10.0.0.0/8, or one of loopback, linklocal, uniquelocal'
 
 /**
+ * The option `trustedProxies`: a list, or what `trustProxies` made.
+ * @throws LimiterError INVALID_OPTIONS for what is neither, INVALID_ADDRESS for a wrong entry
+ */
+export function readTrustedProxies(where: string, given: readonly string[] | TrustedProxies): TrustedProxies {
+  if (typeof given === 'object' && given !== null && 'trusts' in given) return given
+  requireList(`${where}: trustedProxies`, given)
+  return trustProxies(given)
+}
+
+function requireList(where: string, given: unknown): void {
+  if (Array.isArray(given) && given.every((entry) => typeof entry === 'string')) return
+  throw new LimiterError(
+    'INVALID_OPTIONS',
+    `${where} is ${shown(given)}, expected a list of addresses and networks, such as ['loopback', '10.0.0.0/8']; a proxy is never trusted by a number of hops`,
+  )
+}
+
+/**
  * Proxies that are trusted by their address, never by a number of hops. An empty list trusts nobody.
  * @param source the one header they write; default `x-forwarded-for`
- * @throws LimiterError INVALID_ADDRESS for what is no network, a mapped prefix shorter than /96, or a network of everybody
+ * @throws LimiterError INVALID_OPTIONS for what is no list of texts, INVALID_ADDRESS for what is no network, a mapped prefix shorter than /96, or a network of everybody
  */
 export function trustProxies(entries: readonly string[], source: string = 'x-forwarded-for'): TrustedProxies {
+  requireList('trustProxies', entries)
   if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(source)) {
     throw new LimiterError(
       'INVALID_ADDRESS',

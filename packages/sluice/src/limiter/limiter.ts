@@ -3,6 +3,7 @@ import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 import { parseDuration } from '../time/duration.ts'
 import type { Micros } from '../time/micros.ts'
 import { scopeOf, validKey } from '../keys/encode.ts'
@@ -11,6 +12,7 @@ import type { CallGroup, CallOptions, GroupVerdict, Scope, StateId, Store } from
 import type { Time } from '../time/time.ts'
 import { type Patience, timingOf } from './ask.ts'
 import { requireDecidable } from './decidable.ts'
+import { CHECK, COST, type OptionNames, REFUND, REQUEST, requireOptions, WAIT } from './call-options.ts'
 import { decisionOf, type NamedLimit, resultsOf } from './decide.ts'
 import { phaseOf } from './phase.ts'
 
@@ -159,7 +161,9 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     if (method !== undefined) return method.bind(store) as NonNullable<Store[V]>
     throw new LimiterError('NOT_SUPPORTED', `${where}: its store (${store.name ?? 'unnamed'}) cannot ${verb} keys in this version`)
   }
-  const adjust = async (key: string, sign: 1 | -1, { cost, receipt, ...patience }: RefundOptions): Promise<void> => {
+  const adjust = async (key: string, sign: 1 | -1, given: RefundOptions, known: OptionNames): Promise<void> => {
+    requireOptions(where, given, known)
+    const { cost, receipt, ...patience } = given
     const { calls } = groupOf(key, cost)
     const options = { ...timing(patience), ...(receipt === undefined ? {} : { receipt: instantOf(where, receipt) }) }
     await able('adjust')(
@@ -178,6 +182,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     name,
     check(key, options) {
       try {
+        if (options !== undefined) requireOptions(where, options, CHECK)
         const decision = decideHere?.(key, options)
         if (decision !== undefined) return Promise.resolve(decision)
       } catch (error) {
@@ -187,23 +192,31 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     },
     checkSync(key, options) {
       if (consumeSync === undefined) throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
+      if (options !== undefined) requireOptions(where, options, COST)
       return decideNow(consumeSync, key, options?.cost)
     },
     async checkMany(requests, options) {
-      const groups = requests.map(({ key, cost }) => groupOf(key, cost))
+      if (options !== undefined) requireOptions(where, options, WAIT)
+      if (!Array.isArray(requests))
+        throw new LimiterError('INVALID_OPTIONS', `${where}: requests are ${shown(requests)}, expected a list of { key, cost }`)
+      const groups = requests.map((request: CheckRequest, index) => {
+        requireOptions(`${where}: request ${index}`, request, REQUEST)
+        return groupOf(request.key, request.cost)
+      })
       if (groups.length === 0) return []
       const started = start()
       const verdicts = await store.consume(groups, timing(options))
       return verdicts.map((verdict) => finish(verdict, started))
     },
     async peek(key, options) {
+      if (options !== undefined) requireOptions(where, options, CHECK)
       const [verdict] = await store.peek([groupOf(key, options?.cost)], timing(options))
       return decisionOf(verdict as GroupVerdict, limits, clock)
     },
-    refund: (key, options = {}) => adjust(key, 1, options),
-    penalize: (key, options = {}) => adjust(key, -1, options),
+    refund: (key, options = {}) => adjust(key, 1, options, REFUND),
+    penalize: (key, options = {}) => adjust(key, -1, options, CHECK),
     async block(key, duration) {
-      const length = parseDuration(duration)
+      const length = parseDuration(duration, `${where}: `)
       // The first limit's state carries the block: one is enough to deny the group.
       await able('block')(idsOf(key).slice(0, 1), length, timing())
     },

@@ -1,3 +1,4 @@
+import { refuseUnknown } from '../errors/options.ts'
 import type { DecisionEvent, Observer, RuleResult, StoreEvent } from './events.ts'
 import { counter, gauge, headOf, histogram, type Metric, numberText } from './exposition.ts'
 import { labelsText } from './series.ts'
@@ -26,7 +27,9 @@ export interface PrometheusMetrics extends Observer {
 }
 
 /** Counters, gauges and histograms in the text format of Prometheus, without a client library. No identity is ever a label. */
-export function prometheusMetrics({ read = [] }: MetricsOptions = {}): PrometheusMetrics {
+export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetrics {
+  refuseUnknown('prometheusMetrics', options, ['read'])
+  const { read = [] } = options
   const requests = counter('sluice_requests_total', 'Decisions by rule, route and result.', ['rule', 'route', 'result'])
   const blocked = counter('sluice_requests_blocked_total', 'Requests refused, by rule, route and reason.', ['rule', 'route', 'reason'])
   const errors = counter('sluice_store_errors_total', 'Decisions that a store should have made and did not, by kind.', ['store', 'kind'])

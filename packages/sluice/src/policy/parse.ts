@@ -1,4 +1,5 @@
 import { LineCounter } from 'yaml'
+import { refuseUnknown } from '../errors/options.ts'
 import { type Micros, MICROS_PER_MS } from '../time/micros.ts'
 import { systemTime } from '../time/system.ts'
 import { compileTree, policyOf } from './compile-tree.ts'
@@ -25,7 +26,7 @@ export interface ParseOptions {
  * Reads, checks and compiles a policy. The dialect is told by its shape: `version` and `rules`, the template with `rate_limits`, or
  * rules with `limit_keys`, alone or in a bundle.
  * @param source a text, or its bytes in UTF-8
- * @throws PolicyError with every issue that was found, each with file, line and column
+ * @throws LimiterError INVALID_OPTIONS for an unknown option; PolicyError with every issue that was found, each with file, line and column
  */
 export function parsePolicy(source: string | Uint8Array, options: ParseOptions = {}): Policy {
   const { text, root, issues, strict, now } = readTree(source, options)
@@ -44,6 +45,7 @@ interface ReadText {
 
 /** @throws PolicyError for a text that is no tree, or bytes that are no text */
 export function readTree(source: string | Uint8Array, options: ParseOptions): ReadText {
+  refuseUnknown('parsePolicy', options, ['format', 'filename', 'strict', 'now'])
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
   const text = source instanceof Uint8Array ? policyText(source, options.filename ?? `policy.${format}`) : source
   const lines = new LineCounter()

@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 import { LONGEST, type Micros } from './micros.ts'
 
 const UNITS: ReadonlyMap<string, Micros> = new Map([
@@ -18,18 +19,34 @@ const UNITS: ReadonlyMap<string, Micros> = new Map([
   ['week', 604_800_000_000],
 ])
 
-export const DURATION_FORM = 'a number and a unit (us, ms, s, min or m, h, d, w), such as 30s or 1.5h, or milliseconds as a number'
+/** Bare numbers are milliseconds from here on. Whoever writes a smaller one means seconds most of the time. */
+const LEAST_BARE = 1_000
+
+export const DURATION_FORM =
+  'a number and a unit (us, ms, s, min or m, h, d, w), such as 30s or 1.5h, or milliseconds as a number from 1000 on'
+
+/** Whether a length of time is a bare number that may be meant as seconds. */
+export function isBare(value: unknown): value is number {
+  return typeof value === 'number' && value > 0 && value < LEAST_BARE
+}
+
+/** What is wrong with a bare number. */
+export function bareDuration(value: number): string {
+  return `${value} has no unit: write '${value}s' for seconds or '${value}ms' for milliseconds`
+}
 
 /**
- * Reads a length of time exactly: `'30s'`, `'1.5h'`, a bare unit (`'min'` is one minute), or milliseconds as a number.
- * @throws LimiterError INVALID_DURATION when it is not positive, not whole in microseconds, or above a hundred years
+ * Reads a length of time exactly: `'30s'`, `'1.5h'`, a bare unit (`'min'` is one minute), or milliseconds as a number from 1,000 on.
+ * @param place goes before the message, as it is
+ * @throws LimiterError INVALID_DURATION when it is not positive, not whole in microseconds, above a hundred years, or a number below 1,000
  */
-export function parseDuration(value: string | number): Micros {
-  const micros = typeof value === 'number' ? value * 1_000 : read(value)
+export function parseDuration(value: string | number, place: string = ''): Micros {
+  if (isBare(value)) throw new LimiterError('INVALID_DURATION', `${place}${bareDuration(value)}`)
+  const micros = typeof value === 'number' ? value * 1_000 : typeof value === 'string' ? read(value) : undefined
   if (micros === undefined || !Number.isSafeInteger(micros) || micros <= 0 || micros > LONGEST) {
     throw new LimiterError(
       'INVALID_DURATION',
-      `${JSON.stringify(value)} is not a duration: expected ${DURATION_FORM}, at most a hundred years`,
+      `${place}${shown(value)} is not a duration: expected ${DURATION_FORM}, at most a hundred years`,
     )
   }
   return micros

@@ -201,7 +201,7 @@ describe('rates', () => {
     [' 100 / min ', 100_000_000, 60_000_000],
     ['0.5/s', 500_000, 1_000_000],
     ['10/30s', 10_000_000, 30_000_000],
-    [{ tokens: 1.5, per: 250 }, 1_500_000, 250_000],
+    [{ tokens: 1.5, per: '250ms' }, 1_500_000, 250_000],
     [{ tokens: '3', per: '1d' }, 3_000_000, 86_400_000_000],
   ] as const)('%o is %s micro-tokens every %s us', (rate, micro, per) => {
     expect(read(rate)).toEqual({ micro, per })

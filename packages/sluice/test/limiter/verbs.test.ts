@@ -100,7 +100,7 @@ describe('block', () => {
   it('waits for the longer of block and limit, and a cost above the capacity stays impossible', async () => {
     const { limiter } = limiterOf()
     await limiter.check('k', { cost: 10 })
-    await limiter.block('k', 50)
+    await limiter.block('k', '50ms')
     expect(await limiter.peek('k', { cost: 5 })).toMatchObject({ outcome: 'denied', retryAfterMs: 500 })
     expect(await limiter.peek('k', { cost: 101 })).toMatchObject({ outcome: 'impossible', reason: 'capacity' })
   })

@@ -5,7 +5,7 @@ import type { Micros } from '../../time/micros.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
 import type { AdjustOptions, Call, CallOptions, StateId, Store } from '../store.ts'
-import type { PostgresPort } from './postgres-port.ts'
+import { type PostgresPort, validPort } from './postgres-port.ts'
 
 export type Dialect = 'postgres' | 'yugabyte' | 'cockroach'
 
@@ -63,6 +63,7 @@ export interface Chosen extends Required<Omit<PostgresStoreOptions, 'unlogged'>>
  */
 export function chosen(options: PostgresStoreOptions): Chosen {
   refuseUnknown('postgresStore', options, KNOWN)
+  validPort('postgresStore', options.client)
   const all: Chosen = {
     table: 'sluice',
     unlogged: undefined,

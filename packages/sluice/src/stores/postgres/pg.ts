@@ -1,6 +1,6 @@
 import { sha256 } from '../../keys/sha256.ts'
 import { codeOf } from './failures.ts'
-import type { PostgresPort } from './postgres-port.ts'
+import { type PostgresPort, validClient } from './postgres-port.ts'
 
 /** The part of a `pg` pool or client that is used. */
 export interface PgLike {
@@ -20,6 +20,7 @@ const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
  * a pooler refuses that.
  */
 export function pg(pool: PgLike): PostgresPort {
+  validClient('pg', 'a pool or client of pg', pool, ['query'])
   let prepare = true
   const names = new Map<string, string>()
   const nameOf = (text: string): string => {

@@ -1,4 +1,4 @@
-import type { PostgresPort } from './postgres-port.ts'
+import { type PostgresPort, validClient } from './postgres-port.ts'
 
 /** The part of a PGlite database that is used. */
 export interface PgliteLike {
@@ -8,6 +8,7 @@ export interface PgliteLike {
 
 /** A PGlite database (PostgreSQL in this process, in memory or in a folder) as the store's port. */
 export function pglite(database: PgliteLike): PostgresPort {
+  validClient('pglite', 'a database of PGlite', database, ['query', 'exec'])
   return {
     connections: 1,
     query: async (statement, values) => (await database.query(statement, [...values])).rows as Record<string, unknown>[],

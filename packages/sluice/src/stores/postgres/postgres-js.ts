@@ -1,4 +1,4 @@
-import type { PostgresPort } from './postgres-port.ts'
+import { type PostgresPort, validClient } from './postgres-port.ts'
 
 /** The part of a `postgres` (postgres.js) client that is used. */
 export interface PostgresJsLike {
@@ -16,6 +16,7 @@ export interface PostgresJsLike {
  * server again. Statements are prepared unless its own `prepare` is false (poolers that keep none).
  */
 export function postgresJs(sql: PostgresJsLike): PostgresPort {
+  validClient('postgresJs', 'a client of postgres (postgres.js)', sql, ['unsafe'])
   const { max, prepare = true } = sql.options
   return {
     connections: max,

@@ -1,3 +1,6 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import { shown } from '../../errors/options.ts'
+
 /** What the store needs of a client library. Errors pass through unchanged, with the SQLSTATE as `code`. */
 export interface PostgresPort {
   /** Statements the client runs at once. Further calls wait in the store, which never sends those that were given up. */
@@ -6,4 +9,32 @@ export interface PostgresPort {
   query(statement: string, values: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** Several statements in one message, decided as one transaction. */
   run(statements: string): Promise<void>
+}
+
+const EXPECTED = 'expected what pg(pool), postgresJs(sql) or pglite(database) returns'
+
+/**
+ * A client itself may have a method of the same name, which takes something else.
+ * @throws LimiterError INVALID_OPTIONS for what is no port
+ */
+export function validPort(where: string, client: PostgresPort): PostgresPort {
+  if (has(client, 'query') && has(client, 'run')) return client
+  const raw = ['connect', 'unsafe', 'exec'].some((method) => has(client, method))
+  const what = raw ? 'a client as its library makes it' : shown(client)
+  throw new LimiterError('INVALID_OPTIONS', `${where}: client is ${what}, ${EXPECTED}`)
+}
+
+/**
+ * @returns what was given
+ * @throws LimiterError INVALID_OPTIONS naming the first method that is not there
+ */
+export function validClient<C extends object>(adapter: string, library: string, client: C, methods: readonly (keyof C & string)[]): C {
+  const missing = methods.find((method) => !has(client, method))
+  if (missing === undefined) return client
+  throw new LimiterError('INVALID_OPTIONS', `${adapter}: expected ${library}, but it has no method ${missing}`)
+}
+
+function has(client: unknown, method: string): boolean {
+  const held = (typeof client === 'object' || typeof client === 'function') && client !== null
+  return held && typeof (client as Record<string, unknown>)[method] === 'function'
 }

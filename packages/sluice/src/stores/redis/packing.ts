@@ -1,4 +1,5 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { refuseUnknown } from '../../errors/options.ts'
 import { encodePart } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
 
@@ -24,7 +25,9 @@ const PER_HASH = 64
  * a digest, and with it a state, with a chance of k^2 / 2^65: 1 in 37 million for a million.
  * @throws LimiterError INVALID_OPTIONS
  */
-export function createPacking(prefix: string, { keys = 100_000, secret = '' }: PackingOptions): (name: string) => Place {
+export function createPacking(prefix: string, packing: PackingOptions): (name: string) => Place {
+  refuseUnknown('redisStore: packing', packing, ['keys', 'secret'])
+  const { keys = 100_000, secret = '' } = packing
   if (!Number.isSafeInteger(keys) || keys < 1 || keys > 2 ** 36)
     throw new LimiterError('INVALID_OPTIONS', `redisStore: packing.keys is ${String(keys)}, expected a whole number from 1 to ${2 ** 36}`)
   if (typeof secret !== 'string')

@@ -1,4 +1,5 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { shown } from '../../errors/options.ts'
 
 /** Connections that a client lets others replace. */
 export interface Connections {
@@ -34,7 +35,7 @@ export function validPort(where: string, client: RedisPort): RedisPort {
     throw new LimiterError('INVALID_OPTIONS', `${where}: client is a client as its library makes it, ${EXPECTED}`)
   }
   if (has('evalsha') && has('eval')) return client
-  throw new LimiterError('INVALID_OPTIONS', `${where}: client has no methods evalsha and eval, ${EXPECTED}`)
+  throw new LimiterError('INVALID_OPTIONS', `${where}: client is ${shown(client)}, ${EXPECTED}`)
 }
 
 /**

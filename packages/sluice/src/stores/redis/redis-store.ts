@@ -1,4 +1,5 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { refuseUnknown } from '../../errors/options.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
@@ -44,6 +45,8 @@ export interface RedisStoreOptions extends NewKeysOptions {
   readonly clock?: Time
 }
 
+const KNOWN = ['client', 'prefix', 'layout', 'packing', 'maxNewKeys', 'onFull', 'maxInFlight', 'clock']
+
 /** What block.lua takes for the wish to forget. */
 const FORGET = -1
 
@@ -51,9 +54,10 @@ const FORGET = -1
  * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact under any
  * number of processes. One string key per state, or a member of a hash, alive until the state is as fresh as none. On a Cluster a group whose states
  * lie in one slot is one call, and one over several slots is asked slot by slot (see `bySlot`).
- * @throws LimiterError INVALID_OPTIONS for a client that no adapter was asked for, or a prefix with braces or blanks
+ * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): Store {
+  refuseUnknown('redisStore', options, KNOWN)
   const { prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
   const client = replacingSilent(validPort('redisStore', options.client), clock, systemRandom)
   if (!/^[!-z|~]*$/.test(prefix))

@@ -1,3 +1,5 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import { refuseUnknown, shown } from '../../errors/options.ts'
 import { type CallGroup, type CallOptions, type FailurePolicy, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
 
 export interface FallbackOptions {
@@ -12,9 +14,16 @@ export interface FallbackOptions {
  * answer carries `degraded`; a failure never looks like a used-up quota. A store that has no room and says what becomes of new keys (`onFull`) is not overridden. Bound G while the store is down, over an outage of length T: unbounded (`allow`), 0
  * (`deny`), or for n processes whose local stores grant the limit divided by `nodes` (1 without `withShare`): n / nodes * (burst + rate * T), less what a full bucket
  * of the store loses meanwhile, (rate * T - burst)+.
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function withFallback(store: Store, options: FallbackOptions): Store {
+  refuseUnknown('withFallback', options, ['policy', 'local'])
   const { policy = 'deny', local } = options
+  if (typeof local?.consume !== 'function')
+    throw new LimiterError(
+      'INVALID_OPTIONS',
+      `withFallback: local is ${shown(local)}, expected a store in this process, such as memoryStore()`,
+    )
   const stand = async (
     verb: 'consume' | 'peek',
     group: CallGroup,

@@ -1,0 +1,26 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
+
+/** Names of options, for a look-up on the way of every call that has some. */
+export type OptionNames = Readonly<Record<string, true>>
+
+export const WAIT: OptionNames = { deadlineMs: true, signal: true }
+export const CHECK: OptionNames = { ...WAIT, cost: true }
+export const REFUND: OptionNames = { ...CHECK, receipt: true }
+export const REQUEST: OptionNames = { key: true, cost: true }
+export const COST: OptionNames = { cost: true }
+
+/**
+ * Options of a call must be an object, and unknown ones are rejected, because a misspelt cost would charge 1.
+ * @throws LimiterError INVALID_OPTIONS naming the unknown option and the known ones
+ */
+export function requireOptions(where: string, options: object, known: OptionNames): void {
+  if (typeof options !== 'object' || options === null) throw refused(where, `options are ${shown(options)}`, known)
+  // A copy of the names would cost more than the check.
+  // oxlint-disable-next-line guard-for-in
+  for (const name in options) if (known[name] !== true) throw refused(where, `unknown option ${name}`, known)
+}
+
+function refused(where: string, what: string, known: OptionNames): LimiterError {
+  return new LimiterError('INVALID_OPTIONS', `${where}: ${what}, expected an object with ${Object.keys(known).join(', ')}`)
+}
