@@ -1,6 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, shown } from '../errors/options.ts'
-import { parseDuration } from '../time/duration.ts'
+import { parsePeriod } from '../time/duration.ts'
 import { LAST_INSTANT_AFTER, type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
@@ -54,7 +54,7 @@ export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWin
 }
 
 function readRamp(options: FixedWindowOptions, window: Micros, align: Align): Micros {
-  const ramp = parseDuration(options.ramp as string | number, 'fixedWindow: ramp: ')
+  const ramp = parsePeriod(options.ramp as string | number, 'fixedWindow: ramp: ')
   if (align === 'first') {
     throw new LimiterError(
       'INVALID_OPTIONS',

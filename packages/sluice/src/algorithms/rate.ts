@@ -1,6 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
-import { bareDuration, DURATION_FORM, isBare, parseDuration } from '../time/duration.ts'
+import { bareProblem, DURATION_FORM, parsePeriod } from '../time/duration.ts'
 import type { Micros } from '../time/micros.ts'
 import { toMicroTokens } from './decimal.ts'
 
@@ -23,9 +23,9 @@ export function parseRate(rate: Rate): ExactRate {
     throw new LimiterError('INVALID_RATE', `${shown(rate)} is not a rate: expected ${RATE_FORM}`)
   }
   try {
-    return { micro, per: parseDuration(parts.per) }
+    return { micro, per: parsePeriod(parts.per) }
   } catch (cause) {
-    const why = isBare(parts.per) ? bareDuration(parts.per) : `its period must be ${DURATION_FORM}`
+    const why = bareProblem(parts.per) ?? `its period must be ${DURATION_FORM}`
     throw new LimiterError('INVALID_RATE', `${shown(rate)} is not a rate: ${why}`, { cause })
   }
 }

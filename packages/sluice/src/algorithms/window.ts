@@ -1,6 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
-import { parseDuration } from '../time/duration.ts'
+import { parsePeriod } from '../time/duration.ts'
 import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
 import type { MicroTokens, Step } from './algorithm.ts'
 import { MICRO, toMicroTokens } from './decimal.ts'
@@ -31,7 +31,7 @@ export function readWindow(where: string, options: WindowOptions): { limit: Micr
       `${where}: limit is ${options.limit}, the largest is ${LARGEST} (exact whole numbers end there)`,
     )
   }
-  return { limit, window: parseDuration(options.window, `${where}: window: `) }
+  return { limit, window: parsePeriod(options.window, `${where}: window: `) }
 }
 
 /**

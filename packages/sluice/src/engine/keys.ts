@@ -8,7 +8,7 @@ import type { LimitView } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Rule } from '../policy/rule.ts'
 import type { Call, CallGroup, CallOptions, GroupVerdict, Store, Verdict } from '../stores/store.ts'
-import { parseDuration } from '../time/duration.ts'
+import { parsePeriod } from '../time/duration.ts'
 import { toMillis } from '../time/micros.ts'
 import { type Charge, charge, type Terms } from './charges.ts'
 
@@ -76,7 +76,7 @@ export function keyVerbs(store: Store, present: () => Keyed, timing: (patience?:
     },
     async blockKey(target, duration, patience) {
       const options = timing(patience)
-      const length = duration === null ? null : parseDuration(duration)
+      const length = duration === null ? null : parsePeriod(duration)
       const charges = statesOf(target)
       if (store.block === undefined)
         throw new LimiterError('NOT_SUPPORTED', `engine: its store (${store.name ?? 'unnamed'}) cannot block keys in this version`)

@@ -4,7 +4,7 @@ import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
-import { parseDuration } from '../time/duration.ts'
+import { parsePeriod } from '../time/duration.ts'
 import type { Micros } from '../time/micros.ts'
 import { scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
@@ -216,7 +216,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     refund: (key, options = {}) => adjust(key, 1, options, REFUND),
     penalize: (key, options = {}) => adjust(key, -1, options, CHECK),
     async block(key, duration) {
-      const length = parseDuration(duration, `${where}: `)
+      const length = parsePeriod(duration, `${where}: `)
       // The first limit's state carries the block: one is enough to deny the group.
       await able('block')(idsOf(key).slice(0, 1), length, timing())
     },

@@ -8,7 +8,7 @@ import { DECIMAL_FORM, type Fields } from './fields.ts'
 import type { Issues } from './issues.ts'
 import { ALGORITHMS, ALIGNMENTS } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
-import { DURATION_FORM } from '../time/duration.ts'
+import { DURATION_FORM, bareProblem } from '../time/duration.ts'
 
 export type AlgorithmWord = (typeof ALGORITHMS)[number]
 
@@ -83,14 +83,15 @@ function windowForm(fields: readonly string[], make: (numbers: WindowNumbers) =>
   return {
     fields,
     read(map, issues) {
-      const numbers = readWindow(map)
+      const numbers = readWindow(map, issues)
       return numbers === undefined ? undefined : made(() => make(numbers), map, issues)
     },
     ...(warning === undefined ? {} : { warning }),
   }
 }
 
-function readWindow(map: Fields): WindowNumbers | undefined {
+function readWindow(map: Fields, issues: Issues): WindowNumbers | undefined {
+  for (const name of ['window', 'ramp']) warnOfBare(map, name, issues)
   map.require('limit', DECIMAL_FORM)
   map.require('window', DURATION_FORM)
   const [limit, window, ramp] = [map.decimal('limit'), map.duration('window'), map.duration('ramp')]
@@ -102,6 +103,13 @@ function readWindow(map: Fields): WindowNumbers | undefined {
     ...(align === undefined ? {} : { align }),
     ...(ramp === undefined ? {} : { ramp: `${ramp}us` }),
   }
+}
+
+/** A bare number is milliseconds, which few who write one mean. */
+function warnOfBare(map: Fields, name: string, issues: Issues): void {
+  const node = map.node(name)
+  const problem = node?.kind === 'scalar' && node.type === 'number' ? bareProblem(Number(node.text)) : undefined
+  if (node !== undefined && problem !== undefined) issues.warn(node.at, `${map.pathOf(name)}: ${problem}; it is taken for milliseconds`)
 }
 
 const AT_RAMP: ReadonlySet<string> = new Set(['INVALID_OPTIONS', 'INVALID_DURATION'])

@@ -19,29 +19,14 @@ const UNITS: ReadonlyMap<string, Micros> = new Map([
   ['week', 604_800_000_000],
 ])
 
-/** Bare numbers are milliseconds from here on. Whoever writes a smaller one means seconds most of the time. */
-const LEAST_BARE = 1_000
-
-export const DURATION_FORM =
-  'a number and a unit (us, ms, s, min or m, h, d, w), such as 30s or 1.5h, or milliseconds as a number from 1000 on'
-
-/** Whether a length of time is a bare number that may be meant as seconds. */
-export function isBare(value: unknown): value is number {
-  return typeof value === 'number' && value > 0 && value < LEAST_BARE
-}
-
-/** What is wrong with a bare number. */
-export function bareDuration(value: number): string {
-  return `${value} has no unit: write '${value}s' for seconds or '${value}ms' for milliseconds`
-}
+export const DURATION_FORM = 'a number and a unit (us, ms, s, min or m, h, d, w), such as 30s or 1.5h, or milliseconds as a number'
 
 /**
- * Reads a length of time exactly: `'30s'`, `'1.5h'`, a bare unit (`'min'` is one minute), or milliseconds as a number from 1,000 on.
+ * Reads a length of time exactly: `'30s'`, `'1.5h'`, a bare unit (`'min'` is one minute), or milliseconds as a number.
  * @param place goes before the message, as it is
- * @throws LimiterError INVALID_DURATION when it is not positive, not whole in microseconds, above a hundred years, or a number below 1,000
+ * @throws LimiterError INVALID_DURATION when it is not positive, not whole in microseconds, or above a hundred years
  */
 export function parseDuration(value: string | number, place: string = ''): Micros {
-  if (isBare(value)) throw new LimiterError('INVALID_DURATION', `${place}${bareDuration(value)}`)
   const micros = typeof value === 'number' ? value * 1_000 : typeof value === 'string' ? read(value) : undefined
   if (micros === undefined || !Number.isSafeInteger(micros) || micros <= 0 || micros > LONGEST) {
     throw new LimiterError(
@@ -61,4 +46,23 @@ function read(text: string): Micros | undefined {
   const scale = 10n ** BigInt(decimals.length)
   const scaled = BigInt(whole + decimals) * BigInt(unit)
   return scaled % scale === 0n ? Number(scaled / scale) : undefined
+}
+
+/** Bare numbers are milliseconds from here on. Whoever writes a smaller one means seconds most of the time. */
+const LEAST_BARE_MS = 1_000
+
+/** What is wrong with a bare number that may be meant as seconds; undefined for anything else. */
+export function bareProblem(value: unknown): string | undefined {
+  if (typeof value !== 'number' || !(value > 0 && value < LEAST_BARE_MS)) return undefined
+  return `${value} has no unit: write '${value}s' for seconds or '${value}ms' for milliseconds`
+}
+
+/**
+ * As `parseDuration`, for the periods of limits and the lengths of blocks: a bare number below 1,000 is refused.
+ * @throws LimiterError INVALID_DURATION
+ */
+export function parsePeriod(value: string | number, place: string = ''): Micros {
+  const problem = bareProblem(value)
+  if (problem !== undefined) throw new LimiterError('INVALID_DURATION', place + problem)
+  return parseDuration(value, place)
 }

@@ -233,7 +233,7 @@ describe('tokenBucket refuses by name', () => {
 
   it.each([0, -5, Number.NaN, 1e309, '0x10', '5 ', '', 1.0000001, 9_007_199_255])('a burst of %s', (burst) => {
     const form = 'expected tokens above 0 and at most 9007199254, with at most six decimals'
-    expect(refusal({ burst })).toBe(`INVALID_BURST: ${JSON.stringify(burst)} is not a burst: ${form}`)
+    expect(refusal({ burst })).toBe(`INVALID_BURST: ${typeof burst === 'string' ? JSON.stringify(burst) : burst} is not a burst: ${form}`)
   })
 
   it('an option it does not know', () => {

@@ -28,6 +28,15 @@ describe('limits of all algorithms', () => {
     expect(at('algorithm: fixed-window, limit: 10, window: 1m')).toMatchObject({ plan: { align: 'clock', ramp: 0 } })
   })
 
+  it('U3: warn of a window that is a bare number, as it may be meant as seconds', () => {
+    expect(policy('algorithm: sliding-window-log, limit: 10, window: 60').warnings).toEqual([
+      expect.stringContaining(
+        "rules[0].window: 60 has no unit: write '60s' for seconds or '60ms' for milliseconds; it is taken for milliseconds",
+      ),
+    ])
+    expect(policy('algorithm: sliding-window-log, limit: 10, window: 60000').warnings).toEqual([])
+  })
+
   it('warn of the double rate of a fixed window, where it is chosen', () => {
     expect(policy('algorithm: fixed-window, limit: 100, window: 1m').warnings).toEqual([
       'policy.yaml:3:36: rules[0]: a fixed window may admit 200 around its end, twice its limit; sliding-window-counter or token-bucket does not',
