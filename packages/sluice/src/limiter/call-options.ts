@@ -17,7 +17,6 @@ export const COST: OptionNames = { cost: true }
 export function requireOptions(where: string, options: object, known: OptionNames): void {
   if (typeof options !== 'object' || options === null) throw refused(where, `options are ${shown(options)}`, known)
   // A copy of the names would cost more than the check.
-  // oxlint-disable-next-line guard-for-in
   for (const name in options) if (known[name] !== true) throw refused(where, `unknown option ${name}`, known)
 }
 

@@ -13,6 +13,8 @@ export interface RemoteBounds {
   readonly maxInFlight: number
   /** Calls the client can send at once; further ones wait here, where one that is given up is never sent. Default: no bound. */
   readonly maxSent?: number | undefined
+  /** While it returns a promise, calls wait here until that is settled. Default: none do. */
+  readonly opening?: (() => Promise<void> | undefined) | undefined
 }
 
 /**
@@ -22,7 +24,7 @@ export interface RemoteBounds {
  * kept busy with calls that nobody waits for.
  */
 export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds): RemoteCalls {
-  const { maxInFlight, maxSent = Number.POSITIVE_INFINITY } = bounds
+  const { maxInFlight, maxSent = Number.POSITIVE_INFINITY, opening } = bounds
   const deadlines = createDeadlines(time)
   const waiting = new Set<() => void>()
   let inFlight = 0
@@ -70,7 +72,7 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
         const giveUp = (kind: 'timeout' | 'aborted', why: string): void => {
           const unsent = waiting.delete(begin)
           if (unsent) inFlight -= 1
-          give(new StoreFailure(kind, unsent ? 'no' : 'unknown', `${name}: ${why}${unsent ? ', and no connection was free' : ''}`))
+          give(new StoreFailure(kind, unsent ? 'no' : 'unknown', `${name}: ${why}${unsent ? ', and no connection was there' : ''}`))
         }
         const cancel = deadline === undefined ? undefined : deadlines.add(deadline, () => giveUp('timeout', 'no answer by the deadline'))
         const abort = (): void => giveUp('aborted', 'aborted by the caller')
@@ -80,7 +82,11 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
           signal?.removeEventListener('abort', abort)
         }
         inFlight += 1
-        if (sent < maxSent) begin()
+        const opened = opening?.()
+        if (opened !== undefined) {
+          waiting.add(begin)
+          void opened.then(() => (waiting.delete(begin) ? begin() : undefined))
+        } else if (sent < maxSent) begin()
         else waiting.add(begin)
       })
     },

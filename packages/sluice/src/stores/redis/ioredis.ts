@@ -1,4 +1,5 @@
 import { keySlot } from './key-slot.ts'
+import { type ConnectionEvents, openingOf } from './opening.ts'
 import { type Connections, type RedisPort, validClient } from './redis-port.ts'
 
 /** The part of an ioredis client (version 5 or 6) that is used; iovalkey has the same. */
@@ -7,6 +8,10 @@ export interface IoredisLike {
   callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
   /** The socket, where it has been opened. */
   readonly stream?: { destroy(): unknown } | undefined
+  /** What became of its connection, such as `connecting`. */
+  readonly status?: string
+  connect?(): Promise<unknown>
+  once?(event: string, listener: () => void): unknown
 }
 
 /** What an ioredis `Cluster` has besides. */
@@ -31,7 +36,8 @@ interface Queue {
  * An ioredis or iovalkey client as the store's port: of one server, of one that Sentinel watches, or a `Cluster`. The client stays
  * the caller's: it is neither configured nor closed, but a connection that has fallen silent is ended so that it makes another. For
  * limits that stay exact through a lost connection create it with `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest: 0`,
- * a Cluster with `retryDelayOnFailover: 0`; for no queue while the server is away, with `enableOfflineQueue: false`.
+ * a Cluster with `retryDelayOnFailover: 0`; for no queue while the server is away, with `enableOfflineQueue: false`: calls wait for the first connection all
+ * the same, within their deadlines.
  * @throws LimiterError INVALID_OPTIONS for what is no such client
  */
 export function ioredis(client: IoredisLike): RedisPort {
@@ -42,6 +48,23 @@ export function ioredis(client: IoredisLike): RedisPort {
     evalsha: (sha1, keys, args) => valid.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
     eval: (source, keys, args) => valid.callBuffer('eval', source, keys.length, ...keys, ...args),
     connections: { of: cluster === undefined ? () => valid : nodeOf(cluster), replace },
+    ...firstConnection(valid),
+  }
+}
+
+const OPENING: readonly unknown[] = ['wait', 'connecting', 'connect']
+
+/** Without its offline queue the client refuses calls until it is ready, also those of its first milliseconds. */
+function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening'> {
+  if (!OPENING.includes(client.status) || typeof client.once !== 'function') return {}
+  const opening = openingOf(client as IoredisLike & ConnectionEvents, ['ready', 'close', 'end'])
+  return {
+    opening() {
+      const first = opening()
+      // With `lazyConnect` it connects when it is first called.
+      if (first !== undefined && client.status === 'wait') client.connect?.().catch(() => {})
+      return first
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { keySlot } from './key-slot.ts'
+import { type ConnectionEvents, openingOf } from './opening.ts'
 import { type Connections, type RedisPort, validClient } from './redis-port.ts'
 
 interface EvalOptions {
@@ -38,9 +39,17 @@ export function nodeRedis(client: NodeRedisLike): RedisPort {
   return {
     ...(cluster === undefined ? {} : { cluster: true }),
     ...(of === undefined ? {} : { connections: { of, replace } }),
+    ...firstConnection(valid),
     evalsha: (sha1, keys, args) => commands.evalSha(sha1, { keys: [...keys], arguments: args.map(String) }),
     eval: (source, keys, args) => commands.eval(source, { keys: [...keys], arguments: args.map(String) }),
   }
+}
+
+/** A client whose `connect()` was not awaited is open and not yet ready: without its offline queue it refuses calls so long. */
+function firstConnection(client: object): Pick<RedisPort, 'opening'> {
+  const { isOpen, isReady, once } = client as { isOpen?: unknown; isReady?: unknown; once?: unknown }
+  if (isOpen !== true || isReady !== false || typeof once !== 'function') return {}
+  return { opening: openingOf(client as ConnectionEvents, ['ready', 'reconnecting', 'end']) }
 }
 
 /** One connection and what keeps it. */

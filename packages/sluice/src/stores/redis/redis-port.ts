@@ -1,5 +1,6 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { shown } from '../../errors/options.ts'
+import type { Opening } from './opening.ts'
 
 /** Connections that a client lets others replace. */
 export interface Connections {
@@ -21,6 +22,11 @@ export interface RedisPort {
   eval(source: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   /** Absent where the client does not let others replace a connection: then its own time-outs must. */
   readonly connections?: Connections
+  /**
+   * While the client makes its first connection, settles when that has been made or has failed: calls are held back so long, within their deadlines. Undefined
+   * otherwise. Absent where a client is connected when it is handed over.
+   */
+  readonly opening?: Opening
 }
 
 const EXPECTED = 'expected what ioredis(client), nodeRedis(client) or valkeyGlide(client) returns'

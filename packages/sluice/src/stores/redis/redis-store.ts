@@ -65,7 +65,7 @@ export function redisStore(options: RedisStoreOptions): Store {
       'INVALID_OPTIONS',
       `redisStore: prefix is ${JSON.stringify(prefix)}, expected printable ASCII, no braces or blanks`,
     )
-  const calls = createRemoteCalls('redis', clock, { maxInFlight })
+  const calls = createRemoteCalls('redis', clock, { maxInFlight, opening: client.opening })
   const layout = layoutOf(options, prefix)
   const newKeys = createNewKeys(options, clock)
 

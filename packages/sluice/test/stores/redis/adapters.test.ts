@@ -50,12 +50,8 @@ describe('adapters', () => {
       () => redisStore({ client: { customCommand: () => {} } as never }),
       'redisStore: client is a client as',
     ],
-    [
-      'redisStore of a URL',
-      () => redisStore({ client: 'redis://127.0.0.1' as never }),
-      'redisStore: client has no methods evalsha and eval',
-    ],
-    ['redisStore of nothing', () => redisStore({ client: undefined as never }), 'redisStore: client has no methods evalsha and eval'],
+    ['redisStore of a URL', () => redisStore({ client: 'redis://127.0.0.1' as never }), 'returns'],
+    ['redisStore of nothing', () => redisStore({ client: undefined as never }), 'returns'],
     [
       'ioredis of a node-redis client',
       () => ioredis(node as unknown as IoredisLike),
