@@ -1,4 +1,5 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
+import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
 import { type Scope, StoreFailure } from '../store.ts'
 import type { AskedState } from './question.ts'
@@ -7,7 +8,10 @@ import type { AskedState } from './question.ts'
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 export interface NewKeysOptions {
-  /** New keys a second and scope that this store may make, and as many at once; default no bound. Calls under way may pass it, and are made up for. */
+  /**
+   * New keys a second and scope that this store may make, and as many at once; default no bound. Calls under way may pass it, and are made up for. States
+   * are then kept ten minutes longer than they are needed, so that a key that comes back is not new: set it in all processes or in none.
+   */
   readonly maxNewKeys?: number
   /**
    * What becomes of a new key beyond that, of which nothing is written: `allow` or `deny` it, `shared`: decided by one of 1,024 states
@@ -25,6 +29,9 @@ export interface NewKeys {
 }
 
 const CHOICES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
+
+/** So long are states kept after they are needed, where new keys are counted: a key that comes back within it is not new. */
+export const KEPT: Micros = 600_000_000
 
 /** What a refused key is told. */
 export const FULL: StoreFailure = new StoreFailure('memory', 'no', 'redis: more new keys than maxNewKeys')

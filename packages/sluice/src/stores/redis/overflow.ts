@@ -1,7 +1,7 @@
-import { hash32 } from '../../decision/jitter.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type Scope, type Store, StoreFailure } from '../store.ts'
 import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
+import type { Spread } from './salt.ts'
 
 /** States that all refused keys of a limit share. */
 const SHARED = 1_024
@@ -9,10 +9,12 @@ const SHARED = 1_024
 const REMEMBERED = 256
 
 type Verb = 'consume' | 'peek'
+type Spreading = (options: CallOptions | undefined) => Promise<Spread>
 
 /** A store whose groups with refused new keys become what `onFull` says; under `shared` those of one call cost one more call, together. */
-export function withOverflow(store: Store, onFull: OnFull | undefined, isClosed: NewKeys['closed']): Store {
-  const shared = createShared(store, isClosed)
+/** @param spreading how keys are spread over shared states; asked for when there is one */
+export function withOverflow(store: Store, onFull: OnFull | undefined, isClosed: NewKeys['closed'], spreading: Spreading): Store {
+  const shared = createShared(store, isClosed, spreading)
   const settle = async (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined): Promise<readonly GroupVerdict[]> => {
     const verdicts = await store[verb](groups, options)
     if (!verdicts.some(isRefused)) return verdicts
@@ -60,7 +62,7 @@ interface StandIn {
 type DecideShared = (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined) => Promise<readonly GroupVerdict[]>
 
 /** Decides groups once more, in one call, with states that many keys share in the place of those that may not be made. */
-function createShared(store: Store, isClosed: NewKeys['closed']): DecideShared {
+function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading): DecideShared {
   const scopes = new Map<string, SharedStates>()
   const statesOf = (text: string): SharedStates => {
     const known = scopes.get(text) ?? { scope: sharedScope(text), emptied: new Set<string>() }
@@ -69,28 +71,34 @@ function createShared(store: Store, isClosed: NewKeys['closed']): DecideShared {
     scopes.set(text, known)
     return known
   }
-  const standIn = (call: Call): StandIn => {
+  const standIn = (call: Call, spread: Spread): StandIn => {
     const { text } = call.id.scope
     // Meanwhile there may be room again.
     if (!isClosed(text)) return { call }
     const states = statesOf(text)
-    return { call: { ...call, id: { scope: states.scope, key: String(hash32(call.id.key) % SHARED) } }, states }
+    return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
   }
-  return async (verb, groups, options) => {
-    const stands = groups.map(({ calls }) => calls.map(standIn))
+  const decide = async (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined): Promise<readonly GroupVerdict[]> => {
+    const spread = await spreading(options)
+    const stands = groups.map(({ calls }) => calls.map((call) => standIn(call, spread)))
     const full = stillFull(stands.flat())
     const asked = [...full.map(emptying), ...groups.map((group, index) => ({ ...group, calls: (stands[index] as StandIn[]).map(callOf) }))]
-    let verdicts: readonly GroupVerdict[]
+    const verdicts = await store[verb](asked, options)
+    if (verb === 'consume') {
+      for (const [index, { call, states }] of full.entries()) {
+        if (verdicts[index]?.outcome !== 'undecided') states?.emptied.add(call.id.key)
+      }
+    }
+    return stands.map((group, index) => marked(group, verdicts[full.length + index] as GroupVerdict))
+  }
+  return async (verb, groups, options) => {
     try {
-      verdicts = await store[verb](asked, options)
+      return await decide(verb, groups, options)
     } catch (error) {
       // The keys that are there have their answers: a failure here is not theirs.
       if (!(error instanceof StoreFailure)) throw error
       return groups.map(() => ({ outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }))
     }
-    if (verb === 'consume')
-      for (const [index, { call, states }] of full.entries()) if (verdicts[index]?.outcome !== 'undecided') states?.emptied.add(call.id.key)
-    return stands.map((group, index) => marked(group, verdicts[full.length + index] as GroupVerdict))
   }
 }
 

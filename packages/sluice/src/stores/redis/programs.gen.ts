@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '369586941645d3658496c49de0320ff866e48817',
+  sha1: '6df1210e7a843525ed018191b83e50cda0de1703',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -16,7 +16,8 @@ if given == 0 then
   local time = call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local members = ARGV[2] and cjson.decode(ARGV[2])
+local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
+local extra = (ARGV[3] or 0) + 0
 local function member_of(state)
   if not members or members[2 * state] < 0 then return nil end
   return pack('>I4I4', members[2 * state - 1], members[2 * state])
@@ -351,19 +352,21 @@ local function sweep(key)
   local head = call('HGET', key, '')
   for place = 1, #all, 2 do
     local value = expanded(all[place + 1], head)
-    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+    local ends = split(value)
+    if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
   end
 end
     sweep(key)
   end
 end
 local function put(state, value, expires)
+  expires = expires + extra
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
   call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 local function keep(state, expires)
-  call('PEXPIREAT', KEYS[state], last_of(expires))
+  call('PEXPIREAT', KEYS[state], last_of(expires + extra))
 end
 local function remove(state)
   local member = member_of(state)
@@ -387,6 +390,7 @@ local function blocked(value, ends)
 end
 local function drop(state, ends)
   if ends > now then return put(state, block_value(ends), ends) end
+  if extra > 0 then return put(state, block_value(1), now) end
   remove(state)
 end
 local receipt = asked[2]
@@ -1090,7 +1094,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: 'e5f6dea90fc7510eae87cfe4ae26263e8546bb84',
+  sha1: '3d470b1481b9f1b63295d5478297401c9655a883',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1100,7 +1104,8 @@ if given == 0 then
   local time = call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local members = ARGV[2] and cjson.decode(ARGV[2])
+local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
+local extra = (ARGV[3] or 0) + 0
 local function member_of(state)
   if not members or members[2 * state] < 0 then return nil end
   return pack('>I4I4', members[2 * state - 1], members[2 * state])
@@ -1435,19 +1440,21 @@ local function sweep(key)
   local head = call('HGET', key, '')
   for place = 1, #all, 2 do
     local value = expanded(all[place + 1], head)
-    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+    local ends = split(value)
+    if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
   end
 end
     sweep(key)
   end
 end
 local function put(state, value, expires)
+  expires = expires + extra
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
   call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 local function keep(state, expires)
-  call('PEXPIREAT', KEYS[state], last_of(expires))
+  call('PEXPIREAT', KEYS[state], last_of(expires + extra))
 end
 local function remove(state)
   local member = member_of(state)
@@ -1872,7 +1879,7 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: '903a4070a9ce3234f91fad6ef5943c0c2a755afa',
+  sha1: 'e186d095e6ce7ee00a683e19e5cf238f27aca094',
   source: `local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
 local clock = call('TIME')
@@ -2095,7 +2102,7 @@ local cost = (parts - cost_rest) / n
 parts = burst * m
 local empty_rest = -parts % n
 local empty = (parts + empty_rest) / n
-local states, counted = #KEYS, #ARGV > 4
+local states, counted, extra = #KEYS, #ARGV > 5, ARGV[5] + 0
 local values = {}
 if states == 1 then
   values = call('MGET', KEYS[1])
@@ -2105,7 +2112,7 @@ end
 local heads, short, times = {}, states <= 1000, 1
 for state = 1, states do
   local value = values[state]
-  if counted then times = ARGV[4 + state] + 0 end
+  if counted then times = ARGV[5 + state] + 0 end
 local time, ends, passed = now, 0, 0
 local zero, rest, seen, hold, leases, converted, written, expires
 if value then
@@ -2171,7 +2178,7 @@ if passed > 0 or converted then
     written = pack('>I3I4I3I5I3I5I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
   end
 end
-  if written then call('SET', KEYS[state], written, 'PXAT', format('%d', expires / 1000)) end
+  if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000)) end
   local length = 0
   if value then length = #value end
   if length > 255 or passed > 255 then short = false end
@@ -2190,7 +2197,7 @@ return head .. table.concat(values) .. pack('>I7', now)
 }
 
 export const consumeProgram: Program = {
-  sha1: 'ee0934275f0b1f6c7f540cdaccec29b5902b92a6',
+  sha1: '67d74ae2ea879b5b5676dcc95aefa65fd052e0c8',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2713,7 +2720,8 @@ local plain = asked[3]
 local read, put, keep
 if ARGV[2] or given ~= 0 or plain < #KEYS or plain > 4000 then
   local function storage()
-local members = ARGV[2] and cjson.decode(ARGV[2])
+local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
+local extra = (ARGV[3] or 0) + 0
 local function member_of(state)
   if not members or members[2 * state] < 0 then return nil end
   return pack('>I4I4', members[2 * state - 1], members[2 * state])
@@ -3048,19 +3056,21 @@ local function sweep(key)
   local head = call('HGET', key, '')
   for place = 1, #all, 2 do
     local value = expanded(all[place + 1], head)
-    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+    local ends = split(value)
+    if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
   end
 end
     sweep(key)
   end
 end
 local function put(state, value, expires)
+  expires = expires + extra
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
   call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 local function keep(state, expires)
-  call('PEXPIREAT', KEYS[state], last_of(expires))
+  call('PEXPIREAT', KEYS[state], last_of(expires + extra))
 end
 local function remove(state)
   local member = member_of(state)
@@ -3072,7 +3082,7 @@ end
   read, put, keep = storage()
 end
 local values = {}
-if ARGV[2] then
+if ARGV[2] and ARGV[2] ~= '' then
   for state = 1, plain do values[state] = read(state) end
 elseif plain > 0 then
   values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000)))
@@ -3387,7 +3397,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '21118713ebf0b4658a32160e99933f0401349042',
+  sha1: '644efc96736f10d082024b7d9a1491efccffa557',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3397,7 +3407,8 @@ if given == 0 then
   local time = call('TIME')
   now = time[1] * 1000000 + time[2]
 end
-local members = ARGV[2] and cjson.decode(ARGV[2])
+local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
+local extra = (ARGV[3] or 0) + 0
 local function member_of(state)
   if not members or members[2 * state] < 0 then return nil end
   return pack('>I4I4', members[2 * state - 1], members[2 * state])
@@ -3732,19 +3743,21 @@ local function sweep(key)
   local head = call('HGET', key, '')
   for place = 1, #all, 2 do
     local value = expanded(all[place + 1], head)
-    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+    local ends = split(value)
+    if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
   end
 end
     sweep(key)
   end
 end
 local function put(state, value, expires)
+  expires = expires + extra
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
   call('SET', KEYS[state], value, 'PXAT', last_of(expires))
 end
 local function keep(state, expires)
-  call('PEXPIREAT', KEYS[state], last_of(expires))
+  call('PEXPIREAT', KEYS[state], last_of(expires + extra))
 end
 local function remove(state)
   local member = member_of(state)
@@ -3826,6 +3839,7 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
 end
 local function drop(state, ends)
   if ends > now then return put(state, block_value(ends), ends) end
+  if extra > 0 then return put(state, block_value(1), now) end
   remove(state)
 end
 local function flow(n, m, micro, from)
@@ -4059,5 +4073,12 @@ local size = #KEYS + 1
 values[size] = now
 for place = 1, #granted do values[size + place] = granted[place] end
 return values
+`,
+}
+
+export const saltProgram: Program = {
+  sha1: 'f5bcfa7d8f1e64dd157947c5ecfe97d9b99c16a7',
+  source: `redis.call('SET', KEYS[1], ARGV[1], 'NX')
+return redis.call('GET', KEYS[1])
 `,
 }

@@ -1,6 +1,7 @@
 import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { stateName } from '../../keys/encode.ts'
+import type { Micros } from '../../time/micros.ts'
 import type { AdjustOptions, Call, CallGroup, CallOptions, Scope, StateId } from '../store.ts'
 import { isTold, type Named } from './layout.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
@@ -53,6 +54,7 @@ export interface Question {
 /**
  * Puts groups into the form of the program that answers them soonest.
  * @param isClosed whether no state of a scope may be made
+ * @param extra for how many microseconds states are kept after they are needed
  */
 export function questionOf(
   groups: readonly CallGroup[],
@@ -60,10 +62,11 @@ export function questionOf(
   charge: boolean,
   packed: boolean,
   isClosed: (scope: string) => boolean,
+  extra: Micros,
 ): Question {
   const first = groups[0]?.calls[0]
   const alike = first !== undefined && charge && !packed && options?.now === undefined && areAlike(groups, first)
-  if (alike && !isAnyClosed(groups, isClosed)) return alikeQuestion(groups, first)
+  if (alike && !isAnyClosed(groups, isClosed)) return alikeQuestion(groups, first, extra)
   return mixedQuestion(groups, options?.now ?? 0, charge, isClosed)
 }
 
@@ -89,7 +92,7 @@ function areAlike(groups: readonly CallGroup[], { limit, cost }: Call): boolean 
 const MOST_ALIKE = 4_000
 
 /** As buckets.lua documents. */
-function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call): Question {
+function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call, extra: Micros): Question {
   const plan = limit.plan as BucketPlan
   const runs = new Map<string, Run>()
   let last: { readonly id: StateId; readonly run: Run } | undefined
@@ -112,7 +115,7 @@ function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call): Que
   const order = [...runs.values()]
   const asked = order.map(({ state }) => state)
   const times = parts.length === order.length ? [] : order.map((run) => run.times)
-  return { program: bucketsProgram, args: [plan.n, plan.m, plan.burst, mostOf(plan, cost), ...times], states: asked, parts, order }
+  return { program: bucketsProgram, args: [plan.n, plan.m, plan.burst, mostOf(plan, cost), extra, ...times], states: asked, parts, order }
 }
 
 function newState({ id, limit }: Call, name: string, place: number, closed: boolean): AskedState {

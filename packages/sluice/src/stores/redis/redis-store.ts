@@ -1,6 +1,6 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { refuseUnknown } from '../../errors/options.ts'
-import { systemRandom, systemTime } from '../../time/system.ts'
+import { systemRandom, systemSecret, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import {
@@ -17,14 +17,15 @@ import { classify } from './failures.ts'
 import { keySlot } from './key-slot.ts'
 import { calledOf, type Layout, type Named, namedOf, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
-import { createNewKeys, type NewKeysOptions } from './new-keys.ts'
+import { createNewKeys, KEPT, type NewKeysOptions } from './new-keys.ts'
 import { withOverflow } from './overflow.ts'
 import { createPacking, type PackingOptions } from './packing.ts'
-import { adjustProgram, blockProgram, bucketsProgram, leaseProgram, type Program } from './programs.gen.ts'
+import { adjustProgram, blockProgram, bucketsProgram, leaseProgram, type Program, saltProgram } from './programs.gen.ts'
 import { adjustment, questionOf } from './question.ts'
 import { type RedisPort, validPort } from './redis-port.ts'
 import { replay } from './replay.ts'
 import { programRunner } from './run-program.ts'
+import { spreading } from './salt.ts'
 import { replacingSilent } from './silence.ts'
 import { bySlot } from './slots.ts'
 
@@ -68,6 +69,7 @@ export function redisStore(options: RedisStoreOptions): Store {
   const calls = createRemoteCalls('redis', clock, { maxInFlight, opening: client.opening })
   const layout = layoutOf(options, prefix)
   const newKeys = createNewKeys(options, clock)
+  const extra = options.maxNewKeys === undefined ? 0 : KEPT
 
   const run = programRunner(client)
   const ask = (
@@ -77,7 +79,8 @@ export function redisStore(options: RedisStoreOptions): Store {
     callOptions: CallOptions | undefined,
   ): Promise<unknown> => {
     const { keys, args } = layout.addressesOf(states)
-    const all = [...numbers, ...args]
+    // Its own argument says how long states are kept.
+    const all = extra === 0 || program === bucketsProgram ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     const late = (): boolean => callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
     return calls.run(() => run(program, keys, all, late), callOptions, classify)
   }
@@ -86,7 +89,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     callOptions: CallOptions | undefined,
     charge: boolean,
   ): Promise<readonly GroupVerdict[]> => {
-    const question = questionOf(groups, callOptions, charge, layout.packed, newKeys.closed)
+    const question = questionOf(groups, callOptions, charge, layout.packed, newKeys.closed, extra)
     const reply = await ask(question.program, question.states, question.args, callOptions)
     // Where keys are counted the next question needs what this answer says.
     if (options.maxNewKeys === undefined) callOptions?.heard?.()
@@ -121,12 +124,17 @@ export function redisStore(options: RedisStoreOptions): Store {
     reset: (ids, callOptions) => mark(ids, FORGET, callOptions),
     // The programs are there afterwards: else the first calls of many callers would each send the whole text.
     ready: async (callOptions) => {
-      await Promise.all([decide([], callOptions, false), ...(layout.packed ? [] : [ask(bucketsProgram, [], [1, 1, 1, 1], callOptions)])])
+      await Promise.all([decide([], callOptions, false), ...(layout.packed ? [] : [ask(bucketsProgram, [], [1, 1, 1, 1, 0], callOptions)])])
     },
     close: async () => {},
   }
   const whole = client.cluster === true ? bySlot(store, (_, id) => keySlot(layout.addressesOf([namedOf(id)]).keys[0] as string)) : store
-  return options.maxNewKeys === undefined ? whole : withOverflow(whole, options.onFull, newKeys.closed)
+  if (options.maxNewKeys === undefined) return whole
+  const spread = spreading(prefix, systemSecret, (key, offered, callOptions) => {
+    const late = (): boolean => callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
+    return calls.run(() => run(saltProgram, [key], [offered], late), callOptions, classify)
+  })
+  return withOverflow(whole, options.onFull, newKeys.closed, spread)
 }
 
 /** @throws LimiterError INVALID_OPTIONS */

@@ -15,7 +15,7 @@ const limit = tokenBucket({ rate: '10/s', burst: 20 })
 /** As the README advises. */
 const ADVISED = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 } satisfies RedisOptions
 
-const connect = (target: string, options: RedisOptions = {}): Redis => {
+const connect = (target: string, options: { readonly lazyConnect?: true } = {}): Redis => {
   const redis = new Redis(target, { ...ADVISED, ...options })
   redis.on('error', () => {})
   onTestFinished(() => redis.disconnect())

@@ -2,7 +2,8 @@
 -- See consume.lua.
 --
 -- KEYS        the states, each once; none to have the program there
--- ARGV        n, m, burst, cost (burst * m and twice as much stay below 2^53); then, where it is not 1 for each, for each state how many calls
+-- ARGV        n, m, burst, cost (burst * m and twice as much stay below 2^53), for how many microseconds values are kept after they are needed; then,
+--             where it is not 1 for each, for each state how many calls
 -- returns     a text, which is told sooner than a table: a byte, how many bytes are a number; for each state two numbers, how long its value was
 --             (0 for none) and how many passed; the values; the time (7 bytes)
 
@@ -21,7 +22,7 @@ parts = burst * m
 local empty_rest = -parts % n
 local empty = (parts + empty_rest) / n
 
-local states, counted = #KEYS, #ARGV > 4
+local states, counted, extra = #KEYS, #ARGV > 5, ARGV[5] + 0
 local values = {}
 if states == 1 then
   values = call('MGET', KEYS[1])
@@ -31,10 +32,10 @@ end
 local heads, short, times = {}, states <= 1000, 1
 for state = 1, states do
   local value = values[state]
-  if counted then times = ARGV[4 + state] + 0 end
+  if counted then times = ARGV[5 + state] + 0 end
   -- include: bucket-step.lua
   -- A number would be written with all digits that it could have.
-  if written then call('SET', KEYS[state], written, 'PXAT', format('%d', expires / 1000)) end
+  if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000)) end
   local length = 0
   if value then length = #value end
   if length > 255 or passed > 255 then short = false end

@@ -52,7 +52,7 @@ if ARGV[2] or given ~= 0 or plain < #KEYS or plain > 4000 then
   read, put, keep = storage()
 end
 local values = {}
-if ARGV[2] then
+if ARGV[2] and ARGV[2] ~= '' then
   for state = 1, plain do values[state] = read(state) end
 elseif plain > 0 then
   -- What is of another type is nil to MGET. A function takes so many arguments and not many more.

@@ -1,9 +1,12 @@
 -- Where states lie: each a string of its own, or a member of a hash that many share. A member is 8 bytes, its value the string's. The hash
 -- lives at least as long as its longest member.
 --
--- ARGV[2]     where states are members of hashes: a JSON array, for each state the two halves of its name, -1 twice for a string
+-- ARGV[2]     where states are members of hashes: a JSON array, for each state the two halves of its name, -1 twice for a string; empty or absent
+--             where they are not
+-- ARGV[3]     for how many microseconds values are kept after they are needed, so that their keys stay known; absent for 0
 
-local members = ARGV[2] and cjson.decode(ARGV[2])
+local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
+local extra = (ARGV[3] or 0) + 0
 
 local function member_of(state)
   if not members or members[2 * state] < 0 then return nil end
@@ -65,6 +68,7 @@ end
 
 -- Writes a value that must live until an instant.
 local function put(state, value, expires)
+  expires = expires + extra
   local member = member_of(state)
   if member then return put_member(KEYS[state], member, value, expires) end
   call('SET', KEYS[state], value, 'PXAT', last_of(expires))
@@ -72,7 +76,7 @@ end
 
 -- The same for a string that is there already.
 local function keep(state, expires)
-  call('PEXPIREAT', KEYS[state], last_of(expires))
+  call('PEXPIREAT', KEYS[state], last_of(expires + extra))
 end
 
 local function remove(state)

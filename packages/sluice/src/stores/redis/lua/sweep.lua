@@ -12,6 +12,7 @@ local function sweep(key)
   local head = call('HGET', key, '')
   for place = 1, #all, 2 do
     local value = expanded(all[place + 1], head)
-    if all[place] ~= '' and (state_until(value) or 0) <= now and (split(value)) <= now then call('HDEL', key, all[place]) end
+    local ends = split(value)
+    if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
   end
 end

@@ -1,0 +1,31 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { stateName } from '../../src/keys/encode.ts'
+import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { readValue } from '../../src/stores/redis/value.ts'
+import { storeSuite } from '../../src/testing/index.ts'
+import { packedState } from '../stores/redis/packed-state.ts'
+
+const { redis: url } = inject('engines')
+const prefix = `sluice:kept-${process.pid}:`
+const packing = { keys: 200 }
+/** States are kept longer than they are needed, and no key is refused. */
+const kept = { maxNewKeys: 1_000_000_000 }
+
+describe.skipIf(url === undefined)('Redis, with states that are kept', () => {
+  const client = new Redis(url ?? '', { lazyConnect: true })
+  beforeAll(() => client.connect())
+  afterAll(async () => {
+    await client.quit()
+  })
+  storeSuite('redis (kept)', {
+    open: async () => redisStore({ client: ioredis(client), prefix, ...kept }),
+    readState: async (id) => readValue(await client.getBuffer(prefix + stateName(id))).numbers,
+    differentialCalls: 5_000,
+  })
+  storeSuite('redis (packed, kept)', {
+    open: async () => redisStore({ client: ioredis(client), prefix: `${prefix}packed:`, layout: 'packed', packing, ...kept }),
+    readState: async (id) => (await packedState(client, `${prefix}packed:`, packing, id)).numbers,
+    differentialCalls: 5_000,
+  })
+})
