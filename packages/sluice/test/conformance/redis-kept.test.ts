@@ -21,11 +21,11 @@ describe.skipIf(url === undefined)('Redis, with states that are kept', () => {
   storeSuite('redis (kept)', {
     open: async () => redisStore({ client: ioredis(client), prefix, ...kept }),
     readState: async (id) => readValue(await client.getBuffer(prefix + stateName(id))).numbers,
-    differentialCalls: 5_000,
+    differentialCalls: 2_000,
   })
   storeSuite('redis (packed, kept)', {
     open: async () => redisStore({ client: ioredis(client), prefix: `${prefix}packed:`, layout: 'packed', packing, ...kept }),
     readState: async (id) => (await packedState(client, `${prefix}packed:`, packing, id)).numbers,
-    differentialCalls: 5_000,
+    differentialCalls: 2_000,
   })
 })
