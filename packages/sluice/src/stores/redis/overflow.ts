@@ -1,7 +1,9 @@
 import { MICRO } from '../../algorithms/decimal.ts'
+import type { Time } from '../../time/time.ts'
 import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type Scope, type Store, StoreFailure } from '../store.ts'
 import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
 import type { Spread } from './salt.ts'
+import { SharedDenials } from './shared-denials.ts'
 
 /** States that all refused keys of a limit share. */
 const SHARED = 1_024
@@ -13,8 +15,14 @@ type Spreading = (options: CallOptions | undefined) => Promise<Spread>
 
 /** A store whose groups with refused new keys become what `onFull` says; under `shared` those of one call cost one more call, together. */
 /** @param spreading how keys are spread over shared states; asked for when there is one */
-export function withOverflow(store: Store, onFull: OnFull | undefined, isClosed: NewKeys['closed'], spreading: Spreading): Store {
-  const shared = createShared(store, isClosed, spreading)
+export function withOverflow(
+  store: Store,
+  onFull: OnFull | undefined,
+  isClosed: NewKeys['closed'],
+  spreading: Spreading,
+  clock: Time,
+): Store {
+  const shared = createShared(store, isClosed, spreading, clock)
   const settle = async (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined): Promise<readonly GroupVerdict[]> => {
     const verdicts = await store[verb](groups, options)
     if (!verdicts.some(isRefused)) return verdicts
@@ -30,6 +38,10 @@ export function withOverflow(store: Store, onFull: OnFull | undefined, isClosed:
     ...store,
     consume: (groups, options) => settle('consume', groups, options),
     peek: (groups, options) => settle('peek', groups, options),
+    ready: async (options) => {
+      await store.ready(options)
+      if (onFull === 'shared') await spreading(options)
+    },
   }
 }
 
@@ -47,10 +59,11 @@ function refusal(verdict: GroupVerdict, onFull: OnFull | undefined): GroupVerdic
   return onFull === undefined ? verdict : { ...verdict, allowed: onFull === 'allow', onFull: onFull === 'allow' ? 'allow' : 'deny' }
 }
 
-/** The shared states of one limit, and those of them that were emptied. */
+/** The shared states of one limit: those of them that were emptied, and what was denied. */
 interface SharedStates {
   readonly scope: Scope
   readonly emptied: Set<string>
+  readonly denials: SharedDenials
 }
 
 /** A call, with a shared state in the place of its own. */
@@ -61,11 +74,11 @@ interface StandIn {
 
 type DecideShared = (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined) => Promise<readonly GroupVerdict[]>
 
-/** Decides groups once more, in one call, with states that many keys share in the place of those that may not be made. */
-function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading): DecideShared {
+/** Decides groups once more, in one call at most, with states that many keys share in the place of those that may not be made. */
+function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading, clock: Time): DecideShared {
   const scopes = new Map<string, SharedStates>()
   const statesOf = (text: string): SharedStates => {
-    const known = scopes.get(text) ?? { scope: sharedScope(text), emptied: new Set<string>() }
+    const known = scopes.get(text) ?? { scope: sharedScope(text), emptied: new Set<string>(), denials: new SharedDenials(clock) }
     const [oldest] = scopes.keys()
     if (oldest !== undefined && scopes.size >= REMEMBERED && !scopes.has(text)) scopes.delete(oldest)
     scopes.set(text, known)
@@ -78,18 +91,45 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
     const states = statesOf(text)
     return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
   }
+  const ask = async (
+    verb: Verb,
+    stands: readonly (readonly StandIn[])[],
+    groups: readonly CallGroup[],
+    options: CallOptions | undefined,
+  ): Promise<readonly GroupVerdict[]> => {
+    if (groups.length === 0) return []
+    const full = stillFull(stands.flat())
+    const asked = [...full.map(emptying), ...groups.map((group, index) => ({ ...group, calls: (stands[index] as StandIn[]).map(callOf) }))]
+    const askedAt = clock.monotonic()
+    const verdicts = await store[verb](asked, options)
+    const own = verdicts.slice(full.length)
+    if (verb === 'peek') return own
+    for (const [index, { call, states }] of full.entries()) {
+      if (verdicts[index]?.outcome !== 'undecided') states?.emptied.add(call.id.key)
+    }
+    if (options?.now === undefined) {
+      for (const [index, [only, ...more]] of stands.entries()) {
+        if (more.length === 0) only?.states?.denials.add(only.call, own[index] as GroupVerdict, askedAt)
+      }
+    }
+    return own
+  }
   const decide = async (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined): Promise<readonly GroupVerdict[]> => {
     const spread = await spreading(options)
     const stands = groups.map(({ calls }) => calls.map((call) => standIn(call, spread)))
-    const full = stillFull(stands.flat())
-    const asked = [...full.map(emptying), ...groups.map((group, index) => ({ ...group, calls: (stands[index] as StandIn[]).map(callOf) }))]
-    const verdicts = await store[verb](asked, options)
-    if (verb === 'consume') {
-      for (const [index, { call, states }] of full.entries()) {
-        if (verdicts[index]?.outcome !== 'undecided') states?.emptied.add(call.id.key)
-      }
-    }
-    return stands.map((group, index) => marked(group, verdicts[full.length + index] as GroupVerdict))
+    const known = stands.map(([only, ...more]) => {
+      if (verb === 'peek' || options?.now !== undefined || more.length > 0) return undefined
+      return only?.states?.denials.find(only.call)
+    })
+    const open = [...groups.keys()].filter((index) => known[index] === undefined)
+    const answers = await ask(
+      verb,
+      open.map((index) => stands[index] as StandIn[]),
+      open.map((index) => groups[index] as CallGroup),
+      options,
+    )
+    const found = new Map(open.map((index, place) => [index, answers[place] as GroupVerdict]))
+    return stands.map((group, index) => marked(group, known[index] ?? (found.get(index) as GroupVerdict)))
   }
   return async (verb, groups, options) => {
     try {

@@ -134,7 +134,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     const late = (): boolean => callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
     return calls.run(() => run(saltProgram, [key], [offered], late), callOptions, classify)
   })
-  return withOverflow(whole, options.onFull, newKeys.closed, spread)
+  return withOverflow(whole, options.onFull, newKeys.closed, spread, clock)
 }
 
 /** @throws LimiterError INVALID_OPTIONS */

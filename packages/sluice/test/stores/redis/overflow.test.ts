@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { hash32 } from '../../../src/decision/jitter.ts'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../../src/algorithms/sliding-window-counter.ts'
@@ -81,6 +82,69 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     await decide(store, groups('known', 1, limit))
     const flood = await Promise.all(Array.from({ length: 20 }, (_, index) => decide(store, groups(`new${index}-`, 50, limit))))
     expect(passed(flood.flat())).toBe(0)
+  })
+
+  it('cost no call more while their shared states are empty, and are told the wait as it is then', async () => {
+    const clock = manualClock()
+    const { store, calls } = await open({ clock })
+    await decide(store, groups('known', 1))
+    const [first] = await decide(store, groups('new', 100))
+    calls()
+    clock.advance(100)
+    const [again] = await decide(store, [...groups('new', 100), ...groups('known', 1)])
+    expect(calls()).toBe(1)
+    expect(again).toMatchObject({ outcome: 'denied', allowed: false, reason: 'overflow', degraded: { kind: 'memory' } })
+    expect(again?.calls[0]?.retryAfter).toBe((first?.calls[0]?.retryAfter ?? 0) - 100_000)
+    expect(again?.at).toBe((first?.at ?? 0) + 100_000)
+    // Another cost may wait for another time, and what is looked at is not remembered.
+    await decide(store, groups('new', 1, SLOW, 2))
+    expect(calls()).toBe(2)
+    await store.peek(groups('new', 1))
+    expect(calls()).toBe(2)
+    // By then the store can make keys again, and one more call fetches what became of the shared state.
+    clock.advance(900)
+    await decide(store, [...groups('other', 1), ...groups('new', 1)])
+    expect(calls()).toBeGreaterThan(0)
+  })
+
+  it('are decided by the store again once waiting was enough', async () => {
+    const quick = tokenBucket({ rate: '100/s', burst: 10 })
+    const clock = manualClock()
+    const { store } = await open({ clock })
+    await decide(store, groups('known', 1, quick))
+    expect(passed(await decide(store, groups('new', 1, quick)))).toBe(0)
+    const end = Date.now() + 5_000
+    let allowed = 0
+    while (allowed === 0 && Date.now() < end) {
+      clock.advance(1)
+      allowed = passed(await decide(store, groups('new', 1, quick)))
+      await redis.ping()
+    }
+    expect(allowed).toBe(1)
+  })
+
+  it('lie in states that a salt in the store chooses: the same in every process, and not to be aimed at', async () => {
+    const stateOf = async (store: Store, key: string): Promise<string> => {
+      const before = new Set(await redis.keys(`${prefix}$overflow:*`))
+      await store.consume([{ calls: [{ id: { scope: { text: 'l:l:tb:' }, key }, limit: SLOW, cost: 1e6, phase: 0 }] }])
+      return (await redis.keys(`${prefix}$overflow:*`)).find((name) => !before.has(name)) ?? 'known'
+    }
+    const { store: one } = await open()
+    const { store: two } = await open()
+    for (const store of [one, two]) await decide(store, groups(store === one ? 'a' : 'b', 1))
+    const place = await stateOf(one, 'victim')
+    expect(await stateOf(two, 'victim')).toBe('known')
+    expect(place).toContain('$overflow:')
+    const salt = await redis.get(`${prefix}$salt`)
+    expect(salt).toMatch(/^[0-9a-f]{16}$/)
+    expect(await redis.pttl(`${prefix}$salt`)).toBe(-1)
+    // Keys that meet under a hash without a salt.
+    const meeting: string[] = []
+    for (let index = 0; meeting.length < 6; index += 1)
+      if (hash32(`aimed${index}`) % 1_024 === hash32('victim') % 1_024) meeting.push(`aimed${index}`)
+    const places = new Set<string>()
+    for (const key of meeting) places.add(await stateOf(one, key))
+    expect(places.size).toBeGreaterThan(2)
   })
 
   it('lose nothing of a shared state when another process begins to use it', async () => {
