@@ -104,6 +104,31 @@ describe('states that keys share', () => {
   })
 })
 
+describe('R6: the shared states of a process', () => {
+  const hour = 3_600_000
+  /** The keys, of so many, whose shared state is the victim's. */
+  const meeting = async (): Promise<string[]> => {
+    const clock = manualClock()
+    const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 10 }), store, clock })
+    await limiter.check('first', { cost: 10 })
+    const keys = Array.from({ length: 8_000 }, (_, index) => `aimed${index}`)
+    for (const key of [...keys, 'victim']) limiter.checkSync(key)
+    clock.advance(hour)
+    // Each shared state has one token by now, and the victim takes its own.
+    expect(limiter.checkSync('victim')).toMatchObject({ outcome: 'allowed' })
+    const met: string[] = []
+    for (const key of keys) if ((await limiter.peek(key)).outcome === 'denied') met.push(key)
+    return met
+  }
+
+  it('are chosen by a hash that is seeded in each process: nobody outside can aim at one', async () => {
+    const [one, two] = [await meeting(), await meeting()]
+    expect(one.length).toBeGreaterThan(0)
+    expect(two.filter((key) => one.includes(key)).length).toBeLessThan(one.length)
+  })
+})
+
 describe('a full store', () => {
   const limit = tokenBucket({ rate: '1/h', burst: 10 })
 
