@@ -39,7 +39,7 @@ export class Reference {
       if (call !== undefined) this.#write(call, state)
     }
     const { outcome, retryAfter } = result
-    return { outcome, allowed: outcome === 'allowed', at: now, retryAfter, calls: result.calls }
+    return { outcome, allowed: outcome === 'allowed', at: now, ...(retryAfter === undefined ? {} : { retryAfter }), calls: result.calls }
   }
 
   adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options: Required<Pick<AdjustOptions, 'now'>> & AdjustOptions): void {

@@ -35,7 +35,7 @@ describe.skipIf(url === undefined)('Redis on its own clock', () => {
       })
       const verdicts = await store.consume(groups)
       const now = (verdicts[0] as GroupVerdict).at
-      expect(verdicts.map(({ outcome, allowed, at, calls }) => ({ outcome, allowed, at, calls }))).toEqual(
+      expect(verdicts.map(({ outcome, allowed, at, calls, retryAfter }) => ({ outcome, allowed, at, calls, retryAfter }))).toEqual(
         groups.map((group) => reference.decide(group, now)),
       )
       for (const { id, numbers } of reference.states.values()) {
