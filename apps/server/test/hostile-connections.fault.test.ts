@@ -85,7 +85,8 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
   it('leave health answered throughout, give back every descriptor, and no memory is lost', { timeout: 300_000 }, async () => {
     const before = descriptors()
     const memory: number[] = []
-    for (let round = 1; round <= ROUNDS; round += 1) {
+    // The round before the first lets the process grow to its busiest moment: memory that is kept for that is not lost.
+    for (let round = 0; round <= ROUNDS; round += 1) {
       const stop = probing(service.url)
       const sockets: Socket[] = []
       onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
@@ -101,7 +102,7 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
       const { asked, bad, longestMs } = await stop()
       for (const socket of sockets) socket.destroy()
       process.kill(service.pid, 'SIGUSR2')
-      await expect.poll(() => service.output().split('collected').length - 1, { timeout: 10_000 }).toBe(round)
+      await expect.poll(() => service.output().split('collected').length - 1, { timeout: 10_000 }).toBe(round + 1)
       memory.push(rss())
       process.stdout.write(
         `round ${round}: ${CONNECTIONS} connections, at most ${highest} descriptors, back ${Math.round(back)} ms after the last was opened; ` +
@@ -111,7 +112,7 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
       // What a probe had to wait is the machine's part: once until the last was accepted, once until it was closed.
       expect(back).toBeLessThanOrEqual(LIMIT_MS + BACK_MS + 2 * longestMs)
     }
-    expect(memory[ROUNDS - 1]).toBeLessThanOrEqual((memory[0] as number) + 10 * MB)
+    expect(memory[ROUNDS]).toBeLessThanOrEqual((memory[1] as number) + 10 * MB)
   })
 })
 
