@@ -1,4 +1,4 @@
-import type { Random, Time } from '../../time/time.ts'
+import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { classify } from './failures.ts'
 import type { RedisPort } from './redis-port.ts'
 
@@ -35,14 +35,15 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
   const suspect = (connection: object, heard: Heard): void => {
     if (heard.suspected) return
     heard.suspected = true
-    hearOut(connection, heard, PATIENCE)
+    hearOut(connection, heard, time.monotonic(), PATIENCE)
   }
-  const hearOut = (connection: object, heard: Heard, more: number): void => {
+  const hearOut = (connection: object, heard: Heard, suspectedAt: MonotonicInstant, more: number): void => {
     const asked = time.monotonic()
     time.after(HEARD_OUT_MS, () => {
-      if (heard.since === undefined || known.get(connection) !== heard) heard.suspected = false
+      // A call that waits since then was sent after an answer.
+      if (heard.since === undefined || heard.since >= suspectedAt || known.get(connection) !== heard) heard.suspected = false
       // This process was too busy to listen, and perhaps to speak: what it sent may have left it only now.
-      else if (more > 0 && time.monotonic() - asked > 2 * HEARD_OUT_MS) hearOut(connection, heard, more - 1)
+      else if (more > 0 && time.monotonic() - asked > 2 * HEARD_OUT_MS) hearOut(connection, heard, suspectedAt, more - 1)
       else {
         // What the old connection still says is not said by the new one.
         known.delete(connection)

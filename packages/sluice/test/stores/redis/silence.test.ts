@@ -71,6 +71,24 @@ describe('a silent connection', () => {
     expect(replaced).toEqual([])
   })
 
+  it('is not taken for one that answers and is called again before it has been heard out: its calls would be sent twice', async () => {
+    const { clock, pending, replaced, ask } = byHand()
+    void ask('a')
+    clock.advance(301)
+    void ask('a')
+    clock.advance(HEARD_OUT_MS - 1)
+    for (const call of pending) call.answer()
+    await turn()
+    void ask('a')
+    clock.advance(1)
+    expect(replaced).toEqual([])
+    // From then on it is judged by what was sent since.
+    clock.advance(300)
+    void ask('a')
+    clock.advance(HEARD_OUT_MS)
+    expect(replaced).toHaveLength(1)
+  })
+
   it('is not brought to life by what the client itself refuses', async () => {
     const { clock, pending, replaced, ask } = byHand()
     for (let round = 0; round < 5; round += 1) {
