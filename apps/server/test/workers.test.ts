@@ -232,7 +232,7 @@ describe('serve --workers refuses in one line', () => {
   })
 
   it('a store that cannot be reached', async () => {
-    const ran = await run(['serve', '--demo', '--workers', '4', '--store', 'redis://127.0.0.1:1'], { PORT: '0' })
+    const ran = await run(['serve', '--demo', '--workers', '4', '--require-store', '--store', 'redis://127.0.0.1:1'], { PORT: '0' })
     expect(ran).toEqual({
       code: 2,
       stdout: '',
