@@ -55,7 +55,7 @@ describe('under a policy of pseudonyms', () => {
     ])
     const logged = JSON.stringify(log.mock.calls)
     log.mockRestore()
-    expect(answers.map(({ status }) => status)).toEqual([405, 405, 404, 400, 400, 400, 400, ...bodies.map(() => 400)])
+    expect(answers.map(({ status }) => status)).toEqual([405, 405, 404, 404, 400, 400, 400, ...bodies.map(() => 400)])
     const told = await Promise.all(answers.map((answer) => answer.text()))
     for (const text of [...told, logged]) expect(text).not.toMatch(/ada-|4111/)
   })

@@ -94,7 +94,7 @@ describe('a key of a running service', () => {
     for (const [args, line] of [
       [[], '401: Administration needs the bearer token'],
       [['--token-file', wrong], '401: Administration needs the bearer token'],
-      [['--token-file', token, '--limit', 'nope'], `400: limit is "nope", expected a rule with a key: ${name}`],
+      [['--token-file', token, '--limit', 'nope'], `404: limit is "nope", expected a rule with a key: ${name}`],
     ] as const) {
       const refused = await run(['reset', 'a/b?c', '--url', service.url, ...args])
       expect(refused).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(`sluice: service ${service.url} answered ${line}`) })

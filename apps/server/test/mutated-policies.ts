@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { PolicyError } from 'sluice/policy'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
+import type { HeldPolicy } from '../src/held-policy.ts'
 import { ADMIN, local } from './in-process.ts'
 
 /** So many of them come over HTTP, the others as a file would. */
@@ -146,7 +147,7 @@ export function mutatedPolicies(mutations: number): void {
         await answer.arrayBuffer()
         good = answer.status === 200
       } else {
-        good = replaced(service.policy, text)
+        good = await replaced(service.policy, text)
         // A turn of the loop: questions arrive, and are answered, between any two policies.
         if (taken % 2 === 0) await new Promise((resolve) => setImmediate(resolve))
       }
@@ -161,14 +162,14 @@ export function mutatedPolicies(mutations: number): void {
     expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(mutations / 20)
     expect(counts.asked).toBe(mutations / ASK_EVERY)
     expect(service.policy.rejected).toBe(counts.refused)
-    expect(replaced(service.policy, NATIVE)).toBe(true)
+    expect(await replaced(service.policy, NATIVE)).toBe(true)
     expect((await service.post('/v1/check', { key: 'at-last' })).status).toBe(200)
   }, 120_000)
 }
 
-function replaced(policy: { replace(candidate: { text: string; filename: string }): unknown }, text: string): boolean {
+async function replaced(policy: HeldPolicy, text: string): Promise<boolean> {
   try {
-    policy.replace({ text, filename: 'mutated.yaml' })
+    await policy.replace({ text, filename: 'mutated.yaml' })
     return true
   } catch (error) {
     // What is refused is refused in words: anything else is a crash.

@@ -31,13 +31,15 @@ interface Scheme {
   readonly several?: true
   /** Whether the path names a primary instead of a database. */
   readonly primary?: true
+  /** Whether a database has a number instead of a name. */
+  readonly numbered?: true
   /** Whether a server may be left out. */
   readonly local?: true
 }
 
 const SCHEMES: ReadonlyMap<string, Scheme> = new Map([
-  ...['redis://', 'rediss://'].map((scheme) => entry(scheme, { port: 6379 })),
-  entry('redis+cluster://', { port: 6379, several: true }),
+  ...['redis://', 'rediss://'].map((scheme) => entry(scheme, { port: 6379, numbered: true })),
+  entry('redis+cluster://', { port: 6379, several: true, numbered: true }),
   entry('redis+sentinel://', { port: 26_379, several: true, primary: true }),
   entry('postgres://', { port: 5432, local: true }),
   ['postgresql', { name: 'postgres', port: 5432, local: true }],
@@ -65,7 +67,7 @@ export function parseStoreUrl(text: string): StoreUrl | undefined {
   const [, , credentials, authority = '', path = '', query = ''] = match
   const hosts = hostsOf(authority, scheme)
   const login = credentials === undefined ? {} : loginOf(credentials)
-  const place = scheme.primary === true ? primaryOf(path) : databaseOf(path)
+  const place = scheme.primary === true ? primaryOf(path) : databaseOf(path, scheme)
   if (hosts === undefined || login === undefined || place === undefined) return undefined
   const parameters = new Map(new URLSearchParams(query))
   return Object.freeze({ scheme: scheme.name, url: text, hosts, ...login, ...place, parameters })
@@ -95,9 +97,11 @@ function loginOf(text: string): { username?: string; password?: string } | undef
   return { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) }
 }
 
-function databaseOf(path: string): { database?: string } | undefined {
+function databaseOf(path: string, { numbered }: Scheme): { database?: string } | undefined {
   const database = decode(path)
   if (database === undefined || database.includes('/')) return undefined
+  // A password with a slash in it may look like one.
+  if (numbered === true && !/^\d{0,5}$/.test(database)) return undefined
   return database === '' ? {} : { database }
 }
 
