@@ -7,7 +7,9 @@ export default defineConfig({
   test: {
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
     include: ['{packages/sluice,apps/server,bench,scripts,examples}/test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/*.fault.test.ts'],
+    exclude: ['**/node_modules/**', '**/*.{fault,stores}.test.ts'],
+    // Half of a run was loading the same sources again for each file.
+    isolate: false,
     // Only what hangs should end by them: beside other work of the machine, starting a process alone may take ten seconds.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -39,6 +39,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'bench/types/b.ts': `import { A } from './a.ts'\nexport const b: A = { a: 1 }\n`,
   'vitest.config.ts': 'export default {}\n',
   'vitest.faults.config.ts': 'export default {}\n',
+  'vitest.stores.config.ts': 'export default {}\n',
   ...Object.fromEntries(FREE.map((folder) => [`${folder}/clock.ts`, REAL_TIME])),
   ...Object.fromEntries(WRONG.map(([, text], index) => [`${LIMITER}/wrong-${index}.ts`, text])),
 }
@@ -80,7 +81,7 @@ describe('the lint configuration', () => {
     expect(reported.get(`${folder}/clock.ts`)).toBeUndefined()
   })
 
-  it.each(['vitest.config.ts', 'vitest.faults.config.ts'])('lets %s export a default', (file) => {
+  it.each(['vitest.config.ts', 'vitest.faults.config.ts', 'vitest.stores.config.ts'])('lets %s export a default', (file) => {
     expect(reported.get(file)).toBeUndefined()
   })
 })

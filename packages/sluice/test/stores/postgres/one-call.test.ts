@@ -6,7 +6,7 @@ import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { readRow } from '../../conformance/postgres-rows.ts'
 
-const CALLS = 4_000
+const CALLS = 2_500
 
 describe('one call at a time', () => {
   let database: PGlite
