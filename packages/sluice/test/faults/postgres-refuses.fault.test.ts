@@ -80,7 +80,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
       try {
         await readOnly('on')
         await until('nothing is written', async () => (await asked(store, 'refused')).outcome === 'undecided')
-        expect((await createLimiter({ limit, store, deadlineMs: PATIENT_MS }).peek('looked')).limits[0]?.remaining).toBe(8)
+        expect((await createLimiter({ limit, store, deadlineMs: PATIENT_MS }).peek('looked')).limits[0]?.remaining).toBe(9)
       } finally {
         await readOnly('off')
       }
