@@ -29,12 +29,6 @@ export function parseNetwork(entry: string, form: string, everybody: string): Ne
   return { base: maskAddress(parseAddress(match[1] as string) as Address, prefix), prefix }
 }
 
-export function holdsAddress({ base, prefix }: Network, address: Address): boolean {
-  if (address.length !== base.length) return false
-  const masked = maskAddress(address, prefix)
-  return masked.every((word, index) => word === base[index])
-}
-
 function refused(why: string): LimiterError {
   return new LimiterError('INVALID_ADDRESS', why)
 }

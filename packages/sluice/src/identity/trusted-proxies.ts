@@ -1,7 +1,8 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import type { Address } from './address.ts'
-import { holdsAddress, type Network, parseNetwork } from './network.ts'
+import { type Network, parseNetwork } from './network.ts'
+import { createNetworkSet, type NetworkSet } from './network-set.ts'
 
 /** Which peers may speak for others, and in which one header they do. */
 export interface TrustedProxies {
@@ -49,15 +50,12 @@ export function trustProxies(entries: readonly string[], source: string = 'x-for
       `the source of client addresses is ${JSON.stringify(source)}, expected the name of one header`,
     )
   }
-  return trustNetworks(entries.flatMap(readTrusted), source)
+  return trustNetworks(createNetworkSet(entries.flatMap(readTrusted)), source)
 }
 
 /** @param source name of a header, not checked */
-export function trustNetworks(networks: readonly Network[], source: string = 'x-forwarded-for'): TrustedProxies {
-  return Object.freeze({
-    source: source.toLowerCase(),
-    trusts: (address: Address) => networks.some((network) => holdsAddress(network, address)),
-  })
+export function trustNetworks(networks: NetworkSet, source: string = 'x-forwarded-for'): TrustedProxies {
+  return Object.freeze({ source: source.toLowerCase(), trusts: (address: Address) => networks.holds(address) })
 }
 
 /** @throws LimiterError INVALID_ADDRESS as `trustProxies` */

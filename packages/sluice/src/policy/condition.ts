@@ -1,7 +1,8 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { parseAddress } from '../identity/address.ts'
 import { canonicalValue } from '../identity/canonical.ts'
-import { holdsAddress, type Network, NETWORK_FORM, parseNetwork } from '../identity/network.ts'
+import { type Network, NETWORK_FORM, parseNetwork } from '../identity/network.ts'
+import { createNetworkSet } from '../identity/network-set.ts'
 import type { Source } from '../identity/source.ts'
 import type { Condition } from './rule.ts'
 
@@ -14,9 +15,10 @@ export function conditionOf(source: Source, texts: readonly string[]): Condition
   if (source.text.startsWith('ip:')) {
     const networks = texts.map(networkOf)
     if (networks.includes(undefined)) return undefined
+    const set = createNetworkSet(networks as Network[])
     const test: Condition['test'] = ({ address }) => {
       const found = address === undefined ? undefined : parseAddress(address)
-      return found !== undefined && (networks as Network[]).some((network) => holdsAddress(network, found))
+      return found !== undefined && set.holds(found)
     }
     return { source, value, test }
   }

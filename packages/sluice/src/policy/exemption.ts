@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from '../identity/address.ts'
-import { holdsAddress, type Network } from '../identity/network.ts'
+import type { NetworkSet } from '../identity/network-set.ts'
 import { everyReading } from '../identity/path-readings.ts'
 import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
@@ -9,7 +9,7 @@ import { type Glob, pathSegments } from './glob.ts'
 export interface Exemption {
   readonly text: string
   readonly paths?: readonly Glob[]
-  readonly networks?: readonly Network[]
+  readonly networks?: NetworkSet
   /** Believed from a trusted proxy only. */
   readonly headers?: readonly HeaderText[]
 }
@@ -28,7 +28,7 @@ export function exemptionOf(exemptions: readonly Exemption[] | undefined, reques
 
 function exempts({ paths, networks, headers }: Exemption, request: Request, address: Address | undefined): boolean {
   if (paths !== undefined && !everyReading(request, ({ path }) => matchesOne(paths, path))) return false
-  if (networks !== undefined && (address === undefined || !networks.some((network) => holdsAddress(network, address)))) return false
+  if (networks !== undefined && (address === undefined || !networks.holds(address))) return false
   return headers === undefined || (request.trustedPeer && headers.every(({ source, value }) => source.read(request) === value))
 }
 

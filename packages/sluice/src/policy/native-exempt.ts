@@ -1,5 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type Network, NETWORK_FORM, parseNetwork } from '../identity/network.ts'
+import { createNetworkSet } from '../identity/network-set.ts'
 import { parseSource, type Source } from '../identity/source.ts'
 import type { Exemption, HeaderText } from './exemption.ts'
 import { type Fields, openFields, openMap } from './fields.ts'
@@ -35,7 +36,12 @@ function* readOne(node: PolicyNode, path: string, issues: Issues): Sliced<Exempt
   const fields = openFields(node, path, EXEMPT, issues)
   if (fields === undefined) return undefined
   const paths = yield* listed(fields, 'path', (item, at) => readPath(item, at, issues))
-  const networks = yield* listed(fields, 'ip', (item, at) => readNetwork(item, at, issues))
+  const set = createNetworkSet()
+  const networks = yield* listed(fields, 'ip', (item, at) => {
+    const network = readNetwork(item, at, issues)
+    if (network !== undefined) set.add(network)
+    return network
+  })
   const headers = yield* readHeaders(fields, issues)
   if (paths === undefined && networks === undefined && headers === undefined) {
     issues.add(node.at, path, `${path} says nothing: expected path, ip, header, or several of them`)
@@ -49,7 +55,7 @@ function* readOne(node: PolicyNode, path: string, issues: Issues): Sliced<Exempt
   return {
     text,
     ...(paths === undefined ? {} : { paths }),
-    ...(networks === undefined ? {} : { networks }),
+    ...(networks === undefined ? {} : { networks: set }),
     ...(headers === undefined ? {} : { headers }),
   }
 }

@@ -4,6 +4,7 @@ import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
 import type { Exemption } from './exemption.ts'
 import { type Glob, pathSegments } from './glob.ts'
+import { type FindTiers, indexTiers } from './tier-index.ts'
 
 /** What a group becomes when the store cannot answer. */
 export type OnStoreFailure = 'allow' | 'deny' | 'local'
@@ -79,13 +80,23 @@ export interface Cost {
 /** The first tier whose conditions hold; where several may be the first, the strictest of these. */
 export function tierOf(rule: Rule, request: Request): Tier | undefined {
   let possible: Tier | undefined
-  for (const tier of rule.tiers) {
+  for (const tier of findTiers(rule)(request)) {
     const truth = allHold(tier.when, request)
     if (truth === false) continue
     possible = possible === undefined ? tier : stricter(possible, tier)
     if (truth === true) break
   }
   return possible
+}
+
+const indexes = new WeakMap<readonly Tier[], FindTiers>()
+
+function findTiers({ tiers }: Rule): FindTiers {
+  const known = indexes.get(tiers)
+  if (known !== undefined) return known
+  const made = indexTiers(tiers)
+  indexes.set(tiers, made)
+  return made
 }
 
 /** By the rate in the long run, then by what can pass at once. */

@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { createNetworkSet } from '../identity/network-set.ts'
 import { readTrusted, TRUST_FORM, type TrustedProxies, trustNetworks } from '../identity/trusted-proxies.ts'
 import { type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
@@ -77,17 +78,18 @@ function* readTrustedProxies(fields: Fields, issues: Issues): Sliced<TrustedProx
     issues.wrong(node, 'trustedProxies', `a list of ${TRUST_FORM}`)
     return undefined
   }
-  const networks = yield* flatMapSliced(node.items, (item, index) => {
+  const networks = createNetworkSet()
+  yield* flatMapSliced(node.items, (item, index) => {
     const text = item.kind === 'scalar' && item.type === 'text' ? item.text : ''
     try {
-      return readTrusted(text)
+      for (const network of readTrusted(text)) networks.add(network)
     } catch (error) {
       if (!(error instanceof LimiterError)) throw error
       const path = `trustedProxies[${index}]`
       if (text === '') issues.wrong(item, path, TRUST_FORM)
       else issues.add(item.at, path, `${path}: ${error.message}`, { value: JSON.stringify(text), allowed: TRUST_FORM })
-      return []
     }
+    return []
   })
   return trustNetworks(networks)
 }
