@@ -59,12 +59,21 @@ export function* load(policy: Policy, { trustedProxies, pseudonym, storeKind, st
   return {
     policy,
     find: yield* indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
-    rulesByName: new Map(policy.rules.map((rule) => [rule.name, rule])),
-    findByKey: indexByName(policy),
+    rulesByName: yield* nameRules(policy.rules),
+    findByKey: yield* indexByName(policy),
     trust: trustedProxies ?? policy.trustedProxies ?? trustProxies([]),
     overrides: yield* indexOverrides(policy.overrides ?? []),
     pseudonym: policy.identifiers?.mode === 'hmac' ? validPseudonym(pseudonym) : undefined,
   }
+}
+
+function* nameRules(rules: readonly Rule[]): Sliced<ReadonlyMap<string, Rule>> {
+  const byName = new Map<string, Rule>()
+  for (const rule of rules) {
+    yield
+    byName.set(rule.name, rule)
+  }
+  return byName
 }
 
 function validPseudonym(pseudonym: Pseudonym | undefined): Pseudonym {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/index.ts'
 import { compilePolicy, createEngine, parsePolicy, type Policy, type PolicyError, readPortable } from '../../src/policy.ts'
+import { systemTime } from '../../src/time/system.ts'
 import { facts } from '../engine/bench.ts'
 import { largePolicies } from './large-policies.ts'
 
@@ -75,6 +76,35 @@ describe('R13: an engine that is given a large policy', () => {
     expect([await capacity(), engine.policy.rules[0]?.tiers[0]?.limit.capacity]).toEqual([3, 3])
     apply()
     expect([await capacity(), engine.policy.rules[0]?.tiers[0]?.limit.capacity]).toEqual([7, 7])
+  })
+
+  it('pauses after every few of its rules, whatever is done with them', async () => {
+    const policy = parsePolicy(
+      `version: 1\nrules: [${Array.from({ length: 400 }, (_, index) => `{ name: r${index}, key: [], rate: 1/h, burst: 1 }`).join(', ')}]`,
+    )
+    let [inSlice, most] = [0, 0]
+    const rules = policy.rules.map(
+      (rule) =>
+        new Proxy(rule, {
+          get: (target, name) => {
+            if (name === 'name') most = Math.max(most, (inSlice += 1))
+            return Reflect.get(target, name) as unknown
+          },
+        }),
+    )
+    const { monotonic, after } = slowClock()
+    const clock = {
+      ...systemTime,
+      monotonic,
+      after(ms: number, fn: () => void) {
+        inSlice = 0
+        return after.call({ pauses: 0, monotonic, after }, ms, fn)
+      },
+    }
+    const engine = createEngine({ policy: parsePolicy('version: 1\nrules: []\n'), store: memoryStore(), clock })
+    await engine.prepare({ ...policy, rules })
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThan(20)
   })
 
   it('refuses what reload refuses, and stays as it was', async () => {
