@@ -15,7 +15,7 @@ export interface Reloading {
   /** Called where the file was taken in: what was put before counts no more. */
   readonly taken: () => void
   /** Warns of what a policy says. */
-  readonly warn: (policy: Policy) => void
+  readonly warn: (policy: Policy) => Promise<void>
 }
 
 /** Takes in the policy's file whenever it changes, and at SIGHUP; a bad one is told in one line and changes nothing. */
@@ -30,7 +30,7 @@ export function reloading({ policy, file, text, says, taken, warn }: Reloading):
         const found = await policy.replace({ text: next, filename: file })
         taken()
         if (!says) return
-        warn(found)
+        await warn(found)
         process.stdout.write(`sluice: policy ${file} was read again: ${found.rules.length} rules, hash ${found.hash}\n`)
       } catch (error) {
         // Nothing is wrong with the file: it is tried again.

@@ -1,12 +1,13 @@
 import type { Policy, Rule } from 'sluice/policy'
 
 /** What a policy asks of tokens that it says no way to verify: one line per rule that nothing stands in for them. */
-export function tokenWarnings({ rules, jwt }: Policy): string[] {
-  if (jwt !== undefined) return []
-  return rules.filter(({ mode }) => mode !== 'off').flatMap((rule) => warningOf(rule) ?? [])
+export function tokenWarnings(policy: Policy): string[] {
+  return policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? [])
 }
 
-function warningOf({ name, match, key, tiers }: Rule): string | undefined {
+/** As `tokenWarnings`, for one of the policy's rules. */
+export function tokenWarning({ jwt }: Policy, { name, mode, match, key, tiers }: Rule): string | undefined {
+  if (jwt !== undefined || mode === 'off') return undefined
   const asked = match.when.filter(({ source }) => isClaim(source.text))
   const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
   // Where another source stands in for the claim, the key is still one.

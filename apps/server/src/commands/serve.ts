@@ -14,6 +14,7 @@ import { CommandFailure, EXIT } from '../failure.ts'
 import { holdOverrides, takeOverride } from '../held-overrides.ts'
 import { holdPolicy, inOneLine } from '../held-policy.ts'
 import { createIdentities } from '../identities.ts'
+import { mapInSlices } from '../in-slices.ts'
 import { createLive } from '../live.ts'
 import { surrounded } from '../stores/around.ts'
 import { openServing } from '../stores/serving-store.ts'
@@ -26,7 +27,7 @@ import { createService } from '../service.ts'
 import { guardSite } from '../site-guard.ts'
 import { tokenRefusals } from '../token-refusals.ts'
 import { tokenCounts } from '../tokens/counts.ts'
-import { tokenWarnings } from '../unverified.ts'
+import { tokenWarning } from '../unverified.ts'
 import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
 import { relayPolicy } from '../workers/relay-policy.ts'
 import { answerTogether } from '../workers/together.ts'
@@ -149,7 +150,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const bound = typeof address === 'object' && address !== null ? address.port : port
   if (speaks) {
     if (options.connections.warning !== undefined) say(options.connections.warning)
-    warn(first)
+    await warn(first)
     process.stdout.write(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
     process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
     process.stdout.write(`sluice: around it: ${aroundIt}\n`)
@@ -190,8 +191,11 @@ function adopt(engine: Engine, change: RelayedOverride): void {
   }
 }
 
-function warn(policy: Policy): void {
-  for (const warning of [...policy.warnings, ...tokenWarnings(policy)]) process.stderr.write(`sluice: warning: ${warning}\n`)
+/** In slices: thousands of rules may be warned of. */
+async function warn(policy: Policy): Promise<void> {
+  const ofTokens = await mapInSlices(policy.rules, (rule) => tokenWarning(policy, rule))
+  const warnings = [...policy.warnings, ...ofTokens.filter((warning) => warning !== undefined)]
+  await mapInSlices(warnings, (warning) => process.stderr.write(`sluice: warning: ${warning}\n`))
 }
 
 /** @throws CommandFailure exit 3 where no policy is given */
