@@ -89,9 +89,9 @@ export function tierOf(rule: Rule, request: Request): Tier | undefined {
   return possible
 }
 
-const indexes = new WeakMap<readonly Tier[], FindTiers>()
+const indexes = new WeakMap<readonly Tier[], FindTiers<Tier>>()
 
-function findTiers({ tiers }: Rule): FindTiers {
+function findTiers({ tiers }: Rule): FindTiers<Tier> {
   const known = indexes.get(tiers)
   if (known !== undefined) return known
   const made = indexTiers(tiers)

@@ -1,9 +1,18 @@
 import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
-import type { Tier } from './rule.ts'
+
+/** What a tier is found by. */
+interface Conditional {
+  readonly when: readonly {
+    readonly source: Source
+    readonly value: string
+    readonly accepts?: unknown
+    readonly test?: unknown
+  }[]
+}
 
 /** Finds the tiers that may hold for a request, in their order; the others are known not to. */
-export type FindTiers = (request: Request) => readonly Tier[]
+export type FindTiers<T> = (request: Request) => readonly T[]
 
 /** Fewer than this are tried one after the other at no higher price. */
 const MIN_INDEXED = 8
@@ -15,7 +24,7 @@ interface OfSource {
 }
 
 /** Tiers that differ by the value of a source are found by this value: what a request costs does not grow with their number. */
-export function indexTiers(tiers: readonly Tier[]): FindTiers {
+export function indexTiers<T extends Conditional>(tiers: readonly T[]): FindTiers<T> {
   if (tiers.length < MIN_INDEXED) return () => tiers
   const bySource = new Map<string, OfSource>()
   const others: number[] = []
@@ -39,6 +48,6 @@ export function indexTiers(tiers: readonly Tier[]): FindTiers {
       if (several === 'any') for (const indexes of byValue.values()) found.push(...indexes)
       else for (const value of new Set(several ?? [source.read(request)])) found.push(...(byValue.get(value) ?? []))
     }
-    return found.sort((a, b) => a - b).map((index) => tiers[index] as Tier)
+    return found.sort((a, b) => a - b).map((index) => tiers[index] as T)
   }
 }

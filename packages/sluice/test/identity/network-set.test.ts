@@ -39,7 +39,7 @@ describe('a set of networks', () => {
     fc.assert(
       fc.property(fc.array(one, { maxLength: 8 }), fc.array(any, { maxLength: 8 }), (networks, found) => {
         const made = createNetworkSet(networks)
-        for (const each of found) expect(made.holds(each), formatAddress(each)).toBe(holdsOneOf(networks, each))
+        for (const each of found) expect([formatAddress(each), made.holds(each)]).toEqual([formatAddress(each), holdsOneOf(networks, each)])
       }),
       { seed: 20_261_122, numRuns: 2_000 },
     )
