@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isTaken } from './embedded.ts'
 import { ELSEWHERE, type Room } from './rooms.ts'
 import { type Servers, startServers } from './servers.ts'
-import type { Answer, Outcome, Request, WorkerOptions } from './worker.ts'
+import type { Answer, Outcome, Progress, Request, WorkerOptions } from './worker.ts'
 
 /** Runs tests against a changed source in another process, which is replaced when it does not answer, with servers of its own. */
 export interface Tester {
@@ -11,10 +11,13 @@ export interface Tester {
   related(file: string): Promise<readonly string[]>
   /** False where the text of a file makes programs that the servers refuse. */
   takes(file: string, text: string): Promise<boolean>
-  /** `timeout` where there was no answer within `limitMs`. */
-  run(request: Extract<Request, { do: 'run' }>, limitMs: number): Promise<Outcome | 'timeout'>
+  /** `timeout` where nothing was heard for `limitOf` ms: of the test that began last, or of none. */
+  run(request: Extract<Request, { do: 'run' }>, limitOf: LimitOf): Promise<Outcome | 'timeout'>
   stop(): Promise<void>
 }
+
+/** How long nothing may be heard, in ms, after a test began; undefined before the first. */
+export type LimitOf = (begun: string | undefined) => number
 
 /** What was built, also where this file is run as a source. */
 const WORKER = join(import.meta.dirname, '..', '..', 'dist', 'mutate', 'worker.js')
@@ -46,7 +49,7 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
   }
 
   /** One answer, whatever comes of the process. */
-  const heard = (from: ChildProcess, limitMs: number): Promise<Answer | 'timeout'> =>
+  const heard = (from: ChildProcess, limitOf: LimitOf): Promise<Answer | 'timeout'> =>
     new Promise((resolve) => {
       const finish = (answer: Answer | 'timeout'): void => {
         clearTimeout(timer)
@@ -55,10 +58,14 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
         resolve(answer)
       }
       giveUp = () => finish('timeout')
-      const timer = setTimeout(stop, limitMs)
-      from.once('message', finish)
+      let timer = setTimeout(stop, limitOf(undefined))
+      from.on('message', (message: Answer | Progress) => {
+        if (!('begins' in message)) return finish(message)
+        clearTimeout(timer)
+        timer = setTimeout(stop, limitOf(message.begins))
+      })
       from.once('exit', (code) => {
-        finish({ passed: 0, failed: [`the process ended with ${code}`] })
+        finish({ passed: 0, failed: [`the process ended with ${code}`], cases: [] })
         stop()
       })
     })
@@ -73,13 +80,13 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
       env: { ...process.env, SLUICE_REDIS_URL: '', SLUICE_POSTGRES_URL: '' },
     })
     child = made
-    const ready = await heard(made, START_MS)
+    const ready = await heard(made, () => START_MS)
     if (ready === 'timeout' || 'failed' in ready) throw new Error('the tests cannot be started')
     return made
   }
-  const ask = async (request: Request, limitMs: number): Promise<Answer | 'timeout'> => {
+  const ask = async (request: Request, limitOf: LimitOf): Promise<Answer | 'timeout'> => {
     const process = await started()
-    const answer = heard(process, limitMs)
+    const answer = heard(process, limitOf)
     process.send(request)
     const unwatch = watchServers()
     return answer.finally(unwatch)
@@ -109,7 +116,7 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
   }
   return {
     async related(file) {
-      const answer = await ask({ do: 'related', file }, START_MS)
+      const answer = await ask({ do: 'related', file }, () => START_MS)
       if (answer === 'timeout' || 'failed' in answer) throw new Error(`no tests can be found for ${file}`)
       return answer.tests
     },
@@ -118,9 +125,9 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
       await started()
       return isTaken(file, text, servers)
     },
-    async run(request, limitMs) {
+    async run(request, limitOf) {
       await cleared()
-      const answer = await ask(request, limitMs)
+      const answer = await ask(request, limitOf)
       if (answer === 'timeout' || 'failed' in answer) return answer
       throw new Error('the tests gave the answer of another question')
     },

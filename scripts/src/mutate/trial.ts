@@ -3,7 +3,7 @@ import { importedFor, textsFor } from './embedded.ts'
 import { applied, type Mutant } from './mutants.ts'
 import { enclosing } from './reach.ts'
 import type { Status } from './report.ts'
-import type { Tester } from './tester.ts'
+import type { LimitOf, Tester } from './tester.ts'
 import type { Outcome, Texts } from './worker.ts'
 
 /** Tests of one source, in the order in which they are likely to notice something. */
@@ -17,10 +17,14 @@ export interface Result {
   readonly by?: string
 }
 
-/** A mutant that is slow is no mutant that hangs: what a test took, several times, and some seconds for a busy machine. */
-const SLOWER = 5
+/** What nobody hears from for longer than a few times as long as it took, and some seconds for a busy machine, hangs. */
+const SLOWER = 3
 const PATIENCE_MS = 5_000
 const UNCHANGED_MS = 120_000
+/** Single tests that are tried before whole files; each must take less than this share of the time of its file, and be likely to notice. */
+const PROBES = 3
+const PROBE_SHARE = 0.4
+const PROBE_CHANCE = 0.05
 
 /** A test file as it runs without any change. */
 export interface Test {
@@ -29,6 +33,19 @@ export interface Test {
   readonly passed: number
   /** The functions that it enters, as `marked` names them. */
   readonly entered: ReadonlySet<string>
+  /** Its tests by id, in their order. */
+  readonly cases: ReadonlyMap<string, TestCase>
+}
+
+/** One test, and how it fared against mutants. */
+export interface TestCase {
+  readonly id: string
+  /** Alone, with what is done before the first test of its file. */
+  readonly ms: number
+  run: number
+  noticed: number
+  /** Whether it passes without the tests before it; undefined where nobody tried. */
+  alone?: boolean
 }
 
 /**
@@ -36,57 +53,105 @@ export interface Test {
  * @param marks all sources that are to be changed, marked
  * @param seen what other sources brought to light
  * @param without leaves out test files whose path has one of these texts
- * @throws Error where one of them fails already, or none reaches it
+ * @throws Error where none reaches it, or each of them fails already
  */
 export async function prepare(
   root: string,
   file: string,
   tester: Tester,
   marks: Texts,
-  seen: Map<string, Test>,
+  seen: Map<string, Test | undefined>,
   without: readonly string[] = [],
 ): Promise<Test[]> {
   const related = await tester.related(importedFor(file))
   const paths = related.filter((path) => !without.some((text) => relative(root, path).includes(text)))
   if (paths.length === 0) throw new Error(`no test reaches ${relative(root, file)}`)
   for (const path of paths.filter((known) => !seen.has(known))) {
-    const started = performance.now()
-    const run = () => tester.run({ do: 'run', test: path, texts: marks }, UNCHANGED_MS)
-    const first = await run()
-    // A machine that is busy elsewhere fails a test once.
-    const outcome = first === 'timeout' || first.failed.length > 0 ? await run() : first
+    let started = performance.now()
+    const run = () => tester.run({ do: 'run', test: path, texts: marks }, () => UNCHANGED_MS)
+    let outcome = await run()
     if (outcome === 'timeout' || outcome.failed.length > 0) {
-      throw new Error(`${relative(root, path)} fails without any change: ${outcome === 'timeout' ? outcome : outcome.failed.join('; ')}`)
+      // A machine that is busy elsewhere fails a test once.
+      started = performance.now()
+      outcome = await run()
     }
-    seen.set(path, { path, ms: performance.now() - started, passed: outcome.passed, entered: new Set(outcome.entered) })
+    if (outcome === 'timeout' || outcome.failed.length > 0) {
+      // Fewer tests notice fewer mutants: nothing is made to look better by it.
+      console.log(`${relative(root, path)} is left out, it fails without any change: ${outcome === 'timeout' ? outcome : outcome.failed.join('; ')}`)
+      seen.set(path, undefined)
+      continue
+    }
+    const { passed, cases, entered } = outcome
+    const ms = performance.now() - started
+    const before = ms - cases.reduce((sum, one) => sum + one.ms, 0)
+    const byId = new Map(cases.map((one) => [one.id, { id: one.id, ms: before + one.ms, run: 0, noticed: 0 }]))
+    seen.set(path, { path, ms, passed, entered: new Set(entered), cases: byId })
   }
-  return paths.map((path) => seen.get(path) as Test)
+  const tests = paths.map((path) => seen.get(path)).filter((test) => test !== undefined)
+  if (tests.length === 0) throw new Error(`every test that reaches ${relative(root, file)} fails without any change`)
+  return tests
+}
+
+/** How long nothing may be heard of a test. The word that the next one began may be late, where that one computes. */
+function limitsOf(test: Test): LimitOf {
+  const cases = [...test.cases.values()]
+  const places = new Map(cases.map(({ id }, index) => [id, index]))
+  return (begun) => {
+    const at = begun === undefined ? -1 : (places.get(begun) ?? -1)
+    const longest = Math.max(test.ms / 10, ...cases.slice(Math.max(0, at), at + 2).map(({ ms }) => ms))
+    return PATIENCE_MS + SLOWER * longest
+  }
 }
 
 /**
  * Runs a test that may never end. A machine that has become slower since is no sign of that: the test is run without any change as well, and
  * again with more patience where that took long too.
  */
-async function patiently(test: Test, tester: Tester, texts: Texts): Promise<Outcome | 'timeout'> {
-  for (let limit = PATIENCE_MS + SLOWER * test.ms; ; limit *= 3) {
-    const outcome = await tester.run({ do: 'run', test: test.path, texts }, limit)
-    if (outcome !== 'timeout' || limit > UNCHANGED_MS) return outcome
-    const started = performance.now()
-    const unchanged = await tester.run({ do: 'run', test: test.path }, limit)
-    if (unchanged !== 'timeout' && unchanged.failed.length === 0 && performance.now() - started < limit / 3) return outcome
+async function patiently(test: Test, tester: Tester, texts: Texts, cases?: readonly string[]): Promise<Outcome | 'timeout'> {
+  const limits = limitsOf(test)
+  const request = { do: 'run', test: test.path, ...(cases === undefined ? {} : { cases }) } as const
+  for (let factor = 1; ; factor *= 3) {
+    const outcome = await tester.run({ ...request, texts }, (begun) => factor * limits(begun))
+    if (outcome !== 'timeout' || factor > 9) return outcome
+    const unchanged = await tester.run(request, (begun) => (factor / 2) * limits(begun))
+    if (unchanged !== 'timeout' && unchanged.failed.length === 0) return outcome
   }
 }
 
-/** Tries mutants of one source; those tests come first that are likely to notice something soon: chance by time. */
+/**
+ * Tries mutants of one source; those tests come first that are likely to notice something soon, chance by time: single tests that noticed
+ * mutants of this room before, then whole files.
+ */
 export function createTrial(file: string, source: string, tests: readonly Test[]): Trial {
   const counts = new Map(tests.map((test) => [test, { run: 0, noticed: 0 }]))
-  const worth = (test: Test): number => {
-    const { run, noticed } = counts.get(test) as { run: number; noticed: number }
-    // As if each had been run twice and noticed something once: one that was never tried has its turn early.
-    return (noticed + 1) / (run + 2) / test.ms
-  }
+  // As if each had been run twice and noticed something once: one that was never tried has its turn early.
+  const chance = ({ run, noticed }: { readonly run: number; readonly noticed: number }): number => (noticed + 1) / (run + 2)
+  const worth = (test: Test): number => chance(counts.get(test) as { run: number; noticed: number }) / test.ms
   // What of a program is entered on a server, nobody sees.
   const functionAt = /\.tsx?$/.test(file) ? enclosing(file, source) : () => undefined
+
+  const probesOf = (reaching: readonly Test[]): { readonly test: Test; readonly one: TestCase }[] =>
+    reaching
+      .flatMap((test) => [...test.cases.values()].map((one) => ({ test, one })))
+      .filter(({ test, one }) => one.noticed > 0 && one.alone !== false && one.ms < PROBE_SHARE * test.ms && chance(one) > PROBE_CHANCE)
+      .sort((a, b) => chance(b.one) / b.one.ms - chance(a.one) / a.one.ms)
+      .slice(0, PROBES)
+  /** @returns undefined where the test needs those before it */
+  const probe = async (test: Test, one: TestCase, tester: Tester, texts: Texts): Promise<Outcome | 'timeout' | undefined> => {
+    if (one.alone === undefined) {
+      const unchanged = await tester.run({ do: 'run', test: test.path, cases: [one.id] }, () => UNCHANGED_MS)
+      one.alone = unchanged !== 'timeout' && unchanged.failed.length === 0 && unchanged.passed === 1
+    }
+    return one.alone ? patiently(test, tester, texts, [one.id]) : undefined
+  }
+  /** What fails on a busy machine passes the next time; what fails because of the mutant does not, alone or after the tests before it. */
+  const confirmed = async (test: Test, first: Outcome | 'timeout', tester: Tester, texts: Texts): Promise<Outcome | 'timeout'> => {
+    if (first === 'timeout' || first.failed.length === 0) return first
+    const one = test.cases.get(first.failedCase ?? '')
+    const alone = one === undefined || test.cases.size === 1 ? undefined : await probe(test, one, tester, texts)
+    if (alone !== undefined && (alone === 'timeout' || alone.failed.length > 0)) return first
+    return patiently(test, tester, texts)
+  }
   return {
     async try(mutant, tester) {
       const text = applied(source, mutant)
@@ -94,14 +159,24 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
       const texts = textsFor(file, text)
       const within = functionAt(mutant.start)
       const reaching = within === undefined ? [...tests] : tests.filter(({ entered }) => entered.has(within))
+      for (const { test, one } of probesOf(reaching)) {
+        const first = await probe(test, one, tester, texts)
+        if (first === undefined) continue
+        const outcome = first !== 'timeout' && first.failed.length > 0 ? await patiently(test, tester, texts, [one.id]) : first
+        one.run += 1
+        if (outcome !== 'timeout' && outcome.failed.length === 0) continue
+        one.noticed += 1
+        return { status: outcome === 'timeout' ? 'timeout' : 'killed', by: test.path }
+      }
       for (const test of reaching.sort((a, b) => worth(b) - worth(a))) {
         const first = await patiently(test, tester, texts)
-        // What fails on a busy machine passes the next time; what fails because of the mutant does not.
-        const outcome = first === 'timeout' || first.failed.length === 0 ? first : await patiently(test, tester, texts)
+        const outcome = await confirmed(test, first, tester, texts)
         const count = counts.get(test) as { run: number; noticed: number }
         count.run += 1
         if (outcome === 'timeout' || outcome.failed.length > 0) {
           count.noticed += 1
+          const one = outcome === 'timeout' ? undefined : test.cases.get(outcome.failedCase ?? '')
+          if (one !== undefined) one.noticed += 1
           return { status: outcome === 'timeout' ? 'timeout' : 'killed', by: test.path }
         }
         if (outcome.passed === 0 && test.passed > 0) throw new Error(`nothing was run of ${test.path}`)

@@ -9,11 +9,12 @@ export type Texts = Readonly<Record<string, string>>
 
 /**
  * Runs test files on the sources of this repository, some of them exchanged: a process of its own, because a mutant may never
- * end. It answers each request with what passed and failed.
+ * end. It answers each request with what passed and failed, and says before which test of a file it is. Where `cases` are given, only those
+ * are run.
  */
 export type Request =
   | { readonly do: 'related'; readonly file: string }
-  | { readonly do: 'run'; readonly test: string; readonly texts?: Texts }
+  | { readonly do: 'run'; readonly test: string; readonly texts?: Texts; readonly cases?: readonly string[] }
 
 /** Which tests there are, as globs, and where the servers are that they may use. */
 export interface WorkerOptions {
@@ -24,10 +25,25 @@ export interface WorkerOptions {
 
 export type Answer = { readonly tests: readonly string[] } | Outcome
 
+/** Said while tests run. */
+export interface Progress {
+  readonly begins: string
+}
+
+/** One test of a file. */
+export interface Case {
+  readonly id: string
+  readonly ms: number
+}
+
 export interface Outcome {
   /** How many tests passed, up to the first that failed. */
   readonly passed: number
   readonly failed: readonly string[]
+  /** Those that passed, in their order. */
+  readonly cases: readonly Case[]
+  /** The first that failed; undefined where none did, or the file itself. */
+  readonly failedCase?: string | undefined
   /** What was entered of marked sources. */
   readonly entered?: readonly string[]
 }
@@ -54,7 +70,7 @@ const vitest = await createVitest(
     include: [...tests],
     setupFiles: [join(import.meta.dirname, 'reached.js')],
     exclude: [...without],
-    reporters: [{}],
+    reporters: [{ onTestCaseReady: ({ id }) => void process.send?.({ begins: id } satisfies Progress) }],
     provide: { engines: { redis: urls.redis, postgres: urls.postgres, chromium: undefined } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
@@ -71,7 +87,7 @@ const vitest = await createVitest(
 process.on('message', (request: Request) => {
   answer(vitest, request).then(
     (result) => process.send?.(result),
-    (error: unknown) => process.send?.({ passed: 0, failed: [String(error)] } satisfies Answer),
+    (error: unknown) => process.send?.({ passed: 0, failed: [String(error)], cases: [] } satisfies Answer),
   )
 })
 process.on('disconnect', () => process.exit())
@@ -83,7 +99,7 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
     const related = await runner.getRelevantTestSpecifications()
     return { tests: related.map(({ moduleId }) => moduleId) }
   }
-  const { texts = {}, test } = request
+  const { texts = {}, test, cases } = request
   for (const path of new Set([...Object.keys(texts), ...Object.keys(changed)])) runner.invalidateFile(path)
   changed = texts
   rmSync(ENTERED, { force: true })
@@ -91,15 +107,15 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
   runner.state.filesMap.clear()
   runner.state.idMap.clear()
   runner.state.clearErrors()
-  const specifications = runner.getModuleSpecifications(test)
-  const project = runner.getRootProject()
-  const specs = specifications.length > 0 ? specifications : [project.createSpecification(test)]
-  const { testModules, unhandledErrors } = await runner.runTestSpecifications(specs, false)
-  const passed = testModules.reduce((sum, module) => sum + [...module.children.allTests('passed')].length, 0)
+  const specification = runner.getRootProject().createSpecification(test, cases === undefined ? undefined : { testIds: [...cases] })
+  const { testModules, unhandledErrors } = await runner.runTestSpecifications([specification], false)
+  const passed = testModules.flatMap((module) => [...module.children.allTests('passed')])
   const entered = existsSync(ENTERED) ? readFileSync(ENTERED, 'utf8').trim().split('\n') : []
   return {
-    passed,
+    passed: passed.length,
     failed: [...testModules.flatMap(failuresOf), ...unhandledErrors.map(String)],
+    cases: passed.map((one) => ({ id: one.id, ms: one.diagnostic()?.duration ?? 0 })),
+    failedCase: testModules.flatMap((module) => [...module.children.allTests('failed')])[0]?.id,
     entered: entered.flatMap((line) => JSON.parse(line) as string[]),
   }
 }

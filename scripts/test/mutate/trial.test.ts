@@ -55,7 +55,7 @@ it(
     expect(await trial.try(mutant('<', '<=', 3), tester)).toMatchObject({ status: 'killed' })
     expect(await trial.try(mutant('<', '<=', 7), tester)).toMatchObject({ status: 'survived' })
     const endless = SOURCE.replace('all[at - low] = at', 'for (;;) all.length = 0')
-    expect(await tester.run({ do: 'run', test: tests[1]?.path ?? '', texts: { [file]: endless } }, 2_000)).toBe('timeout')
+    expect(await tester.run({ do: 'run', test: tests[1]?.path ?? '', texts: { [file]: endless } }, () => 2_000)).toBe('timeout')
     expect(await trial.try(mutant('<', '<=', 7), tester)).toMatchObject({ status: 'survived' })
     expect(await trial.try(mutant('5', '6', 7), tester)).toMatchObject({ status: 'survived' })
     expect(await trial.try(mutant('<', '>=', 7), tester)).toMatchObject({ status: 'killed' })
