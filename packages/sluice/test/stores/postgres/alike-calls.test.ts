@@ -1,8 +1,7 @@
-import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { pglite, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { pg } from '../../../src/stores/postgres/index.ts'
 import type { Call, CallGroup } from '../../../src/stores/store.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
@@ -18,16 +17,14 @@ const scope = { text: 'alike:tb:' }
 const call = (key: number, limit: AnyLimit, cost = 1): Call => ({ id: { scope, key: `k${key}` }, limit, cost: cost * 1_000_000, phase: 0 })
 const START = 1_763_692_800_123_456
 
-describe('calls of one cost to buckets of one plan', () => {
-  let database: PGlite
-  beforeAll(async () => {
-    database = await PGlite.create()
-  })
-  afterAll(() => database.close())
+const { postgres: url } = inject('engines')
+
+describe.skipIf(url === undefined)('calls of one cost to buckets of one plan', () => {
+  const { store, pool, open, close } = ownStore(url, 1)
+  beforeAll(open)
+  afterAll(close)
 
   it('to one bucket or to many, the functions for them say and leave what the kernel does, beside that for all', async () => {
-    const store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
-    await store.migrate()
     const reference = new Reference()
     const random = seeded(20_261_121)
     const pick = (below: number): number => Math.floor(random() * below)
@@ -57,11 +54,9 @@ describe('calls of one cost to buckets of one plan', () => {
       seen.changed += 1
     }
     expect(Math.min(seen.one, seen.many, seen.denied, 10 * seen.changed)).toBeGreaterThan(100)
-    for (const { id, numbers } of reference.states.values()) expect(await readRow(pglite(database), id)).toEqual(numbers)
+    for (const { id, numbers } of reference.states.values()) expect(await readRow(pg(pool), id)).toEqual(numbers)
   }, 60_000)
 })
-
-const { postgres: url } = inject('engines')
 
 describe.skipIf(url === undefined)('the same from many connections', () => {
   const { store, open, close } = ownStore(url, 8)

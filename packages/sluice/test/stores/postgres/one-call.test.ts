@@ -1,23 +1,20 @@
-import { PGlite } from '@electric-sql/pglite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pglite, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { pg } from '../../../src/stores/postgres/index.ts'
 import { traces } from '../../../src/testing/index.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
-import { readRow } from '../../conformance/postgres-rows.ts'
+import { ownStore, readRow } from '../../conformance/postgres-rows.ts'
 
 const CALLS = 2_500
 
-describe('one call at a time', () => {
-  let database: PGlite
-  beforeAll(async () => {
-    database = await PGlite.create()
-  })
-  afterAll(() => database.close())
+const { postgres: url } = inject('engines')
+
+describe.skipIf(url === undefined)('one call at a time', () => {
+  const { store, pool, open, close } = ownStore(url, 1)
+  beforeAll(open)
+  afterAll(close)
 
   it('the function for one bucket says and leaves what the kernel does, beside that for all', async () => {
-    const store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
-    await store.migrate()
     const reference = new Reference()
     const random = seeded(5)
     let compared = 0
@@ -35,6 +32,6 @@ describe('one call at a time', () => {
       }
     }
     expect(compared).toBeGreaterThan(CALLS / 4)
-    for (const { id, numbers } of reference.states.values()) expect(await readRow(pglite(database), id)).toEqual(numbers)
+    for (const { id, numbers } of reference.states.values()) expect(await readRow(pg(pool), id)).toEqual(numbers)
   }, 60_000)
 })
