@@ -49,7 +49,7 @@ export async function runRoom({ root, room, mutants, sources, workers, without, 
 
   async function trialsOf(tester: Tester): Promise<Map<string, Trial>> {
     const trials = new Map<string, Trial>()
-    const seen = new Map<string, Test | undefined>()
+    const seen = new Map<string, readonly Test[]>()
     const marks = Object.fromEntries(
       [...sources].filter(([file]) => file.endsWith('.ts')).map(([file, source]) => [join(root, file), marked(join(root, file), source)]),
     )
@@ -57,7 +57,7 @@ export async function runRoom({ root, room, mutants, sources, workers, without, 
       const tests = await prepare(root, join(root, file), tester, marks, seen, without)
       trials.set(file, createTrial(join(root, file), sources.get(file) ?? '', tests))
     }
-    for (const { path, ms } of [...seen.values()].filter((test) => test !== undefined).filter((test) => test.ms > SLOW_MS)) {
+    for (const { path, ms } of [...seen.values()].flat().filter((test) => test.ms > SLOW_MS)) {
       console.log(`${relative(root, path)} takes ${(ms / 1_000).toFixed(0)} s, and every survivor takes as long`)
     }
     return trials

@@ -26,7 +26,13 @@ const PROBES = 3
 const PROBE_SHARE = 0.4
 const PROBE_CHANCE = 0.05
 
-/** A test file as it runs without any change. */
+/** A test that takes so much of the time of its file, and so long, is run by itself. */
+const SLOW_SHARE = 0.25
+const SLOW_MS = 500
+/** After so many failures that were found again, and none that was not, a test is believed at once. */
+const TRUSTED = 2
+
+/** A test file, or a part of it, as it runs without any change. */
 export interface Test {
   readonly path: string
   readonly ms: number
@@ -35,6 +41,8 @@ export interface Test {
   readonly entered: ReadonlySet<string>
   /** Its tests by id, in their order. */
   readonly cases: ReadonlyMap<string, TestCase>
+  /** Where it is a part. */
+  readonly only?: readonly string[]
 }
 
 /** One test, and how it fared against mutants. */
@@ -44,6 +52,8 @@ export interface TestCase {
   readonly ms: number
   run: number
   noticed: number
+  /** How often it failed again on the same mutant; NaN once it did not. */
+  again: number
   /** Whether it passes without the tests before it; undefined where nobody tried. */
   alone?: boolean
 }
@@ -60,36 +70,58 @@ export async function prepare(
   file: string,
   tester: Tester,
   marks: Texts,
-  seen: Map<string, Test | undefined>,
+  seen: Map<string, readonly Test[]>,
   without: readonly string[] = [],
 ): Promise<Test[]> {
   const related = await tester.related(importedFor(file))
   const paths = related.filter((path) => !without.some((text) => relative(root, path).includes(text)))
   if (paths.length === 0) throw new Error(`no test reaches ${relative(root, file)}`)
   for (const path of paths.filter((known) => !seen.has(known))) {
-    let started = performance.now()
-    const run = () => tester.run({ do: 'run', test: path, texts: marks }, () => UNCHANGED_MS)
-    let outcome = await run()
-    if (outcome === 'timeout' || outcome.failed.length > 0) {
-      // A machine that is busy elsewhere fails a test once.
-      started = performance.now()
-      outcome = await run()
-    }
-    if (outcome === 'timeout' || outcome.failed.length > 0) {
+    const first = await unchanged(path, tester, marks)
+    // A machine that is busy elsewhere fails a test once.
+    const whole = typeof first === 'string' ? await unchanged(path, tester, marks) : first
+    if (typeof whole === 'string') {
       // Fewer tests notice fewer mutants: nothing is made to look better by it.
-      console.log(`${relative(root, path)} is left out, it fails without any change: ${outcome === 'timeout' ? outcome : outcome.failed.join('; ')}`)
-      seen.set(path, undefined)
-      continue
+      console.log(`${relative(root, path)} is left out, it fails without any change: ${whole}`)
+      seen.set(path, [])
+    } else {
+      seen.set(path, await partsOf(whole, tester, marks))
     }
-    const { passed, cases, entered } = outcome
-    const ms = performance.now() - started
-    const before = ms - cases.reduce((sum, one) => sum + one.ms, 0)
-    const byId = new Map(cases.map((one) => [one.id, { id: one.id, ms: before + one.ms, run: 0, noticed: 0 }]))
-    seen.set(path, { path, ms, passed, entered: new Set(entered), cases: byId })
   }
-  const tests = paths.map((path) => seen.get(path)).filter((test) => test !== undefined)
+  const tests = paths.flatMap((path) => seen.get(path) ?? [])
   if (tests.length === 0) throw new Error(`every test that reaches ${relative(root, file)} fails without any change`)
   return tests
+}
+
+/** @returns what failed, where something did */
+async function unchanged(path: string, tester: Tester, marks: Texts, only?: readonly string[]): Promise<Test | string> {
+  const started = performance.now()
+  const part = only === undefined ? {} : { cases: only }
+  const outcome = await tester.run({ do: 'run', test: path, texts: marks, ...part }, () => UNCHANGED_MS)
+  if (outcome === 'timeout') return outcome
+  if (outcome.failed.length > 0) return outcome.failed.join('; ')
+  const { passed, cases, entered } = outcome
+  const ms = performance.now() - started
+  const before = ms - cases.reduce((sum, one) => sum + one.ms, 0)
+  const byId = new Map(cases.map((one) => [one.id, { id: one.id, ms: before + one.ms, run: 0, noticed: 0, again: 0 }]))
+  return { path, ms, passed, entered: new Set(entered), cases: byId, ...(only === undefined ? {} : { only }) }
+}
+
+/** The slow tests of a file each by itself and the quick ones together, where they pass like that; otherwise the whole file. */
+async function partsOf(whole: Test, tester: Tester, marks: Texts): Promise<readonly Test[]> {
+  const all = [...whole.cases.values()]
+  const before = Math.min(...all.map(({ ms }) => ms))
+  const slow = all.filter(({ ms }) => ms - before > Math.max(SLOW_MS, SLOW_SHARE * (whole.ms - before)))
+  const quick = all.filter((one) => !slow.includes(one))
+  if (slow.length === 0 || all.length === 1) return [whole]
+  const parts: Test[] = []
+  for (const one of [...(quick.length > 0 ? [quick] : []), ...slow.map((each) => [each])]) {
+    const ids = one.map(({ id }) => id)
+    const part = await unchanged(whole.path, tester, marks, ids)
+    if (typeof part === 'string' || part.passed !== ids.length) return [whole]
+    parts.push(part)
+  }
+  return parts
 }
 
 /** How long nothing may be heard of a test. The word that the next one began may be late, where that one computes. */
@@ -107,7 +139,7 @@ function limitsOf(test: Test): LimitOf {
  * Runs a test that may never end. A machine that has become slower since is no sign of that: the test is run without any change as well, and
  * again with more patience where that took long too.
  */
-async function patiently(test: Test, tester: Tester, texts: Texts, cases?: readonly string[]): Promise<Outcome | 'timeout'> {
+async function patiently(test: Test, tester: Tester, texts: Texts, cases = test.only): Promise<Outcome | 'timeout'> {
   const limits = limitsOf(test)
   const request = { do: 'run', test: test.path, ...(cases === undefined ? {} : { cases }) } as const
   for (let factor = 1; ; factor *= 3) {
@@ -139,8 +171,8 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
   /** @returns undefined where the test needs those before it */
   const probe = async (test: Test, one: TestCase, tester: Tester, texts: Texts): Promise<Outcome | 'timeout' | undefined> => {
     if (one.alone === undefined) {
-      const unchanged = await tester.run({ do: 'run', test: test.path, cases: [one.id] }, () => UNCHANGED_MS)
-      one.alone = unchanged !== 'timeout' && unchanged.failed.length === 0 && unchanged.passed === 1
+      const outcome = await tester.run({ do: 'run', test: test.path, cases: [one.id] }, () => UNCHANGED_MS)
+      one.alone = outcome !== 'timeout' && outcome.failed.length === 0 && outcome.passed === 1
     }
     return one.alone ? patiently(test, tester, texts, [one.id]) : undefined
   }
@@ -148,9 +180,11 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
   const confirmed = async (test: Test, first: Outcome | 'timeout', tester: Tester, texts: Texts): Promise<Outcome | 'timeout'> => {
     if (first === 'timeout' || first.failed.length === 0) return first
     const one = test.cases.get(first.failedCase ?? '')
+    if (one !== undefined && one.again >= TRUSTED) return first
     const alone = one === undefined || test.cases.size === 1 ? undefined : await probe(test, one, tester, texts)
-    if (alone !== undefined && (alone === 'timeout' || alone.failed.length > 0)) return first
-    return patiently(test, tester, texts)
+    const second = alone === undefined || (alone !== 'timeout' && alone.failed.length === 0) ? await patiently(test, tester, texts) : alone
+    if (one !== undefined) one.again = second === 'timeout' || second.failed.length > 0 ? one.again + 1 : Number.NaN
+    return second === 'timeout' || second.failed.length === 0 ? second : first
   }
   return {
     async try(mutant, tester) {
@@ -162,15 +196,14 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
       for (const { test, one } of probesOf(reaching)) {
         const first = await probe(test, one, tester, texts)
         if (first === undefined) continue
-        const outcome = first !== 'timeout' && first.failed.length > 0 ? await patiently(test, tester, texts, [one.id]) : first
         one.run += 1
+        const outcome = await confirmed(test, first, tester, texts)
         if (outcome !== 'timeout' && outcome.failed.length === 0) continue
         one.noticed += 1
         return { status: outcome === 'timeout' ? 'timeout' : 'killed', by: test.path }
       }
       for (const test of reaching.sort((a, b) => worth(b) - worth(a))) {
-        const first = await patiently(test, tester, texts)
-        const outcome = await confirmed(test, first, tester, texts)
+        const outcome = await confirmed(test, await patiently(test, tester, texts), tester, texts)
         const count = counts.get(test) as { run: number; noticed: number }
         count.run += 1
         if (outcome === 'timeout' || outcome.failed.length > 0) {
