@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { buildLimiter } from '../../src/limiter/limiter.ts'
 import { createLimiter, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
 import type { DecisionEvent } from '../../src/observe/events.ts'
 import type { CallOptions } from '../../src/stores/store.ts'
@@ -47,6 +48,25 @@ describe('X7: what a limiter hands on to its store', () => {
     expect(far.given).toEqual([{ deadline: start + 70 }, { deadline: start + 5 + 30, signal }, { deadline: start + 10 + 70, signal }])
   })
 
+  it('five seconds to become ready, however little a call may take', async () => {
+    const far = slow(manualClock(), { clock: 'server' })
+    const asked: (CallOptions | undefined)[] = []
+    const store: Store = { ...far.store, ready: async (options) => void asked.push(options) }
+    const start = far.clock.monotonic()
+    await createLimiter({ limit: wide, store, clock: far.clock, deadlineMs: 70 }).ready()
+    expect(asked).toEqual([{ deadline: start + 5_000 }])
+  })
+
+  it('a receipt of any instant since 1970, also of the first', async () => {
+    const clock = manualClock(0)
+    const limiter = createLimiter({ limit: wide, store: memoryStore({ clock }), clock })
+    const receipt = await limiter.check('k', { cost: 5 })
+    expect(receipt.atMicros).toBe(0)
+    await limiter.refund('k', { cost: 5, receipt })
+    expect((await limiter.peek('k')).limits[0]?.remaining).toBe(20)
+    await expect(limiter.refund('k', { receipt: { atMicros: -1 } })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
+  })
+
   it('no call for no request, and one for one', async () => {
     const { given, store, clock } = slow()
     const limiter = createLimiter({ limit: wide, store, clock })
@@ -54,6 +74,57 @@ describe('X7: what a limiter hands on to its store', () => {
     expect(given).toEqual([])
     expect(await limiter.checkMany([{ key: 'k', cost: 3 }])).toMatchObject([{ outcome: 'allowed', limits: [{ remaining: 17 }] }])
     expect(given).toHaveLength(1)
+  })
+})
+
+describe('X7: what a limiter says of a refusal', () => {
+  it('which limit it was, also where the store knows of no wait', async () => {
+    const memory = memoryStore({ clock: manualClock() })
+    const { consumeSync: _, ...rest } = memory
+    const view = { remaining: 0, replenishAfter: 0, resetAfter: 0 }
+    const store: Store = {
+      ...rest,
+      capabilities: { ...memory.capabilities, sync: false },
+      consume: async () => [
+        {
+          outcome: 'denied',
+          allowed: false,
+          at: 0,
+          source: 'store',
+          calls: [
+            { ...view, outcome: 'allowed', retryAfter: 0 },
+            { ...view, outcome: 'denied', retryAfter: 0 },
+          ],
+        },
+      ],
+    }
+    const decision = await createLimiter({ limits: { wide, narrow }, store }).check('k')
+    expect(decision).toMatchObject({ outcome: 'denied', reason: 'quota', limitName: 'narrow' })
+    expect('retryAfterMs' in decision).toBe(false)
+  })
+})
+
+describe('X7: closing a limiter', () => {
+  it('closes what it owns, once, and is over when that is closed', async () => {
+    const clock = manualClock()
+    const closed: string[] = []
+    const limiter = buildLimiter({
+      name: 'own',
+      limits: { wide },
+      store: memoryStore({ clock }),
+      clock,
+      deadlineMs: 50,
+      observers: [],
+      onClose: async () => {
+        closed.push('begun')
+        await Promise.resolve()
+        closed.push('over')
+      },
+    })
+    await limiter.close()
+    expect(closed).toEqual(['begun', 'over'])
+    await limiter[Symbol.asyncDispose]()
+    expect(closed).toEqual(['begun', 'over'])
   })
 })
 
