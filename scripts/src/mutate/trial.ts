@@ -42,7 +42,7 @@ export interface Test {
   /** Its tests by id, in their order. */
   readonly cases: ReadonlyMap<string, TestCase>
   /** Where it is a part. */
-  readonly only?: readonly string[]
+  readonly part?: readonly string[]
 }
 
 /** One test, and how it fared against mutants. */
@@ -77,9 +77,9 @@ export async function prepare(
   const paths = related.filter((path) => !without.some((text) => relative(root, path).includes(text)))
   if (paths.length === 0) throw new Error(`no test reaches ${relative(root, file)}`)
   for (const path of paths.filter((known) => !seen.has(known))) {
-    const first = await unchanged(path, tester, marks)
+    const first = await asItIs(path, tester, marks)
     // A machine that is busy elsewhere fails a test once.
-    const whole = typeof first === 'string' ? await unchanged(path, tester, marks) : first
+    const whole = typeof first === 'string' ? await asItIs(path, tester, marks) : first
     if (typeof whole === 'string') {
       // Fewer tests notice fewer mutants: nothing is made to look better by it.
       console.log(`${relative(root, path)} is left out, it fails without any change: ${whole}`)
@@ -94,17 +94,17 @@ export async function prepare(
 }
 
 /** @returns what failed, where something did */
-async function unchanged(path: string, tester: Tester, marks: Texts, only?: readonly string[]): Promise<Test | string> {
+async function asItIs(path: string, tester: Tester, marks: Texts, ids?: readonly string[]): Promise<Test | string> {
   const started = performance.now()
-  const part = only === undefined ? {} : { cases: only }
-  const outcome = await tester.run({ do: 'run', test: path, texts: marks, ...part }, () => UNCHANGED_MS)
+  const some = ids === undefined ? {} : { cases: ids }
+  const outcome = await tester.run({ do: 'run', test: path, texts: marks, ...some }, () => UNCHANGED_MS)
   if (outcome === 'timeout') return outcome
   if (outcome.failed.length > 0) return outcome.failed.join('; ')
   const { passed, cases, entered } = outcome
   const ms = performance.now() - started
   const before = ms - cases.reduce((sum, one) => sum + one.ms, 0)
   const byId = new Map(cases.map((one) => [one.id, { id: one.id, ms: before + one.ms, run: 0, noticed: 0, again: 0 }]))
-  return { path, ms, passed, entered: new Set(entered), cases: byId, ...(only === undefined ? {} : { only }) }
+  return { path, ms, passed, entered: new Set(entered), cases: byId, ...(ids === undefined ? {} : { part: ids }) }
 }
 
 /** The slow tests of a file each by itself and the quick ones together, where they pass like that; otherwise the whole file. */
@@ -117,7 +117,7 @@ async function partsOf(whole: Test, tester: Tester, marks: Texts): Promise<reado
   const parts: Test[] = []
   for (const one of [...(quick.length > 0 ? [quick] : []), ...slow.map((each) => [each])]) {
     const ids = one.map(({ id }) => id)
-    const part = await unchanged(whole.path, tester, marks, ids)
+    const part = await asItIs(whole.path, tester, marks, ids)
     if (typeof part === 'string' || part.passed !== ids.length) return [whole]
     parts.push(part)
   }
@@ -139,7 +139,7 @@ function limitsOf(test: Test): LimitOf {
  * Runs a test that may never end. A machine that has become slower since is no sign of that: the test is run without any change as well, and
  * again with more patience where that took long too.
  */
-async function patiently(test: Test, tester: Tester, texts: Texts, cases = test.only): Promise<Outcome | 'timeout'> {
+async function patiently(test: Test, tester: Tester, texts: Texts, cases = test.part): Promise<Outcome | 'timeout'> {
   const limits = limitsOf(test)
   const request = { do: 'run', test: test.path, ...(cases === undefined ? {} : { cases }) } as const
   for (let factor = 1; ; factor *= 3) {
