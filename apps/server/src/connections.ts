@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ConnectionCounts, extraConnections } from './connection-bound.ts'
 import type { ConnectionBounds } from './descriptor-limit.ts'
-import { say, sayEachMinute } from './say-each-minute.ts'
+import { processIo } from './io.ts'
+import { sayEachMinute, warningTo } from './say-each-minute.ts'
 import { slowReaders } from './slow-readers.ts'
 
 export interface ConnectionOptions {
@@ -12,6 +13,8 @@ export interface ConnectionOptions {
   readonly bounds?: ConnectionBounds
   /** Milliseconds in which an answer must be read; default 10,000. */
   readonly readMs?: number
+  /** Is told that all are taken, at most once a minute; default: a line on stderr. */
+  readonly say?: (line: string) => void
 }
 
 export interface Connections extends ConnectionCounts {
@@ -51,7 +54,7 @@ const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1
 export function watchConnections(
   server: Server,
   handle: RequestListener,
-  { bounds = UNBOUNDED, readMs = READ_MS }: ConnectionOptions = {},
+  { bounds = UNBOUNDED, readMs = READ_MS, say = warningTo(processIo) }: ConnectionOptions = {},
 ): Connections {
   /** With the time of the last answer, or of its beginning. */
   const sockets = new Map<Socket, number>()

@@ -1,6 +1,7 @@
+import type { Io } from './io.ts'
 import type { Given } from './verb.ts'
 
 /** Prints an answer as text for a person, or with `--json` as JSON for a program. */
-export function print(given: Given, answer: unknown, text: () => readonly string[]): void {
-  process.stdout.write(given.switch('json') ? `${JSON.stringify(answer, undefined, 2)}\n` : `${text().join('\n')}\n`)
+export function print(io: Io, given: Given, answer: unknown, text: () => readonly string[]): void {
+  io.out(given.switch('json') ? `${JSON.stringify(answer, undefined, 2)}\n` : `${text().join('\n')}\n`)
 }

@@ -1,4 +1,5 @@
 import type { Policy } from 'sluice/policy'
+import type { Io } from './io.ts'
 import { inOneLine, type HeldPolicy } from './held-policy.ts'
 import { NotParsed } from './parsing/parse-elsewhere.ts'
 import { type PolicySource, readPolicySource } from './read-policy.ts'
@@ -16,12 +17,13 @@ export interface Reloading {
   readonly taken: () => void
   /** Warns of what a policy says. */
   readonly warn: (policy: Policy) => Promise<void>
+  readonly io: Io
 }
 
 /** Takes in the policy's file whenever it changes, and at SIGHUP; a bad one is told in one line and changes nothing. */
-export function reloading({ policy, file, text, says, taken, warn }: Reloading): WatchedFile {
+export function reloading({ policy, file, text, says, taken, warn, io }: Reloading): WatchedFile {
   const refused = (error: unknown): void => {
-    if (says) process.stderr.write(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
+    if (says) io.err(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
   }
   return watchFile<PolicySource>(file, text, {
     read: readPolicySource,
@@ -31,7 +33,7 @@ export function reloading({ policy, file, text, says, taken, warn }: Reloading):
         taken()
         if (!says) return
         await warn(found)
-        process.stdout.write(`sluice: policy ${file} was read again: ${found.rules.length} rules, hash ${found.hash}\n`)
+        io.out(`sluice: policy ${file} was read again: ${found.rules.length} rules, hash ${found.hash}\n`)
       } catch (error) {
         // Nothing is wrong with the file: it is tried again.
         if (error instanceof NotParsed) throw error

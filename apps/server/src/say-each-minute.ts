@@ -1,8 +1,10 @@
+import type { Io } from './io.ts'
+
 const MINUTE_MS = 60_000
 
-/** Writes a warning to stderr. */
-export function say(line: string): void {
-  process.stderr.write(`sluice: warning: ${line}\n`)
+/** Writes warnings, one a line. */
+export function warningTo(io: Io): (line: string) => void {
+  return (line) => io.err(`sluice: warning: ${line}\n`)
 }
 
 /**

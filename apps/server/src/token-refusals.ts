@@ -1,5 +1,5 @@
 import type { ReadMetric } from 'sluice/observe'
-import { say, sayEachMinute } from './say-each-minute.ts'
+import { sayEachMinute } from './say-each-minute.ts'
 
 /** What is known of requests that tried to administer and may not. */
 export interface TokenRefusals {
@@ -8,8 +8,8 @@ export interface TokenRefusals {
   readonly metrics: readonly ReadMetric[]
 }
 
-/** Counts them, and says on stderr that wrong tokens come: at the first, then at most once a minute. Neither token nor address is told. */
-export function tokenRefusals(write: (line: string) => void = say): TokenRefusals {
+/** Counts them, and says that wrong tokens come: at the first, then at most once a minute. Neither token nor address is told. */
+export function tokenRefusals(write: (line: string) => void): TokenRefusals {
   let [wrong, missing] = [0, 0]
   const line = sayEachMinute((count, again) =>
     write(`${count} request${count === 1 ? '' : 's'} with a wrong admin token${again ? ' in the last minute' : ''}, refused with 401`),

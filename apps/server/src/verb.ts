@@ -1,3 +1,5 @@
+import type { Io } from './io.ts'
+
 /** One flag of a verb. */
 export interface Flag {
   /** What stands for the value in the help, such as `URL`; without one the flag is a switch. */
@@ -26,7 +28,7 @@ export interface Verb {
   /** Command lines that work, without the leading `sluice`. */
   readonly examples: readonly string[]
   /** Resolves when it is done. @throws CommandFailure with the exit code and one line */
-  run(given: Given): Promise<void> | void
+  run(given: Given, io: Io): Promise<void> | void
 }
 
 export const JSON_FLAG: Flag = { does: 'the answer as JSON' }

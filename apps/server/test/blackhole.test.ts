@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, inject, it } from 'vitest'
-import { type Running, serve } from './command.ts'
+import { type Running, serveBuilt as serve } from './command.ts'
 
 const engines = inject('engines')
 

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readBytes } from '../src/body.ts'
 import { watchConnections } from '../src/connections.ts'
-import { type Running, serve } from './command.ts'
+import { type RunningProcess as Running, serveBuilt as serve } from './command.ts'
 import { exchange } from './raw.ts'
 
 const POST = 'POST /v1/check HTTP/1.1\r\nHost: localhost\r\n'

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { findRedis, startRedis } from '@sluice/scripts/engines'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { type Running, serve } from './command.ts'
+import { type RunningProcess as Running, serveBuilt as serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 import { exchange } from './raw.ts'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { run, serve } from './command.ts'
+import { runBuilt as run, serveBuilt as serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-durable-'))

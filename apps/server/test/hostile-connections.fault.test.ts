@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type Running, serve } from './command.ts'
+import { type RunningProcess as Running, serveBuilt as serve } from './command.ts'
 
 const CONNECTIONS = 10_000
 const ROUNDS = 3

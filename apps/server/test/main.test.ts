@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { run } from './command.ts'
+import { run, runBuilt } from './command.ts'
 
+const TEMPLATE = 'apps/server/policies/rate-limiting-at-scale.yaml'
 const VERBS = ['serve', 'check', 'explain', 'inspect', 'reset', 'block', 'unblock', 'verify']
 
 describe('sluice', () => {
@@ -38,5 +39,20 @@ describe('sluice', () => {
     expect([ran.code, ran.stdout]).toEqual([3, ''])
     expect(ran.stderr).toContain(`sluice: ${line}`)
     expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+/** The other tests of messages and exit codes run within their own process. */
+describe('the built command', () => {
+  const REQUEST = ['--path', '/api/search', '--ip', '203.0.113.9']
+
+  it.each([
+    [['--version'], 0, /^sluice \d+\.\d+\.\d+\n$/, /^$/],
+    [['explain', TEMPLATE, ...REQUEST], 0, /^GET \/api\/search from 203\.0\.113\.9: /, /^$/],
+    [['check', 'no-such-file.yaml'], 1, /^$/, /^sluice: [^\n]*no-such-file\.yaml cannot be read[^\n]*\n$/],
+    [['inspect', 'a', '--url', 'http://127.0.0.1:1'], 2, /^$/, /^sluice: service http:\/\/127\.0\.0\.1:1 cannot be reached: [^\n]+\n$/],
+    [[], 3, /^$/, /^sluice: no command given; [^\n]+\n$/],
+  ])('%j ends with %i', async (args, code, stdout, stderr) => {
+    expect(await runBuilt(args)).toEqual({ code, stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) })
   })
 })

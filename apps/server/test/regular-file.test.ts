@@ -11,7 +11,7 @@ import { type PolicySource, readPolicy, readPolicySource, readPolicyText } from 
 import { readSecret } from '../src/secret-file.ts'
 import { keySource } from '../src/tokens/key-source.ts'
 import { watchFile } from '../src/watch-file.ts'
-import { MAIN, run, serve } from './command.ts'
+import { MAIN, run, serveBuilt } from './command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-regular-'))
 const at = (name: string): string => join(folder, name)
@@ -67,14 +67,14 @@ describe('S2: a policy file', () => {
   it('that turns into a pipe while it is served holds up nobody, and the policy stays', async () => {
     const path = at('served.yaml')
     writeFileSync(path, RULES)
-    const service = await serve([path])
+    const service = await serveBuilt([path])
     onTestFinished(async () => void (await service.stop()))
     execFileSync('sh', ['-c', `mkfifo ${path}.next && mv ${path}.next ${path}`])
-    await expect.poll(service.output, { timeout: 5_000 }).toContain('cannot be read: it is a pipe')
+    await expect.poll(service.output).toContain('cannot be read: it is a pipe')
     expect((await fetch(`${service.url}/livez`)).status).toBe(200)
     writeFileSync(`${path}.next`, `${RULES}# again\n`)
     renameSync(`${path}.next`, path)
-    await expect.poll(service.output, { timeout: 5_000 }).toContain('was read again')
+    await expect.poll(service.output).toContain('was read again')
   })
 
   it('S3: that is not UTF-8 is refused with its place by every verb, and by a service that runs', async () => {
@@ -116,7 +116,7 @@ describe('S2: a policy file', () => {
     })
     onTestFinished(() => watched.close())
     writeFileSync(path, Buffer.from(`${RULES}# \xff\n`, 'latin1'))
-    await expect.poll(() => refused, { timeout: 5_000 }).toEqual([`${path}:4:3: byte 0xff is not UTF-8: expected a text in UTF-8`])
+    await expect.poll(() => refused).toEqual([`${path}:4:3: byte 0xff is not UTF-8: expected a text in UTF-8`])
     expect([held.rejected, held.current]).toEqual([1, policy])
   })
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Running, serve } from './command.ts'
+import { type RunningProcess as Running, serveBuilt as serve } from './command.ts'
 
 const TOKEN = 'a-token-of-administration'
 

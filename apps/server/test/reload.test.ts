@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Running, run, serve } from './command.ts'
+import { run, type RunningProcess, serve, serveBuilt } from './command.ts'
 
 const policyOf = (burst: number, more = ''): string =>
   `version: 1\n${more}rules:\n  - { name: user, key: [], rate: 1/h, burst: ${burst} }\n`
@@ -11,13 +11,13 @@ const TOKEN = 'a-token-of-some-length'
 describe('a service whose policy file changes', () => {
   let folder: string
   let file: string
-  let service: Running
+  let service: RunningProcess
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-reload-'))
     file = join(folder, 'policy.yaml')
     writeFileSync(file, policyOf(5))
     writeFileSync(join(folder, 'token'), `${TOKEN}\n`)
-    service = await serve([file, '--admin-token-file', join(folder, 'token')])
+    service = await serveBuilt([file, '--admin-token-file', join(folder, 'token')])
   })
   afterEach(async () => {
     expect(await service.stop()).toBe(0)
@@ -31,21 +31,19 @@ describe('a service whose policy file changes', () => {
   it('decides by the new one, and by the last good one where the new one is bad', async () => {
     expect(await burst()).toBe(5)
     writeFileSync(file, policyOf(6))
-    await expect.poll(burst, { timeout: 5_000 }).toBe(6)
+    await expect.poll(burst).toBe(6)
     writeFileSync(file, 'version: 1\nrules:\n  - { name: user, burst: many }\n  - 7\n')
-    await expect
-      .poll(service.output, { timeout: 5_000 })
-      .toMatch(/^sluice: the policy stays as it is: .*policy\.yaml:3:\d+: .*\(and \d+ more\)$/m)
+    await expect.poll(service.output).toMatch(/^sluice: the policy stays as it is: .*policy\.yaml:3:\d+: .*\(and \d+ more\)$/m)
     expect(await burst()).toBe(6)
     expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^sluice_policy_rejected_total 1$/m)
     writeFileSync(file, policyOf(7))
-    await expect.poll(burst, { timeout: 5_000 }).toBe(7)
+    await expect.poll(burst).toBe(7)
   })
 
   it('says that another store needs a restart', async () => {
     writeFileSync(file, policyOf(6, 'store: redis://u:secret@127.0.0.1:1\n'))
     await expect
-      .poll(service.output, { timeout: 5_000 })
+      .poll(service.output)
       .toContain('policy.yaml: it asks for the store redis://u:***@127.0.0.1:1, and memory: is in use: another store needs a restart\n')
     expect(await burst()).toBe(5)
     expect(service.output()).not.toContain('secret')
@@ -55,7 +53,7 @@ describe('a service whose policy file changes', () => {
     const put = await fetch(`${service.url}/v1/policy`, { method: 'PUT', headers: { authorization: `Bearer ${TOKEN}` }, body: policyOf(9) })
     expect([put.status, await burst()]).toEqual([200, 9])
     process.kill(service.pid, 'SIGHUP')
-    await expect.poll(burst, { timeout: 5_000 }).toBe(5)
+    await expect.poll(burst).toBe(5)
     expect(service.output()).toMatch(/^sluice: policy .* was read again: 1 rules, hash [\da-f]{16}$/m)
   })
 })

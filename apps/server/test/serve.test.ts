@@ -23,8 +23,13 @@ describe('serve --demo', () => {
 
   it('shows ten 200s with headers, then 429 with a true Retry-After', async () => {
     const answers: Response[] = []
-    for (let sent = 0; sent < 12; sent += 1) answers.push(await fetch(`${service.url}/api/search`))
-    expect(answers.map(({ status }) => status)).toEqual([...Array<number>(10).fill(200), 429, 429])
+    const start = performance.now()
+    // While a busy machine asks, some comes back.
+    do answers.push(await fetch(`${service.url}/api/search`))
+    while (answers.at(-1)?.status === 200)
+    const passed = answers.length - 1
+    expect(passed).toBeGreaterThanOrEqual(10)
+    expect(passed).toBeLessThanOrEqual(10 + (performance.now() - start) / 1_000)
     expect(answers[0]?.headers.get('x-ratelimit-limit')).toBe('50')
     expect(answers[0]?.headers.get('x-ratelimit-remaining')).toBe('45')
     const last = answers.at(-1) as Response
@@ -80,7 +85,7 @@ describe('serve --demo', () => {
     const send = (body: string): void =>
       void socket.write(`POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
     for (const body of ['{broken', 'x'.repeat(200_000), '{"path":"/","method":"GET"}']) send(body)
-    await expect.poll(() => received.match(/HTTP\/1\.1 \d+/g), { timeout: 5_000 }).toEqual(['HTTP/1.1 400', 'HTTP/1.1 413', 'HTTP/1.1 200'])
+    await expect.poll(() => received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 413', 'HTTP/1.1 200'])
     socket.destroy()
   })
 
@@ -92,7 +97,7 @@ describe('serve --demo', () => {
     socket.on('error', () => {})
     socket.write('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 30000000\r\n\r\n')
     for (let sent = 0; sent < 17_000_000 && !socket.destroyed; sent += 1_000_000) socket.write('x'.repeat(1_000_000))
-    await expect.poll(() => received, { timeout: 5_000 }).toMatch(/^HTTP\/1\.1 413 .*Connection: close/s)
+    await expect.poll(() => received).toMatch(/^HTTP\/1\.1 413 .*Connection: close/s)
     socket.destroy()
     expect((await post(service.url, { path: '/' })).status).toBe(200)
   })
@@ -199,7 +204,9 @@ describe.each([
   ['pglite', `pglite:${folder}`],
 ])('serve --store %s', (_name, url) => {
   it.skipIf(url === undefined)('keeps limits over a restart', async () => {
-    const policy = policyFile('version: 1\nrules:\n  - { name: slow, key: ["header:x-key"], rate: 1/h, burst: 1000 }\n')
+    const policy = policyFile(
+      'version: 1\nfailure: { deadline: 10s }\nrules:\n  - { name: slow, key: ["header:x-key"], rate: 1/h, burst: 1000 }\n',
+    )
     const key = `restart-${process.pid}-${Date.now()}`
     const outcomes: string[] = []
     for (let start = 0; start < 2; start += 1) {

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { serve } from './command.ts'
+import { serveBuilt as serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 
 const { redis } = inject('engines')

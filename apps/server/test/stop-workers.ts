@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import { serve } from './command.ts'
+import { serveBuilt as serve } from './command.ts'
 
 export interface Stopped {
   readonly answers: number

@@ -1,6 +1,6 @@
 import { findPostgres, findRedis, startPostgres, startRedis } from '@sluice/scripts/engines'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { type Running, run, serve } from './command.ts'
+import { type Running, run, serve, serveBuilt } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 import { exchange } from './raw.ts'
 
@@ -13,8 +13,8 @@ const engines = inject('engines')
 const redis = engines.redis === undefined ? { missing: 'no engine' } : findRedis()
 const path = 'path' in redis ? redis.path : ''
 
-async function started(args: readonly string[]): Promise<Running> {
-  const service = await serve(args)
+async function started(args: readonly string[], starts = serve): Promise<Running> {
+  const service = await starts(args)
   onTestFinished(async () => void (await service.stop()))
   return service
 }
@@ -62,7 +62,7 @@ describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start
     const engine = await startRedis(path)
     const port = Number(new URL(engine.url).port)
     await engine.stop()
-    const service = await started([policyOf('deny'), '--store', engine.url, '--workers', '2'])
+    const service = await started([policyOf('deny'), '--store', engine.url, '--workers', '2'], serveBuilt)
     await expect.poll(() => readiness(service.url), { timeout: 60_000 }).toEqual([503, 'unavailable'])
     expect(service.output().split('cannot be reached')).toHaveLength(2)
     const back = await startRedis(path, [], port)
@@ -71,7 +71,7 @@ describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start
   })
 
   it('stops at once while it tries again', async () => {
-    const service = await serve([policyOf('deny'), '--store', 'redis://127.0.0.1:1'])
+    const service = await serveBuilt([policyOf('deny'), '--store', 'redis://127.0.0.1:1'])
     expect(await service.stop()).toBe(0)
   })
 })

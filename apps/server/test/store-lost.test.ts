@@ -1,6 +1,6 @@
 import { type Engine, findRedis, startRedis } from '@sluice/scripts/engines'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { type Running, serve } from './command.ts'
+import { type Running, serveBuilt as serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 
 const redis = inject('engines').redis === undefined ? { missing: 'no engine' } : findRedis()

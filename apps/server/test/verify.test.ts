@@ -7,7 +7,7 @@ import pg from 'pg'
 import { tokenBucket } from 'sluice'
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { findingsOf } from '../src/verify/findings.ts'
-import { type Ran, run } from './command.ts'
+import { type Ran, run, runBuilt } from './command.ts'
 
 const { redis, postgres } = inject('engines')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-verify-'))
@@ -15,6 +15,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const SHORT = ['--seconds', '1', '--callers', '4']
 const verify = (...args: readonly string[]): Promise<Ran> => run(['verify', ...SHORT, ...args])
+/** Several processes are those of what was built. */
+const verifyBuilt = (...args: readonly string[]): Promise<Ran> => runBuilt(['verify', ...SHORT, ...args])
 
 /** All that may be said of a store that is exact, whatever the machine was busy with. */
 function expectExact({ code, stdout, stderr }: Ran, processes: number): void {
@@ -41,14 +43,14 @@ describe('verify', () => {
   })
 
   it.skipIf(redis === undefined)('lets four processes ask a Redis, and leaves no key', async () => {
-    expectExact(await verify('--store', redis as string, '--json'), 4)
+    expectExact(await verifyBuilt('--store', redis as string, '--json'), 4)
     const client = new Redis(redis as string)
     onTestFinished(() => client.disconnect())
     expect(await client.keys('sluice_verify_*')).toEqual([])
   })
 
   it.skipIf(postgres === undefined)('lets two processes ask a PostgreSQL, and leaves no schema', async () => {
-    expectExact(await verify('--store', postgres as string, '--processes', '2', '--json'), 2)
+    expectExact(await verifyBuilt('--store', postgres as string, '--processes', '2', '--json'), 2)
     const client = new pg.Client({ connectionString: postgres })
     await client.connect()
     onTestFinished(() => client.end())
@@ -88,7 +90,7 @@ describe.skipIf('missing' in server)('a store that forgets', () => {
       client.disconnect()
       await engine.stop()
     })
-    const ran = await verify('--store', engine.url, '--processes', '2', '--json')
+    const ran = await verifyBuilt('--store', engine.url, '--processes', '2', '--json')
     const told = JSON.parse(ran.stdout) as Record<string, number>
     expect(ran.code).toBe(1)
     expect(ran.stderr).toMatch(/^sluice: verify: redis:\S+ admitted more than the limit allows\n$/)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
-import { run, type Running, serve } from './command.ts'
+import { run, runBuilt, type RunningProcess, serveBuilt as serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 import { stopUnderLoad } from './stop-workers.ts'
 
@@ -31,7 +31,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe.skipIf(redis === undefined)('serve --workers 3', () => {
-  let service: Running
+  let service: RunningProcess
   const metric = async (name: RegExp): Promise<number> => {
     const text = await (await fetch(`${service.url}/metrics`)).text()
     return [...text.matchAll(new RegExp(`^${name.source} (\\d+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0)
@@ -235,7 +235,7 @@ describe('serve --workers refuses in one line', () => {
   })
 
   it('a store that cannot be reached', async () => {
-    const ran = await run(['serve', '--demo', '--workers', '4', '--require-store', '--store', 'redis://127.0.0.1:1'], { PORT: '0' })
+    const ran = await runBuilt(['serve', '--demo', '--workers', '4', '--require-store', '--store', 'redis://127.0.0.1:1'], { PORT: '0' })
     expect(ran).toEqual({
       code: 2,
       stdout: '',
@@ -248,7 +248,7 @@ describe('serve --workers refuses in one line', () => {
     onTestFinished(() => void other.close())
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as AddressInfo
-    const ran = await run(['serve', '--demo', '--workers', '4', '--store', redis as string], { PORT: String(port) })
+    const ran = await runBuilt(['serve', '--demo', '--workers', '4', '--store', redis as string], { PORT: String(port) })
     const line = `sluice: cannot listen on 127.0.0.1:${port}: the port is in use; set PORT or --listen to another\n`
     expect(ran).toEqual({ code: 1, stdout: '', stderr: line })
   })

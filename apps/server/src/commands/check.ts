@@ -2,6 +2,7 @@ import { LimiterError } from 'sluice'
 import { parseStoreUrl, type Policy, PolicyError, type StoreKind } from 'sluice/policy'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { createIdentities } from '../identities.ts'
+import type { Io } from '../io.ts'
 import { print } from '../print.ts'
 import { readPolicy } from '../read-policy.ts'
 import { type RuleFacts, ruleFacts } from '../rule-facts.ts'
@@ -15,22 +16,22 @@ export const checkVerb: Verb = {
   does: 'validates a policy and says what it means, rule by rule: requests, keys, limits, costs, bounds, and what is probably not meant',
   flags: { store: { value: 'URL', does: "the store that bounds are computed for, default the policy's, else memory:" }, json: JSON_FLAG },
   examples: ['check policy.yaml', 'check policy.yaml --store redis://127.0.0.1:6379 --json'],
-  run(given) {
+  run(given, io) {
     const file = given.words[0] as string
-    const facts = factsOf(file, readTelling(given, file), given.text('store'))
-    print(given, facts, () => textOf(file, facts))
+    const facts = factsOf(file, readTelling(io, given, file), given.text('store'))
+    print(io, given, facts, () => textOf(file, facts))
   },
 }
 
 type Facts = ReturnType<typeof factsOf>
 
 /** As `readPolicy`; with --json a program gets every mistake in its parts as well. */
-function readTelling(given: Given, file: string): Policy {
+function readTelling(io: Io, given: Given, file: string): Policy {
   try {
     return readPolicy(file)
   } catch (error) {
     if (given.switch('json') && error instanceof CommandFailure && error.cause instanceof PolicyError)
-      print(given, { valid: false, issues: error.cause.issues }, () => [])
+      print(io, given, { valid: false, issues: error.cause.issues }, () => [])
     throw error
   }
 }

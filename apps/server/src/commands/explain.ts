@@ -21,16 +21,16 @@ export const explainVerb: Verb = {
     json: JSON_FLAG,
   },
   examples: ['explain policy.yaml --method POST --path /api/data --header x-api-key:abc --ip 203.0.113.9'],
-  async run(given) {
+  async run(given, io) {
     const file = given.words[0] as string
     const policy = readPolicy(file)
     const facts = factsOf(given)
     const { claims, pseudonym } = createIdentities(file, policy, (result) => {
-      if (result !== 'accepted') process.stderr.write(`sluice: explain: the token counts as none: ${result}\n`)
+      if (result !== 'accepted') io.err(`sluice: explain: the token counts as none: ${result}\n`)
     })
     await using engine = createEngine({ policy, store: memoryStore(), claims, pseudonym })
     const explanation = await engine.explain(facts)
-    print(given, explanation, () => textOf(explanation))
+    print(io, given, explanation, () => textOf(explanation))
   },
 }
 

@@ -1,6 +1,7 @@
 import { LimiterError } from 'sluice'
 import { parseDuration } from 'sluice/policy'
 import { CommandFailure, EXIT } from '../failure.ts'
+import type { Io } from '../io.ts'
 import type { KeyHolder } from '../keys/key-holder.ts'
 import { HOLDER_FLAGS, openHolder, targetOf } from '../keys/open-holder.ts'
 import { print } from '../print.ts'
@@ -14,7 +15,7 @@ export const resetVerb: Verb = {
   does: 'forgets what a key has used, so that its next request finds it fresh; a block stays',
   flags: { ...HOLDER_FLAGS, json: JSON_FLAG },
   examples: ['reset user:42 --token-file ./token', `reset user:42 --limit per-key ${STORE}`],
-  run: (given) => changed('reset', given, {}, 'is fresh', (holder) => holder.reset(targetOf(given))),
+  run: (given, io) => changed(io, 'reset', given, {}, 'is fresh', (holder) => holder.reset(targetOf(given))),
 }
 
 export const blockVerb: Verb = {
@@ -23,9 +24,9 @@ export const blockVerb: Verb = {
   does: 'denies a key for a while whatever is left of its limits; DURATION is such as 30s, 15m or 1d',
   flags: { ...HOLDER_FLAGS, json: JSON_FLAG },
   examples: ['block user:42 15m --token-file ./token', `block user:42 1d ${STORE}`],
-  async run(given) {
+  async run(given, io) {
     const blockedForMs = durationOf(given.words[1] as string)
-    await changed('block', given, { blockedForMs }, `is blocked for ${blockedForMs} ms`, (holder) =>
+    await changed(io, 'block', given, { blockedForMs }, `is blocked for ${blockedForMs} ms`, (holder) =>
       holder.block(targetOf(given), blockedForMs),
     )
   },
@@ -37,10 +38,12 @@ export const unblockVerb: Verb = {
   does: 'lifts the block of a key',
   flags: { ...HOLDER_FLAGS, json: JSON_FLAG },
   examples: ['unblock user:42 --token-file ./token', `unblock user:42 ${STORE}`],
-  run: (given) => changed('unblock', given, { blockedForMs: null }, 'is not blocked', (holder) => holder.block(targetOf(given), null)),
+  run: (given, io) =>
+    changed(io, 'unblock', given, { blockedForMs: null }, 'is not blocked', (holder) => holder.block(targetOf(given), null)),
 }
 
 async function changed(
+  io: Io,
   verb: string,
   given: Given,
   facts: object,
@@ -52,7 +55,7 @@ async function changed(
     await change(holder)
     const { key, limit } = targetOf(given)
     const rules = limit === undefined ? 'under every rule that has a key' : `under ${limit}`
-    print(given, { key, ...(limit === undefined ? {} : { limit }), source: holder.name, ...facts, done: verb }, () => [
+    print(io, given, { key, ...(limit === undefined ? {} : { limit }), source: holder.name, ...facts, done: verb }, () => [
       `${JSON.stringify(key)} ${now} ${rules} in ${holder.name}`,
     ])
   } finally {

@@ -13,7 +13,7 @@ export const migrateVerb: Verb = {
     json: JSON_FLAG,
   },
   examples: ['migrate --store postgres://127.0.0.1:5432/limits', 'migrate --store pglite:./data --article'],
-  async run(given) {
+  async run(given, io) {
     const url = given.text('store')
     if (url === undefined) throw new CommandFailure(EXIT.usage, 'migrate: --store URL is missing: postgres://... or pglite:DIR')
     const { name, migrate, close } = await openStore(url)
@@ -22,7 +22,7 @@ export const migrateVerb: Verb = {
         throw new CommandFailure(EXIT.usage, `migrate: ${name} has no tables; expected postgres://... or pglite:DIR`)
       const article = given.switch('article')
       await migrate({ article })
-      print(given, { store: name, article }, () => [
+      print(io, given, { store: name, article }, () => [
         `${name} is up to date${article ? ', rate_limiting_token_bucket_request included' : ''}`,
       ])
     } finally {

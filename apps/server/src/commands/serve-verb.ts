@@ -35,13 +35,13 @@ export const serveVerb: Verb = {
     demo: { does: 'a small backend behind the policy, by default that of Rate Limiting at Scale' },
   },
   examples: ['serve --demo', 'serve policy.yaml --store redis://127.0.0.1:6379 --workers 2'],
-  async run(given) {
+  async run(given, io) {
     const [policy] = given.words
     const store = given.text('store')
     const adminTokenFile = given.text('admin-token-file')
     const workers = wholeNumber(given, 'workers', 1, 1, 256)
     const options = {
-      listen: listenOf(given.text('listen'), process.env['PORT'], adminTokenFile !== undefined),
+      listen: listenOf(given.text('listen'), io.env['PORT'], adminTokenFile !== undefined),
       demo: given.switch('demo'),
       requireStore: given.switch('require-store'),
       connections: connectionBounds(
@@ -52,7 +52,7 @@ export const serveVerb: Verb = {
       ...(store === undefined ? {} : { store }),
       ...(adminTokenFile === undefined ? {} : { adminTokenFile }),
     }
-    if (workers === 1 || cluster.isWorker) return serve(options)
+    if (workers === 1 || cluster.isWorker) return serve(options, io)
     refuseUnshared(workers, store ?? readPolicy(policyOf(options)).store ?? 'memory:')
     return supervise(workers)
   },

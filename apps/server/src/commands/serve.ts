@@ -15,6 +15,7 @@ import { holdOverrides, takeOverride } from '../held-overrides.ts'
 import { holdPolicy, inOneLine } from '../held-policy.ts'
 import { createIdentities } from '../identities.ts'
 import { mapInSlices } from '../in-slices.ts'
+import { type Io, signalled } from '../io.ts'
 import { createLive } from '../live.ts'
 import { surrounded } from '../stores/around.ts'
 import { openServing } from '../stores/serving-store.ts'
@@ -22,7 +23,7 @@ import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
 import { reloading, takeOver } from '../reloading.ts'
 import { serviceMetrics } from '../service-metrics.ts'
-import { say } from '../say-each-minute.ts'
+import { warningTo } from '../say-each-minute.ts'
 import { createService } from '../service.ts'
 import { guardSite } from '../site-guard.ts'
 import { tokenRefusals } from '../token-refusals.ts'
@@ -47,6 +48,7 @@ export interface ServeOptions {
 }
 
 const DEMO_POLICY = fileURLToPath(new URL('../../policies/rate-limiting-at-scale.yaml', import.meta.url))
+const STOPS = ['SIGTERM', 'SIGINT'] as const
 /** Milliseconds that answers under way have to finish after SIGTERM, and then the store to close: less than five seconds together. */
 const DRAIN_MS = 4_000
 const CLOSE_MS = 500
@@ -61,13 +63,14 @@ const BACKLOG = 4_096
 const KEEP_ALIVE_MS = 125_000
 
 /** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets answers under way finish. */
-export async function serve(options: ServeOptions): Promise<void> {
+export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const file = policyOf(options)
-  const refusals = tokenRefusals()
+  const warning = warningTo(io)
+  const refusals = tokenRefusals(warning)
   const admission = options.adminTokenFile === undefined ? undefined : admits(readAdminToken(options.adminTokenFile), refusals.refused)
   const { policy: first, text } = readPolicyText(file)
   let readAgain = (): void => {}
-  process.on('SIGHUP', () => readAgain())
+  io.onSignal('SIGHUP', () => readAgain())
   const chosen = options.store ?? first.store ?? 'memory:'
   const group = workerGroup()
   const speaks = group?.speaks !== false
@@ -80,9 +83,11 @@ export async function serve(options: ServeOptions): Promise<void> {
     policyFile: options.store === undefined ? file : undefined,
     required: options.requireStore,
     speaks,
+    io,
   })
+  const warn = (policy: Policy): Promise<void> => warnings(policy, warning)
   const tokens = tokenCounts()
-  const identities = createIdentities(file, first, tokens.count, (line) => (speaks ? process.stderr.write(`sluice: ${line}\n`) : undefined))
+  const identities = createIdentities(file, first, tokens.count, (line) => (speaks ? io.err(`sluice: ${line}\n`) : undefined))
   const decisions = prometheusMetrics({
     read: [
       ...serviceMetrics(
@@ -137,7 +142,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const { host, port } = options.listen
   const { allowedHosts } = options
   const hosts = isLoopback(host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
-  const connections = watchConnections(server, guardSite(hosts, service), { bounds: options.connections })
+  const connections = watchConnections(server, guardSite(hosts, service), { bounds: options.connections, say: warning })
   try {
     await listening(server, host, port)
   } catch (error) {
@@ -145,18 +150,18 @@ export async function serve(options: ServeOptions): Promise<void> {
     throw error
   }
   // Whoever reads the lines below may end the service at once.
-  const ended = group === undefined ? stopped() : stoppedByPrimary(group)
+  const ended = group === undefined ? signalled(io, STOPS) : stoppedByPrimary(group, io)
   const address = server.address()
   const bound = typeof address === 'object' && address !== null ? address.port : port
   if (speaks) {
-    if (options.connections.warning !== undefined) say(options.connections.warning)
+    if (options.connections.warning !== undefined) warning(options.connections.warning)
     await warn(first)
-    process.stdout.write(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
-    process.stdout.write(`sluice: store ${name}: ${keeps}\n`)
-    process.stdout.write(`sluice: around it: ${aroundIt}\n`)
+    io.out(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
+    io.out(`sluice: store ${name}: ${keeps}\n`)
+    io.out(`sluice: around it: ${aroundIt}\n`)
   }
   // Every worker watches the file, so nobody needs to be told; but what was put before counts no more.
-  const watched = reloading({ policy, file, text, says: speaks, taken: () => group?.relay(undefined), warn })
+  const watched = reloading({ policy, file, text, says: speaks, taken: () => group?.relay(undefined), warn, io })
   readAgain = watched.read
   const ready = async (): Promise<string> => JSON.stringify(await readinessOf(engine, store, draining))
   const takes = {
@@ -192,10 +197,10 @@ function adopt(engine: Engine, change: RelayedOverride): void {
 }
 
 /** In slices: thousands of rules may be warned of. */
-async function warn(policy: Policy): Promise<void> {
+async function warnings(policy: Policy, warning: (line: string) => void): Promise<void> {
   const ofTokens = await mapInSlices(policy.rules, (rule) => tokenWarning(policy, rule))
-  const warnings = [...policy.warnings, ...ofTokens.filter((warning) => warning !== undefined)]
-  await mapInSlices(warnings, (warning) => process.stderr.write(`sluice: warning: ${warning}\n`))
+  const lines = [...policy.warnings, ...ofTokens.filter((line) => line !== undefined)]
+  await mapInSlices(lines, warning)
 }
 
 /** @throws CommandFailure exit 3 where no policy is given */
@@ -216,13 +221,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 }
 
 /** Signals that reach every process of a group are the primary's to answer: it stops its workers one after the other. */
-async function stoppedByPrimary(group: WorkerGroup): Promise<void> {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
+async function stoppedByPrimary(group: WorkerGroup, io: Io): Promise<void> {
+  for (const signal of STOPS) io.onSignal(signal, () => {})
   await group.stopped()
-}
-
-function stopped(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-  })
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type AnyLimit, LimiterError, tokenBucket } from 'sluice'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { wholeNumber } from '../given.ts'
+import { type Io, signalled } from '../io.ts'
 import { openStore } from '../stores/open-store.ts'
 import { print } from '../print.ts'
 import { type Findings, findingsOf } from '../verify/findings.ts'
@@ -26,7 +27,7 @@ export const verifyVerb: Verb = {
     json: JSON_FLAG,
   },
   examples: ['verify --store memory: --seconds 1', 'verify --store redis://127.0.0.1:6379 --processes 4 --callers 16'],
-  async run(given) {
+  async run(given, io) {
     const url = given.text('store')
     if (url === undefined) throw new CommandFailure(EXIT.usage, 'verify: --store is missing: which store is to be tested?')
     const rate = given.text('rate') ?? '10/s'
@@ -37,21 +38,20 @@ export const verifyVerb: Verb = {
     const callers = wholeNumber(given, 'callers', 16, 1, 1_024)
     const ms = wholeNumber(given, 'seconds', 3, 1, 3_600) * 1_000
     const task: Task = { url, space: `sluice_verify_${randomBytes(8).toString('hex')}`, rate, burst, callers, ms }
-    const { name, findings } = await tested(task, limit, processes)
+    const { name, findings } = await tested(io, task, limit, processes)
     const ok = findings.worstOverGrant === 0 && findings.errors === 0
     const answer = { store: name, rate, burst, processes, callers, ...findings, ok }
-    print(given, answer, () => textOf(answer))
+    print(io, given, answer, () => textOf(answer))
     if (findings.worstOverGrant > 0) throw new CommandFailure(EXIT.failed, `verify: ${name} admitted more than the limit allows`)
     if (findings.errors > 0) throw new CommandFailure(EXIT.failed, `verify: ${name} left ${findings.errors} calls without an answer`)
   },
 }
 
 /** Runs the test in a space of its own, which is gone afterwards whatever happened. */
-async function tested(task: Task, limit: AnyLimit, processes: number): Promise<{ name: string; findings: Findings }> {
+async function tested(io: Io, task: Task, limit: AnyLimit, processes: number): Promise<{ name: string; findings: Findings }> {
   const { store, name, discard, close } = await openStore(task.url, { space: task.space })
-  const interrupted = new Promise<never>((_resolve, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => reject(new CommandFailure(EXIT.failed, `verify: stopped by ${signal}`)))
+  const interrupted = signalled(io, ['SIGINT', 'SIGTERM']).then((signal): never => {
+    throw new CommandFailure(EXIT.failed, `verify: stopped by ${signal}`)
   })
   try {
     const asking = IN_PROCESS.test(task.url)

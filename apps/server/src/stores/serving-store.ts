@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import { say } from '../say-each-minute.ts'
+import type { Io } from '../io.ts'
+import { warningTo } from '../say-each-minute.ts'
 import { beginStore, openStore } from './open-store.ts'
 import type { OpenStore } from './opening.ts'
 
@@ -10,6 +11,7 @@ export interface ServingOptions {
   readonly required: boolean
   /** Whether this process says what all of them see. */
   readonly speaks: boolean
+  readonly io: Io
 }
 
 /**
@@ -17,9 +19,9 @@ export interface ServingOptions {
  * reached is asked whether it is fit for limits.
  * @throws CommandFailure exit 3 for a URL that is none, exit 2 where the server refuses this service, or is away and required
  */
-export async function openServing(url: string, { policyFile, required, speaks }: ServingOptions): Promise<OpenStore> {
+export async function openServing(url: string, { policyFile, required, speaks, io }: ServingOptions): Promise<OpenStore> {
   const place = policyFile === undefined ? {} : { folder: dirname(policyFile) }
-  const warn = (line: string): void => (speaks ? say(line) : undefined)
+  const warn = (line: string): void => (speaks ? warningTo(io)(line) : undefined)
   const advise = async ({ name, advise: ask }: OpenStore): Promise<void> => {
     for (const line of (await ask?.()) ?? []) warn(`store ${name} ${line}`)
   }
@@ -29,7 +31,7 @@ export async function openServing(url: string, { policyFile, required, speaks }:
     return opened
   }
   const onReached = (): void => {
-    if (speaks) process.stdout.write(`sluice: store ${begun.name} is reached\n`)
+    if (speaks) io.out(`sluice: store ${begun.name} is reached\n`)
     void advise(begun)
   }
   const begun = await beginStore(url, { ...place, onReached })
