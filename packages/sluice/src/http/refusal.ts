@@ -4,7 +4,7 @@ import type { RefusalHeaders } from '../policy/header-choice.ts'
 /** The decision as such a dialect shows it: nothing left of the limits that refused. */
 export function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
   if (options === undefined || decision.allowed) return decision
-  const violated: readonly unknown[] = 'violated' in decision && Array.isArray(decision.violated) ? decision.violated : []
+  const { violated = [] } = decision as Decision & { readonly violated?: readonly string[] }
   const limits = decision.limits.map((view) =>
     view.name === decision.limitName || violated.includes(view.name) ? { ...view, remaining: options.remaining } : view,
   )
