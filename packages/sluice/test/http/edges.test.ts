@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Decision } from '../../src/decision/decision.ts'
+import type { Decision, Denied } from '../../src/decision/decision.ts'
 import { createGate, type Passage, type RequestReader } from '../../src/http/gate.ts'
 import type { GateOptions } from '../../src/http/gate-options.ts'
 import { headersOf } from '../../src/http/headers.ts'
@@ -12,14 +12,8 @@ const reader: RequestReader<Plain> = { method: () => 'GET', target: () => '/', h
 const limiter = (burst = 3) => createLimiter({ limit: tokenBucket({ rate: '1/h', burst }), clock: manualClock() })
 const gate = (options: GateOptions<Plain>) => createGate(options, reader)
 const view = { name: 'a', limit: 20, remaining: 3, replenishAfterMs: 1_000, resetAfterMs: 9_000, windowMs: 2_000 }
-const allowed = (at: number, given = view): Decision => ({
-  outcome: 'allowed',
-  allowed: true,
-  limits: [given],
-  at,
-  atMicros: at * 1_000,
-  source: 'store',
-})
+const base = (at: number, given = view) => ({ limits: [given], at, atMicros: at * 1_000, source: 'store' }) as const
+const allowed = (at: number, given = view): Decision => ({ ...base(at, given), outcome: 'allowed', allowed: true })
 
 describe('X7: what a gate takes', () => {
   it.each([Infinity, -Infinity, Number.NaN, 0, -1, '2' as unknown as number])('refuses a cost of %s when it is made', (cost) => {
@@ -55,10 +49,10 @@ describe('X7: what a client is told', () => {
   })
 
   it('of a time in Retry-After only where there is one', () => {
-    const denied = { ...allowed(0), outcome: 'denied', allowed: false, limitName: 'a', reason: 'quota' } as const
+    const denied: Denied = { ...base(0), outcome: 'denied', allowed: false, limitName: 'a', reason: 'quota' }
     expect(problemOf({ ...denied, retryAfterMs: 1_000 }).detail).toBe('The limit a is used up; try again after the time in Retry-After.')
     expect(problemOf(denied).detail).toBe('The limit a is used up.')
-    const blocked = { ...denied, reason: 'blocked' } as const
+    const blocked: Denied = { ...denied, reason: 'blocked' }
     expect(problemOf({ ...blocked, retryAfterMs: 1 }).detail).toBe(
       'Requests to the limit a are blocked; try again after the time in Retry-After.',
     )
