@@ -45,16 +45,19 @@ const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean): ExtraConnections {
   const extras = new Map<Socket, NodeJS.Timeout>()
   const detail = `All ${bound} connections that this process serves are taken (--max-connections).`
-  const oldest = (): Socket | undefined => {
-    for (const one of extras.keys()) if (!isAnswered(one)) return one
-    return extras.keys().next().value
+  /** One that was destroyed stays until it reports its end: it makes no more room. */
+  const makeRoom = (): void => {
+    const open = [...extras.keys()].filter((socket) => !socket.destroyed)
+    if (open.length < most) return
+    const oldest = open.find((socket) => !isAnswered(socket)) ?? open[0]
+    oldest?.destroy()
   }
   return {
     get size() {
       return extras.size
     },
     add(socket) {
-      if (extras.size >= most) oldest()?.destroy()
+      makeRoom()
       extras.set(
         socket,
         setTimeout(() => socket.destroy(), EXTRA_MS),

@@ -5,8 +5,9 @@ import { dirname } from 'node:path'
 const SETTLE_MS = 100
 /** A file that changes all the time is read all the same, this long after a change at most. */
 const LONGEST_SETTLE_MS = 500
-/** A file that could not be read is tried again this often. */
+/** A file that could not be read is tried again after this long, and then after twice as long each time. */
 const AGAIN_MS = 250
+const LONGEST_AGAIN_MS = 5_000
 /** Looks by this often find what no event tells of: a changed target behind several links, or a file system without events. */
 const LOOK_EVERY_MS = 1_000
 
@@ -32,8 +33,9 @@ export interface WatchedBy<T> {
  */
 export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>): WatchedFile {
   let seen = markOf(file)
-  /** The last try failed, and was told. */
+  /** The last try failed, and was told; the next follows after so many milliseconds. */
   let failing = false
+  let again = AGAIN_MS
   let timer: NodeJS.Timeout | undefined
   /** When the change was noticed that is waited for, and the file as it was then. */
   let [since, mark] = [0, '']
@@ -48,6 +50,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
     if (timer !== undefined) return
     since = performance.now()
     mark = markOf(file)
+    again = AGAIN_MS
     wait(SETTLE_MS)
   }
   const settle = (): void => {
@@ -69,11 +72,14 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
         await changed(found)
       }
       failing = false
+      again = AGAIN_MS
     } catch (error) {
       last = undefined
       if (!failing || always) unreadable(error as Error)
       failing = true
-      if (timer === undefined) wait(AGAIN_MS)
+      if (timer !== undefined) return
+      wait(again)
+      again = Math.min(LONGEST_AGAIN_MS, 2 * again)
     }
   }
   /** One after the other: what changes meanwhile is read afterwards. */
@@ -117,6 +123,11 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
 
 /** Changes whenever the file behind the name does; times alone may be too coarse to show a second change. */
 function markOf(file: string): string {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return found === undefined ? '' : `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
+    return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
+  } catch (error) {
+    // Missing, a link to itself, a folder that may not be entered: reading the file says which.
+    return (error as NodeJS.ErrnoException).code ?? 'unknown'
+  }
 }

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { extraConnections } from '../src/connection-bound.ts'
 import { type ConnectionOptions, type Connections, watchConnections } from '../src/connections.ts'
 import { connectionBounds } from '../src/descriptor-limit.ts'
 import { run } from './command.ts'
@@ -36,6 +37,15 @@ const answerOf = (socket: Socket): Promise<string> =>
   new Promise((resolve) => socket.once('data', (data: Buffer) => resolve(data.toString())))
 
 describe('S1: the bound of connections', () => {
+  it('is kept for connections above it that arrive in one turn, before those that gave way have reported their end', async () => {
+    const extras = extraConnections(1, 2, () => false)
+    const sockets = Array.from({ length: 50 }, () => new Socket())
+    onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
+    for (const socket of sockets) extras.add(socket)
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual(sockets.map((_, index) => index < 48))
+    await expect.poll(() => extras.size).toBe(2)
+  })
+
   const bounds = { served: 5, extra: 3 }
   const hello: RequestListener = (_request, response) => void response.end('hello')
 

@@ -50,6 +50,27 @@ describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start
     expect(service.output().split('cannot be reached')).toHaveLength(2)
   })
 
+  it('says why, once, where it comes back and refuses', async () => {
+    const engine = await startRedis(path)
+    const port = Number(new URL(engine.url).port)
+    await engine.stop()
+    const service = await started([policyOf('deny'), '--store', engine.url])
+    const back = await startRedis(path, ['--user', 'default', 'on', 'nopass', '~*', '&*', '-@all', '+ping', '+acl'], port)
+    onTestFinished(back.stop)
+    const refused = `sluice: warning: store ${engine.url} cannot be reached: redis: NOPERM`
+    await expect.poll(service.output, { timeout: 20_000 }).toContain(refused)
+    // It goes on trying: the refused commands stand in the log of the server.
+    const denied = async (): Promise<number> => {
+      const log = await exchange(back.url, 'ACL LOG\r\nQUIT\r\n')
+      return [...log.matchAll(/count\r\n:(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
+    }
+    const before = await denied()
+    await expect.poll(denied, { timeout: 30_000 }).toBeGreaterThan(before + 2)
+    expect(service.output().split(refused)).toHaveLength(2)
+    await exchange(back.url, 'ACL SETUSER default +@all\r\nQUIT\r\n')
+    await expect.poll(() => readiness(service.url), { timeout: 20_000 }).toEqual([200, 'ready'])
+  })
+
   it('ends with exit code 2 under --require-store', async () => {
     const engine = await startRedis(path)
     await engine.stop()

@@ -109,6 +109,42 @@ describe('a watched file', () => {
     await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)', 'first'])
   })
 
+  it('is told once when its name cannot be followed, and again when it can', async () => {
+    const { folder, file, seen } = watching(plain)
+    symlinkSync('p.yaml', join(folder, 'itself'))
+    renameSync(join(folder, 'itself'), file)
+    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)'])
+    writeFileSync(join(folder, 'next'), 'second')
+    renameSync(join(folder, 'next'), file)
+    await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)', 'second'])
+  })
+
+  it('is tried again more seldom where it cannot be taken in, and at once when it changes', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
+    const file = plain(folder)
+    const tries: number[] = []
+    let broken = true
+    const watched = watchFile<string>(file, 'before', {
+      read: (name) => readFileSync(name, 'utf8'),
+      changed(text) {
+        tries.push(performance.now())
+        if (broken) throw new Error(`not now: ${text}`)
+      },
+      unreadable: () => {},
+    })
+    onTestFinished(() => {
+      watched.close()
+      rmSync(folder, { recursive: true, force: true })
+    })
+    await expect.poll(() => tries.length, { timeout: 10_000 }).toBe(4)
+    const [first = 0, second = 0, third = 0, fourth = 0] = tries
+    // A timer is never early, and these were set one after the other.
+    expect([second - first >= 249, third - second >= 499, fourth - third >= 999]).toEqual([true, true, true])
+    broken = false
+    writeFileSync(file, 'mended')
+    await expect.poll(() => tries.length, { timeout: 5_000 }).toBeGreaterThan(4)
+  })
+
   it('is read on demand, changed or not', () => {
     const { seen, watched } = watching(plain)
     watched.read()

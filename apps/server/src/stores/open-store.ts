@@ -20,6 +20,8 @@ export interface OpenOptions {
 export interface BeginOptions extends OpenOptions {
   /** Called when the store is reached after it was away. */
   onReached(): void
+  /** Called with the reason, without a password, when a store that was away answers and refuses; once for each reason. */
+  onRefused(reason: string): void
 }
 
 /** A store that may be away: it is tried again until it is reached or closed. */
@@ -77,7 +79,13 @@ export async function beginStore(url: string, options: BeginOptions): Promise<Be
       await opened.close()
       throw failureOf(error)
     }
-    const retrying = retry(reach, options.onReached)
+    let refusal: string | undefined
+    const failed = (later: unknown): void => {
+      const reason = isSetupError(later) ? failureOf(later).message : undefined
+      if (reason !== undefined && reason !== refusal) options.onRefused(reason)
+      refusal = reason
+    }
+    const retrying = retry(reach, options.onReached, failed)
     const close = async (): Promise<void> => {
       retrying.stop()
       await opened.close()
@@ -123,14 +131,18 @@ async function prepare(url: string, { startMs = START_MS, space, folder = '.' }:
 }
 
 /** Tries until it succeeds or is stopped, more seldom each time. */
-function retry(reach: () => Promise<void>, onReached: () => void): { stop(): void } {
+function retry(reach: () => Promise<void>, onReached: () => void, onFailure: (error: unknown) => void): { stop(): void } {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   const again = (pause: number): void => {
     timer = setTimeout(() => {
       reach().then(
         () => (stopped ? undefined : onReached()),
-        () => (stopped ? undefined : again(Math.min(LONGEST_PAUSE_MS, 2 * pause))),
+        (error: unknown) => {
+          if (stopped) return
+          onFailure(error)
+          again(Math.min(LONGEST_PAUSE_MS, 2 * pause))
+        },
       )
     }, pause)
   }

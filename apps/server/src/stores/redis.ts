@@ -16,6 +16,8 @@ export async function redis(url: string, connectMs: number, space: string | unde
   const [{ ioredis, redisStore }, client] = await Promise.all([import('sluice/redis'), clientOf(place, connectMs, folder)])
   let lastError: Error | undefined
   client.on('error', (error: Error) => (lastError = error))
+  // What is refused on a connection that works has a reason of its own.
+  client.on('ready', () => (lastError = undefined))
   return {
     store: redisStore({ client: ioredis(client), ...(space === undefined ? {} : { prefix: `${space}:` }) }),
     keeps: `limits are shared by all processes on ${SHARED.get(place.scheme) ?? 'this server'}`,

@@ -34,7 +34,8 @@ export async function openServing(url: string, { policyFile, required, speaks, i
     if (speaks) io.out(`sluice: store ${begun.name} is reached\n`)
     void advise(begun)
   }
-  const begun = await beginStore(url, { ...place, onReached })
+  const onRefused = (reason: string): void => warn(`${reason}; trying again`)
+  const begun = await beginStore(url, { ...place, onReached, onRefused })
   if (begun.away === undefined) await advise(begun)
   else warn(`${begun.away}; serving without it, and trying again`)
   return begun

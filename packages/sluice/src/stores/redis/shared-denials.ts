@@ -32,7 +32,9 @@ export class SharedDenials {
     const now = this.#clock.monotonic()
     if (now >= known.until) return undefined
     const passed = Math.floor((now - known.heardAt) * MICROS_PER_MS)
-    return { ...known.verdict, at: known.verdict.at + passed, calls: known.verdict.calls.map((call) => later(call, passed)) }
+    const { verdict } = known
+    const wait = verdict.retryAfter === undefined ? undefined : Math.max(0, verdict.retryAfter - passed)
+    return { ...verdict, at: verdict.at + passed, retryAfter: wait, calls: verdict.calls.map((call) => later(call, passed)) }
   }
 
   /** @param askedAt before the store was asked: it decided no earlier */

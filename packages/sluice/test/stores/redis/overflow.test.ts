@@ -96,6 +96,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     expect(calls()).toBe(1)
     expect(again).toMatchObject({ outcome: 'denied', allowed: false, reason: 'overflow', degraded: { kind: 'memory' } })
     expect(again?.calls[0]?.retryAfter).toBe((first?.calls[0]?.retryAfter ?? 0) - 100_000)
+    expect(again?.retryAfter).toBe((first?.retryAfter ?? 0) - 100_000)
     expect(again?.at).toBe((first?.at ?? 0) + 100_000)
     // Another cost may wait for another time, and what is looked at is not remembered.
     await decide(store, groups('new', 1, SLOW, 2))
