@@ -1,7 +1,7 @@
 import type { Claims, Policy, Pseudonym, RequestFacts } from 'sluice/policy'
 import { pseudonymOf } from './pseudonym.ts'
 import { readSecret } from './secret-file.ts'
-import { keySource } from './tokens/key-source.ts'
+import { type ChosenKeys, keySource, nextKeySource } from './tokens/key-source.ts'
 import { createVerifier, type TokenResult } from './tokens/verifier.ts'
 
 /** Who asks, as a policy wants it known: by tokens that are verified, and in keys under names that tell nothing. */
@@ -9,10 +9,10 @@ export interface Identities {
   claims(facts: RequestFacts): Promise<Claims | undefined>
   readonly pseudonym: Pseudonym
   /**
-   * Reads the files of another policy; nothing changes until `use` is called.
-   * @throws LimiterError INVALID_POLICY for a file that is no use
+   * Reads the files of another policy, in slices; nothing changes until `use` is called. Rejects with LimiterError INVALID_POLICY for a
+   * file that is no use.
    */
-  prepare(policy: Policy): PreparedIdentities
+  prepare(policy: Policy): Promise<PreparedIdentities>
   /** Follows no keys any more. */
   close(): void
 }
@@ -24,6 +24,7 @@ export interface PreparedIdentities {
 }
 
 interface Read {
+  readonly chosen: ChosenKeys | undefined
   readonly claims?: (facts: RequestFacts) => Promise<Claims | undefined>
   readonly pseudonym?: Pseudonym
   /** Follows the keys, until the function that comes of it is called. */
@@ -42,15 +43,18 @@ export function createIdentities(
   count: (result: TokenResult) => void,
   says?: (line: string) => void,
 ): Identities {
-  let current = read(file, first, count)
+  const { jwt: choice } = first
+  let current = read(file, first, choice === undefined ? undefined : { choice, source: keySource(file, choice) }, count)
   const follow = (): (() => void) => (says === undefined ? () => {} : current.follow(says))
   let unfollow = follow()
   return {
     claims: async (facts) => current.claims?.(facts),
     // Only a policy that has a secret asks for pseudonyms.
     pseudonym: (text) => current.pseudonym?.(text) ?? '',
-    prepare(policy) {
-      const next = read(file, policy, count)
+    async prepare(policy) {
+      const { jwt } = policy
+      const chosen = jwt === undefined ? undefined : { choice: jwt, source: await nextKeySource(file, jwt, current.chosen) }
+      const next = read(file, policy, chosen, count)
       return {
         pseudonym: next.pseudonym,
         use() {
@@ -64,12 +68,13 @@ export function createIdentities(
   }
 }
 
-function read(file: string, { jwt, identifiers }: Policy, count: (result: TokenResult) => void): Read {
-  const source = jwt === undefined ? undefined : keySource(file, jwt)
+function read(file: string, { identifiers }: Policy, chosen: ChosenKeys | undefined, count: (result: TokenResult) => void): Read {
+  const source = chosen?.source
   const verifier =
-    jwt === undefined || source === undefined ? undefined : createVerifier({ keys: source.keys, choice: jwt, now: Date.now, count })
+    chosen === undefined ? undefined : createVerifier({ keys: chosen.source.keys, choice: chosen.choice, now: Date.now, count })
   const secret = identifiers?.mode === 'hmac' ? readSecret(file, identifiers.secretFile, 'identifiers.secretFile') : undefined
   return {
+    chosen,
     ...(verifier === undefined ? {} : { claims: verifier.claims }),
     ...(secret === undefined ? {} : { pseudonym: pseudonymOf(secret) }),
     follow: (says) => source?.follow({ changed: () => verifier?.forget(), says }) ?? (() => {}),

@@ -119,17 +119,17 @@ describe('identities', () => {
     const results: string[] = []
     const identities = createIdentities(file, hmac(0), (result) => void results.push(result))
     expect([identities.pseudonym('a'), await identities.claims(await facts(0))]).toEqual([expected(0), undefined])
-    const prepared = identities.prepare(hmac(1))
+    const prepared = await identities.prepare(hmac(1))
     expect([prepared.pseudonym?.('a'), identities.pseudonym('a')]).toEqual([expected(1), expected(0)])
     prepared.use()
     expect(identities.pseudonym('a')).toBe(expected(1))
-    expect(() => identities.prepare(hmac(2))).toThrow(LimiterError)
+    await expect(identities.prepare(hmac(2))).rejects.toThrow(LimiterError)
     expect(identities.pseudonym('a')).toBe(expected(1))
 
-    identities.prepare(policy(`jwt: { secretFile: ./${basename(file)}-1 }`)).use()
+    ;(await identities.prepare(policy(`jwt: { secretFile: ./${basename(file)}-1 }`))).use()
     expect(await identities.claims(await facts(1))).toMatchObject({ sub: 'a' })
     // Another secret, and what was verified by the one before is not believed any more.
-    identities.prepare(policy(`jwt: { secretFile: ./${basename(file)}-0 }`)).use()
+    ;(await identities.prepare(policy(`jwt: { secretFile: ./${basename(file)}-0 }`))).use()
     expect(await identities.claims(await facts(1))).toBeUndefined()
     expect(results).toEqual(['accepted', 'signature'])
   })

@@ -61,9 +61,9 @@ describe('S5: a file of keys that is replaced', () => {
     await expect.poll(subjects).toEqual([undefined, 'second'])
     expect(said).toEqual(['jwt.jwksFile ./keys.json was read again: its keys verify tokens from now on'])
     // Followed by the next policy as well.
-    identities.prepare(parsePolicy('version: 1\njwt: { jwksFile: ./keys.json, issuer: x }\nrules: []\n')).use()
+    ;(await identities.prepare(parsePolicy('version: 1\njwt: { jwksFile: ./keys.json, issuer: x }\nrules: []\n'))).use()
     expect(await subjects()).toEqual([undefined, undefined])
-    identities.prepare(parsePolicy('version: 1\njwt: { jwksFile: ./keys.json }\nrules: []\n')).use()
+    ;(await identities.prepare(parsePolicy('version: 1\njwt: { jwksFile: ./keys.json }\nrules: []\n'))).use()
     write(file, setOf(0, 1))
     await expect.poll(subjects).toEqual(['first', 'second'])
   })
@@ -83,6 +83,35 @@ describe('S5: a file of keys that is replaced', () => {
 })
 
 describe('S5: keys of a URL', () => {
+  it('stay as they are when another policy names the same URL, though the issuer cannot be reached then', async () => {
+    let asked = 0
+    const server = createServer((_request, response) => {
+      asked += 1
+      if (asked === 1) response.end(setOf(0))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`
+    const policy = (more: string) => parsePolicy(`version: 1\njwt: { jwksUrl: "${url}", algorithms: [ES256]${more} }\nrules: []\n`)
+    const results: TokenResult[] = []
+    const identities = createIdentities(
+      join(folder, 'policy.yaml'),
+      policy(''),
+      (result) => results.push(result),
+      () => {},
+    )
+    onTestFinished(() => {
+      identities.close()
+      server.closeAllConnections()
+      server.close()
+    })
+    expect(await identities.claims(facts(0))).toEqual({ sub: 'first' })
+    ;(await identities.prepare(policy(', leeway: 5s'))).use()
+    // A token that was not seen before: what was verified is not enough.
+    expect(await identities.claims(facts(1))).toBeUndefined()
+    expect(await identities.claims(facts(0))).toEqual({ sub: 'first' })
+    expect(results).not.toContain('unavailable')
+  })
+
   /** An issuer, a verifier that follows it, and what was said and counted. */
   async function issuer(answer: RequestListener, options: RemoteOptions = {}) {
     let asked = 0
@@ -166,7 +195,7 @@ describe('S5: keys of a URL', () => {
         if (broken) response.writeHead(503)
         response.end(setOf(0))
       },
-      { fetchEveryMs: 50, oldestMs: 2_000, pauseMs: 0 },
+      { fetchEveryMs: 50, oldestMs: 4_000, pauseMs: 0 },
     )
     expect(await subject(0)).toBe('first')
     broken = true

@@ -110,7 +110,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const observers = admission === undefined ? [metrics, live] : [metrics, live, top]
   const engine = createEngine({ policy: first, store, observers, claims, pseudonym, ...namesOf(given) })
   const take = async (next: Policy): Promise<void> => {
-    const prepared = identities.prepare(next)
+    const prepared = await identities.prepare(next)
     const apply = await engine.prepare(next, prepared)
     prepared.use()
     apply()

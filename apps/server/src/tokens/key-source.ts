@@ -6,7 +6,7 @@ import { readRegular } from '../regular-file.ts'
 import { readSecret } from '../secret-file.ts'
 import { watchFile } from '../watch-file.ts'
 import type { KeySource } from './followed-keys.ts'
-import { keySetOf, readKeySet } from './keys.ts'
+import { keySetOf, type KeySet, readKeySet, readKeySetInSlices } from './keys.ts'
 import { remoteKeys } from './remote-keys.ts'
 
 /**
@@ -17,11 +17,26 @@ export function keySource(policyFile: string, choice: JwtChoice): KeySource {
   if (choice.by === 'upstream') return { keys: undefined, follow: () => () => {} }
   if (choice.by === 'secret') return { keys: readSecret(policyFile, choice.file, 'jwt.secretFile'), follow: () => () => {} }
   if (choice.by === 'url') return remoteKeys(choice.url)
-  return fileKeys(policyFile, choice.file)
+  return fileKeys(policyFile, choice.file, readKeySet(policyFile, choice.file))
 }
 
-function fileKeys(policyFile: string, name: string): KeySource {
-  const first = readKeySet(policyFile, name)
+/** A way to verify tokens, and where its keys come from. */
+export interface ChosenKeys {
+  readonly choice: JwtChoice
+  readonly source: KeySource
+}
+
+/**
+ * As `keySource`, for a policy that takes the place of another: in slices, and with the keys that were fetched already from the same URL,
+ * which may be out of reach now. Rejects where that throws.
+ */
+export async function nextKeySource(policyFile: string, choice: JwtChoice, before: ChosenKeys | undefined): Promise<KeySource> {
+  if (choice.by === 'url' && before?.choice.by === 'url' && before.choice.url === choice.url) return before.source
+  if (choice.by === 'jwks') return fileKeys(policyFile, choice.file, await readKeySetInSlices(policyFile, choice.file))
+  return keySource(policyFile, choice)
+}
+
+function fileKeys(policyFile: string, name: string, first: KeySet): KeySource {
   let current: JWTVerifyGetKey = first.keys
   return {
     keys: (header, token) => current(header, token),

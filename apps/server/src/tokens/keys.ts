@@ -19,18 +19,28 @@ export interface KeySet {
  * @throws LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token
  */
 export function readKeySet(policyFile: string, name: string): KeySet {
-  const text = Buffer.from(readNamed(policyFile, name, 'jwt.jwksFile')).toString('utf8')
+  const text = textIn(policyFile, name)
   const set = parseSet(text, name)
   set.keys.forEach((key, index) => refuseBroken(key, index, name))
   return { text, keys: createLocalJWKSet(set) }
 }
 
-/** As `readKeySet`, of a text that was read, in slices: rejects where that throws. */
+/** As `readKeySet`, in slices: rejects where that throws. */
+export async function readKeySetInSlices(policyFile: string, name: string): Promise<KeySet> {
+  const text = textIn(policyFile, name)
+  return { text, keys: await keySetOf(text, name) }
+}
+
+/** As `readKeySetInSlices`, of a text that was read. */
 export async function keySetOf(text: string, name: string): Promise<JWTVerifyGetKey> {
   const set = parseSet(text, name)
   let index = 0
   await mapInSlices(set.keys, (key) => refuseBroken(key, index++, name))
   return createLocalJWKSet(set)
+}
+
+function textIn(policyFile: string, name: string): string {
+  return Buffer.from(readNamed(policyFile, name, 'jwt.jwksFile')).toString('utf8')
 }
 
 function wrong(file: string, why: string, options?: ErrorOptions): LimiterError {
