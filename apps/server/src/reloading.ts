@@ -4,24 +4,21 @@ import { inOneLine, type HeldPolicy } from './held-policy.ts'
 import { NotParsed } from './parsing/parse-elsewhere.ts'
 import { type PolicySource, readPolicySource } from './read-policy.ts'
 import { type WatchedFile, watchFile } from './watch-file.ts'
-import type { RelayedPolicy } from './workers/messages.ts'
 
 export interface Reloading {
-  readonly policy: HeldPolicy
+  readonly policy: Pick<HeldPolicy, 'replace'>
   readonly file: string
   /** What was read of the file before. */
   readonly text: string
   /** Whether this process says on the terminal what happens. */
   readonly says: boolean
-  /** Called where the file was taken in: what was put before counts no more. */
-  readonly taken: () => void
   /** Warns of what a policy says. */
   readonly warn: (policy: Policy) => Promise<void>
   readonly io: Io
 }
 
 /** Takes in the policy's file whenever it changes, and at SIGHUP; a bad one is told in one line and changes nothing. */
-export function reloading({ policy, file, text, says, taken, warn, io }: Reloading): WatchedFile {
+export function reloading({ policy, file, text, says, warn, io }: Reloading): WatchedFile {
   const refused = (error: unknown): void => {
     if (says) io.err(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
   }
@@ -30,7 +27,6 @@ export function reloading({ policy, file, text, says, taken, warn, io }: Reloadi
     async changed(next) {
       try {
         const found = await policy.replace({ text: next, filename: file })
-        taken()
         if (!says) return
         await warn(found)
         io.out(`sluice: policy ${file} was read again: ${found.rules.length} rules, hash ${found.hash}\n`)
@@ -42,13 +38,4 @@ export function reloading({ policy, file, text, says, taken, warn, io }: Reloadi
     },
     unreadable: (error) => refused(error instanceof NotParsed ? error : new Error(`${file} cannot be read: ${error.message}`)),
   })
-}
-
-/** A policy that another worker took in: where this one cannot, it says so and goes on with what it has. */
-export async function takeOver(policy: HeldPolicy, candidate: RelayedPolicy): Promise<void> {
-  try {
-    await policy.replace(candidate)
-  } catch (error) {
-    process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
-  }
 }

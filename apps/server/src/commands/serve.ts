@@ -21,7 +21,7 @@ import { surrounded } from '../stores/around.ts'
 import { openServing } from '../stores/serving-store.ts'
 import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
-import { reloading, takeOver } from '../reloading.ts'
+import { reloading } from '../reloading.ts'
 import { serviceMetrics } from '../service-metrics.ts'
 import { warningTo } from '../say-each-minute.ts'
 import { createService } from '../service.ts'
@@ -30,7 +30,7 @@ import { tokenRefusals } from '../token-refusals.ts'
 import { tokenCounts } from '../tokens/counts.ts'
 import { tokenWarning } from '../unverified.ts'
 import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
-import { relayPolicy } from '../workers/relay-policy.ts'
+import { relayPolicies } from '../workers/relay-policy.ts'
 import { answerTogether } from '../workers/together.ts'
 import { type WorkerGroup, workerGroup } from '../workers/worker-group.ts'
 
@@ -116,10 +116,10 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     apply()
   }
   const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
-  if (given?.policy !== undefined) await takeOver(policy, given.policy)
+  if (given?.policy !== undefined) await policy.replace(given.policy).catch(keepsPolicy)
   for (const change of given?.overrides ?? []) adopt(engine, change)
   let draining = false
-  const held = group === undefined ? policy : relayPolicy(policy, group)
+  const relayed = group === undefined ? undefined : relayPolicies(policy, group.relay, keepsPolicy)
   const countedHere = (): Counted => countedBy(top)
   const counted = async (): Promise<Counted[]> =>
     group === undefined ? [countedHere()] : (await group.gather('top')).answers.map((answer) => JSON.parse(answer) as Counted)
@@ -127,7 +127,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const alone = createService({
     engine,
     store,
-    policy: held,
+    policy: relayed?.put ?? policy,
     overrides,
     counted,
     metrics,
@@ -160,12 +160,12 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     io.out(`sluice: store ${name}: ${keeps}\n`)
     io.out(`sluice: around it: ${aroundIt}\n`)
   }
-  // Every worker watches the file, so nobody needs to be told; but what was put before counts no more.
-  const watched = reloading({ policy, file, text, says: speaks, taken: () => group?.relay(undefined), warn, io })
+  const watched = reloading({ policy: relayed?.file ?? policy, file, text, says: speaks, warn, io })
   readAgain = watched.read
   const ready = async (): Promise<string> => JSON.stringify(await readinessOf(engine, store, draining))
   const takes = {
-    policy: (candidate: RelayedPolicy) => void takeOver(policy, candidate),
+    policy: (candidate: RelayedPolicy) => relayed?.relayed(candidate),
+    ordered: () => relayed?.ordered(),
     override: (change: RelayedOverride) => adopt(engine, change),
   }
   group?.join({ metrics: () => metrics.text(), ready, top: () => JSON.stringify(countedHere()) }, takes)
@@ -194,6 +194,10 @@ function adopt(engine: Engine, change: RelayedOverride): void {
   } catch (error) {
     process.stderr.write(`sluice: worker ${process.pid} goes without an override: ${inOneLine(error)}\n`)
   }
+}
+
+function keepsPolicy(error: unknown): void {
+  process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
 }
 
 /** In slices: thousands of rules may be warned of. */

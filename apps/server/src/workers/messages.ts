@@ -9,6 +9,8 @@ export type ToWorker =
   | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
   | ({ readonly kind: 'begin' } & Beginning)
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
+  /** The earliest of this worker's own policies that was not answered yet has its place among those of all. */
+  | { readonly kind: 'ordered' }
   | { readonly kind: 'override'; readonly change: RelayedOverride }
   | { readonly kind: 'stop' }
   | { readonly kind: 'turned'; readonly id: number }
@@ -17,7 +19,7 @@ export type ToWorker =
 export type ToPrimary =
   | { readonly kind: 'gather'; readonly id: number; readonly question: Question }
   | { readonly kind: 'told'; readonly id: number; readonly answer: string }
-  | { readonly kind: 'policy'; readonly policy: RelayedPolicy | undefined }
+  | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
   | { readonly kind: 'override'; readonly change: RelayedOverride }
   | { readonly kind: 'beginning' }
   | { readonly kind: 'serving' }
@@ -38,6 +40,8 @@ export interface RelayedPolicy {
   /** Stands in messages. */
   readonly filename: string
   readonly format?: 'yaml' | 'json'
+  /** It is what the policy file holds: workers that begin read it there. */
+  readonly fromFile?: true
 }
 
 /** An override that one worker set and all must have, or that it took back, where there are no fields. */

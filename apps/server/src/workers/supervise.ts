@@ -3,7 +3,8 @@ import { randomInt } from 'node:crypto'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { createDoor } from './door.ts'
 import { createGathering } from './gathering.ts'
-import { isMessage, type RelayedOverride, type RelayedPolicy, type ToPrimary } from './messages.ts'
+import { isMessage, type RelayedOverride, type RelayedPolicy, type ToPrimary, type ToWorker } from './messages.ts'
+import { createPolicyOrder } from './policy-order.ts'
 import { relayedOverrides } from './relayed-overrides.ts'
 
 /** Milliseconds before a worker that ended is replaced: doubled each time that one ends soon after it began. */
@@ -25,8 +26,8 @@ interface Began {
  */
 export async function supervise(count: number): Promise<void> {
   let [stopping, restarts, quickly] = [false, 0, 0]
-  let relayed: RelayedPolicy | undefined
   const serving = new Set<Worker>()
+  const policies = createPolicyOrder(serving, send)
   const began = new Map<Worker, Began>()
   const overrides = relayedOverrides(Date.now)
   const names = [unguessable(), unguessable()] as const
@@ -41,40 +42,42 @@ export async function supervise(count: number): Promise<void> {
     const { policy, missed } = began.get(worker) ?? { policy: undefined, missed: [] }
     began.delete(worker)
     serving.add(worker)
-    if (relayed !== undefined && policy !== relayed) worker.send({ kind: 'policy', policy: relayed })
-    for (const change of missed) worker.send({ kind: 'override', change })
+    const { latest } = policies
+    if (latest !== undefined && policy !== latest) send(worker, { kind: 'policy', policy: latest })
+    for (const change of missed) send(worker, { kind: 'override', change })
+    // The signal that ended the others came before it could be told to stop.
+    if (stopping) send(worker, { kind: 'stop' })
   }
   const hear = (worker: Worker, message: ToPrimary): void => {
     switch (message.kind) {
       case 'beginning':
-        began.set(worker, { policy: relayed, missed: [] })
-        worker.send({ kind: 'begin', policy: relayed, overrides: overrides.list(), names })
+        began.set(worker, { policy: policies.latest, missed: [] })
+        send(worker, { kind: 'begin', policy: policies.toBegin, overrides: overrides.list(), names })
         return
       case 'serving':
         return serves(worker)
       case 'gather':
         return gathering.gather(worker, message.id, message.question, [...serving], count)
       case 'turn':
-        if (worker.isConnected()) worker.send({ kind: 'turned', id: message.id })
-        return
+        return send(worker, { kind: 'turned', id: message.id })
       case 'closed':
         return door.closed(worker)
       case 'told':
         return gathering.told(worker, message.id, message.answer)
       case 'policy':
-        relayed = message.policy
-        if (relayed !== undefined) for (const other of serving) if (other !== worker) other.send({ kind: 'policy', policy: relayed })
-        return
+        return policies.add(worker, message.policy)
       case 'override':
         overrides.change(message.change)
         for (const { missed } of began.values()) missed.push(message.change)
-        for (const other of serving) if (other !== worker) other.send({ kind: 'override', change: message.change })
+        for (const other of serving) if (other !== worker) send(other, { kind: 'override', change: message.change })
     }
   }
   const begin = (): Worker => {
     const started = performance.now()
     const worker = cluster.fork()
     worker.on('message', (message: unknown) => (isMessage(message) ? hear(worker, message as ToPrimary) : undefined))
+    // A channel that broke: the worker's end follows, and is what counts.
+    worker.on('error', () => {})
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker)
       began.delete(worker)
@@ -110,6 +113,11 @@ export async function supervise(count: number): Promise<void> {
   await door.close([...serving])
   await Promise.all(gone)
   clearTimeout(last)
+}
+
+/** A worker may have lost its channel before it is known to have ended. */
+function send(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message)
 }
 
 function unguessable(): number {

@@ -23,8 +23,8 @@ export interface WorkerGroup {
   join(answers: Answers, take: Takes): void
   /** What every worker says; those that do not say it within a second are missing. */
   gather(question: Question): Promise<Gathered>
-  /** Hands a policy that this worker was given to all others; undefined: from here on the file counts again. */
-  relay(policy: RelayedPolicy | undefined): void
+  /** Hands a policy that this worker took in to all others. */
+  relay(policy: RelayedPolicy): void
   /** Hands a change of the overrides to all others. */
   relayOverride(change: RelayedOverride): void
   /** Resolves when what the primary had on its way to this worker has arrived, connections above all. */
@@ -38,6 +38,8 @@ export interface WorkerGroup {
 /** How a worker takes in what another was given. */
 export interface Takes {
   policy(policy: RelayedPolicy): void
+  /** The primary has ordered a policy that this worker handed on. */
+  ordered(): void
   override(change: RelayedOverride): void
 }
 
@@ -83,6 +85,7 @@ export function workerGroup(): WorkerGroup | undefined {
           return
         }
         if (message.kind === 'policy') return take.policy(message.policy)
+        if (message.kind === 'ordered') return take.ordered()
         if (message.kind === 'override') return take.override(message.change)
         if (message.kind === 'ask') return void tell(send, message, answers)
         waiting.get(message.id)?.(message)
