@@ -43,7 +43,7 @@ export function readHosts(texts: readonly string[]): readonly string[] {
   })
 }
 
-/** Whether only this machine reaches an address that is listened on. */
+/** Whether a Host names this machine itself. */
 function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name)
 }

@@ -180,13 +180,13 @@ function allClosed(responses: readonly ServerResponse[], done: () => void): void
   }
 }
 
-/** Answers with a problem body and closes the connection, also where the client goes on sending and does not close its side. */
 /** The first may be of this turn; between it and the second the loop has looked for what arrived. */
 async function twoTurns(): Promise<void> {
   await nextTurn()
   await nextTurn()
 }
 
+/** Answers with a problem body and closes the connection, also where the client goes on sending and does not close its side. */
 function refuse(socket: Duplex, status: number, title: string): void {
   if (!socket.writable) return void socket.destroy()
   const body = `${JSON.stringify({ type: 'about:blank', title, status, detail: 'The request is no HTTP that this service can read.' })}\n`

@@ -13,7 +13,7 @@ export { type CompileOptions, compilePolicy, type PortablePolicy, readPortable }
 export type { FailureChoice } from './policy/failure-choice.ts'
 export type { HeaderChoice, HeaderOptions } from './policy/header-choice.ts'
 export type { IdentifierChoice, Policy } from './policy/policy.ts'
-export { firstWrongByte, policyText } from './policy/policy-text.ts'
+export { firstWrongByte } from './policy/policy-text.ts'
 export { PolicyError, type PolicyIssue } from './policy/policy-error.ts'
 export type { Mode, OnStoreFailure, Rule, Tier } from './policy/rule.ts'
 export { policySchema } from './policy/schema.ts'

@@ -129,10 +129,9 @@ async function flood(store: Store, all: readonly Victim[]): Promise<void> {
 }
 
 describe('X1: over-grant over the whole accepted range', () => {
-  it.each(STORES)(
-    '%s',
-    async (name, engine, limits, open) => {
-      if (engine === undefined) return void console.log(`${name}: no engine, not tried`)
+  for (const [name, engine, limits, open] of STORES) {
+    // Named: the engine is missing.
+    it.skipIf(engine === undefined)(name, { timeout: 300_000 }, async () => {
       const { store, close } = await open()
       const random = seeded(2_100)
       let [tried, calls, worst] = [0, 0, 0]
@@ -146,6 +145,8 @@ describe('X1: over-grant over the whole accepted range', () => {
               tried += 1
               calls += seen.length + 60
               worst = Math.max(worst, audit(seen, call.limit).overGrant)
+              // A store that denies everything is exact and no use.
+              expect(seen.filter(({ allowed }) => allowed).length).toBeGreaterThan(0)
             }
           }
         }
@@ -155,7 +156,6 @@ describe('X1: over-grant over the whole accepted range', () => {
       }
       console.log(`${name}: ${tried} limits of the accepted range, ${calls} calls of greedy callers and floods, over-grant ${worst}`)
       expect(worst).toBe(0)
-    },
-    300_000,
-  )
+    })
+  }
 })

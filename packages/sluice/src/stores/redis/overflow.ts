@@ -13,8 +13,10 @@ const REMEMBERED = 256
 type Verb = 'consume' | 'peek'
 type Spreading = (options: CallOptions | undefined) => Promise<Spread>
 
-/** A store whose groups with refused new keys become what `onFull` says; under `shared` those of one call cost one more call, together. */
-/** @param spreading how keys are spread over shared states; asked for when there is one */
+/**
+ * A store whose groups with refused new keys become what `onFull` says; under `shared` those of one call cost one more call, together.
+ * @param spreading how keys are spread over shared states; asked for when there is one
+ */
 export function withOverflow(
   store: Store,
   onFull: OnFull | undefined,
