@@ -25,20 +25,18 @@ export function relayPolicies(held: HeldPolicy, send: (policy: RelayedPolicy) =>
   let next: RelayedPolicy | undefined
   let [taking, current] = [false, '']
   const takeNext = async (): Promise<void> => {
-    if (taking) return
+    const policy = next
+    if (taking || policy === undefined || own > 0) return
+    next = undefined
     taking = true
-    while (next !== undefined && own === 0) {
-      const policy = next
-      next = undefined
-      if (policy.text === current) continue
-      try {
-        await held.replace(policy)
-        current = policy.text
-      } catch (error) {
-        keeps(error)
-      }
+    try {
+      if (policy.text !== current) await held.replace(policy)
+      current = policy.text
+    } catch (error) {
+      keeps(error)
     }
     taking = false
+    await takeNext()
   }
   const replace = async (candidate: Candidate, more: Pick<RelayedPolicy, 'fromFile'>) => {
     own += 1

@@ -131,7 +131,7 @@ async function flood(store: Store, all: readonly Victim[]): Promise<void> {
 describe('X1: over-grant over the whole accepted range', () => {
   for (const [name, engine, limits, open] of STORES) {
     // Named: the engine is missing.
-    it.skipIf(engine === undefined)(`${name}`, { timeout: 300_000 }, async () => {
+    it.skipIf(engine === undefined)(`over-grant 0 on ${name}`, { timeout: 300_000 }, async () => {
       const { store, close } = await open()
       const random = seeded(2_100)
       let [tried, calls, worst] = [0, 0, 0]
