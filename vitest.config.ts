@@ -10,6 +10,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/*.{fault,stores}.test.ts'],
     // Half of a run was loading the same sources again for each file.
     isolate: false,
+    // All of them are drawn by vitest.stores.config.ts.
+    provide: { draws: 'few' },
     // Only what hangs should end by them: beside other work of the machine, starting a process alone may take ten seconds.
     testTimeout: 120_000,
     hookTimeout: 120_000,

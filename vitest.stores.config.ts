@@ -1,12 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/** The store suite by every client, around every wrapper over a wire, and on every kind of table and folder: what `npm test` takes a choice of. */
+const TESTS = ['packages/sluice/test', 'apps/server/test', 'bench/test', 'scripts/test']
+
+/** The files that draw a few cases in `npm test`: here they draw all. */
+function drawing(): string[] {
+  const files = TESTS.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)))
+  return files.filter(
+    (file) => file.endsWith('.test.ts') && !file.endsWith('.fault.test.ts') && /\/draws\.ts'/.test(readFileSync(file, 'utf8')),
+  )
+}
+
+/**
+ * The store suite by every client, around every wrapper over a wire, and on every kind of table and folder, and all draws of the random
+ * tests: what `npm test` takes a choice of.
+ */
 export default defineConfig({
   resolve: { conditions: ['sluice-source'] },
   ssr: { resolve: { conditions: ['sluice-source'] } },
   test: {
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
-    include: ['**/*.stores.test.ts'],
+    include: ['**/*.stores.test.ts', ...drawing()],
     exclude: ['**/node_modules/**'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

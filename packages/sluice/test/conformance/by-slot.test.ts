@@ -1,6 +1,7 @@
 import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
 import { bySlot } from '../../src/stores/redis/slots.ts'
 import { storeSuite } from '../../src/testing/index.ts'
+import { draws } from '../draws.ts'
 
 /** Groups over five slots: charged slot by slot, and given back. */
 let inner: MemoryStore
@@ -8,5 +9,5 @@ storeSuite('bySlot(memory)', {
   open: async () => bySlot((inner = memoryStore()), (name) => name.charCodeAt(name.length - 1) % 5),
   readState: async (id) => inner.stateOf(id),
   givesBack: true,
-  differentialCalls: 20_000,
+  differentialCalls: draws(20_000, 2_000),
 })

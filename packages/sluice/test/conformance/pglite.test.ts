@@ -2,6 +2,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { pglite, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { readRow } from './postgres-rows.ts'
+import { draws } from '../draws.ts'
 
 let database: PGlite
 let store: PostgresStore
@@ -13,7 +14,7 @@ storeSuite('pglite', {
     await store.migrate()
     return store
   },
-  differentialCalls: 20_000,
+  differentialCalls: draws(20_000, 1_000),
   ownClockCalls: 1_000,
   sweep: () => store.sweep(),
   readState: (id) => readRow(pglite(database), id),

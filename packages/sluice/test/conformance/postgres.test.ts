@@ -3,6 +3,7 @@ import { describe, inject } from 'vitest'
 import { pg, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { readRow, schema } from './postgres-rows.ts'
+import { draws } from '../draws.ts'
 
 const { postgres: url } = inject('engines')
 
@@ -17,7 +18,8 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
       await store.migrate()
       return store
     },
-    ownClockCalls: 3_000,
+    differentialCalls: draws(100_000, 4_000),
+    ownClockCalls: draws(3_000, 1_000),
     sweep: () => store.sweep(),
     readState: (id) => readRow(pg(pool), id),
     close: async () => {

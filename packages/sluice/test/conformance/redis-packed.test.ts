@@ -4,6 +4,7 @@ import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { immortal } from '../stores/redis/immortal.ts'
 import { packedState } from '../stores/redis/packed-state.ts'
+import { draws } from '../draws.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `suite-packed-${process.pid}:`
@@ -13,7 +14,8 @@ describe.skipIf(url === undefined)('Redis, packed', () => {
   const packing = { keys: 200, secret: 'of the suite' }
   storeSuite('redis (packed)', {
     open: async () => redisStore({ client: ioredis(client), prefix, layout: 'packed', packing }),
-    ownClockCalls: 3_000,
+    differentialCalls: draws(100_000, 4_000),
+    ownClockCalls: draws(3_000, 1_000),
     readState: async (id) => (await packedState(client, prefix, packing, id)).numbers,
     close: async () => {
       expect(await immortal(client, prefix)).toEqual([])

@@ -5,6 +5,7 @@ import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { immortal } from '../stores/redis/immortal.ts'
+import { draws } from '../draws.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `suite-${process.pid}:`
@@ -13,7 +14,8 @@ describe.skipIf(url === undefined)('Redis', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   storeSuite('redis', {
     open: async () => redisStore({ client: ioredis(client), prefix }),
-    ownClockCalls: 3_000,
+    differentialCalls: draws(100_000, 4_000),
+    ownClockCalls: draws(3_000, 1_000),
     readState: async (id) => readValue(await client.getBuffer(prefix + stateName(id))).numbers,
     close: async () => {
       expect(await immortal(client, prefix)).toEqual([])
