@@ -5,6 +5,7 @@ import { everyReading, finalPath, readPath, someReading } from '../../src/identi
 import { normalizePath, normalizePathExactly } from '../../src/identity/path.ts'
 import { compileGlob, pathSegments } from '../../src/policy/glob.ts'
 import { UPSTREAMS } from './upstreams.ts'
+import { draws } from '../draws.ts'
 
 const readings = (target: string): readonly string[] | 'any' => {
   const { path, readings: several } = readPath(target)
@@ -141,7 +142,7 @@ describe('S9: servers of the field, alone and in a row', () => {
               expect([`${name}: ${seen}`, `${name}: ${AMBIGUOUS}`]).toContain(`${name}: ${key}`)
         }
       }),
-      { seed: 20_261_121, numRuns: 2_000 },
+      { seed: 20_261_121, numRuns: draws(2_000, 500) },
     )
   })
 
@@ -154,7 +155,7 @@ describe('S9: servers of the field, alone and in a row', () => {
           if (!/[%;]|\.\./.test(seen)) keys.set(`${name} ${seen}`, (keys.get(`${name} ${seen}`) ?? new Set()).add(readPath(target).path))
         }
       }),
-      { seed: 4, numRuns: 1_000 },
+      { seed: 4, numRuns: draws(1_000, 250) },
     )
     for (const [name, found] of keys) expect([name, found.size <= (found.has(AMBIGUOUS) ? 2 : 1)]).toEqual([name, true])
   })
@@ -169,7 +170,7 @@ describe('a path with one reading', () => {
         if (read.readings !== undefined) return
         expect(read).toMatchObject({ path: normalizePath(target).toLowerCase(), exactPath: normalizePathExactly(target) })
       }),
-      { seed: 7, numRuns: 3_000 },
+      { seed: 7, numRuns: draws(3_000, 750) },
     )
   })
 })

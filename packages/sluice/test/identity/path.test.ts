@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { normalizePath, normalizePathExactly, queryOf } from '../../src/identity/path.ts'
+import { draws } from '../draws.ts'
 
 describe('one path, many spellings', () => {
   it.each([
@@ -71,7 +72,7 @@ describe('one path, many spellings', () => {
           expect(path.split('/')).not.toContain('..')
         },
       ),
-      { seed: 20_261_123, numRuns: 2_000 },
+      { seed: 20_261_123, numRuns: draws(2_000, 500) },
     )
   })
 
@@ -113,7 +114,7 @@ describe('a path with the slash at its end', () => {
         expect([plain, plain === '/' ? '/' : `${plain}/`]).toContain(exact)
         expect(normalizePathExactly(exact)).toBe(exact)
       }),
-      { seed: 11, numRuns: 500 },
+      { seed: 11, numRuns: draws(500, 200) },
     )
   })
 })

@@ -9,6 +9,7 @@ import { SEED } from './arbitraries.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { type LawCase, TABLE } from './cases.ts'
 import { MIDNIGHT } from './traces/trace.ts'
+import { draws } from '../draws.ts'
 
 const S = 1_000_000
 
@@ -98,7 +99,7 @@ describe.each(TABLE)('adjusting a %s', (_, { cases, ten }) => {
         if (!name.includes('ramp')) expect(sunk.fits(now, 1)).toBe(true)
         expect(sunk.fits(now, 2)).toBe(false)
       }),
-      { seed: SEED, numRuns: 400 },
+      { seed: SEED, numRuns: draws(400, 100) },
     )
   })
 
@@ -119,7 +120,7 @@ describe.each(TABLE)('adjusting a %s', (_, { cases, ten }) => {
           expect(key.wait(now, capacityOf(limit))).toBe(next)
         }
       }),
-      { seed: SEED, numRuns: 400 },
+      { seed: SEED, numRuns: draws(400, 100) },
     )
   })
 

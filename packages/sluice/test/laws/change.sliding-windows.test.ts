@@ -7,6 +7,7 @@ import { type LogPlan, slidingWindowLog, slidingWindowLogKernel } from '../../sr
 import { SEED } from './arbitraries.ts'
 import { keyOf } from './changing-key.ts'
 import { MIDNIGHT } from './traces/trace.ts'
+import { draws } from '../draws.ts'
 
 const S = 1_000_000
 
@@ -71,7 +72,7 @@ describe('law 7 on the sliding window counter: a changed window', () => {
           }
         },
       ),
-      { seed: SEED, numRuns: 3_000 },
+      { seed: SEED, numRuns: draws(3_000, 600) },
     )
   })
 
@@ -138,7 +139,7 @@ describe('law 7 on the sliding window log: a changed window', () => {
           else denied += 1
         }
       }),
-      { seed: SEED, numRuns: 500 },
+      { seed: SEED, numRuns: draws(500, 100) },
     )
     expect(denied).toBeGreaterThan(1_000)
   })

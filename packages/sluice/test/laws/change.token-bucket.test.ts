@@ -5,6 +5,7 @@ import { applyGroup } from './driver.ts'
 import { type BucketState, tokenBucket, tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { costOf, type Given, jump, limitOf, limits, SEED, share, START } from './arbitraries.ts'
+import { draws } from '../draws.ts'
 
 describe('law 7: a changed limit', () => {
   const old = tokenBucket({ rate: '10/s', burst: 20 })
@@ -56,7 +57,7 @@ describe('law 7: a changed limit', () => {
         expect(made.seen).toBe(Math.max(now, state.seen))
         expect(made.rest >= 0 && made.rest < made.plan.n).toBe(true)
       }),
-      { seed: SEED, numRuns: 3_000 },
+      { seed: SEED, numRuns: draws(3_000, 600) },
     )
   })
 
@@ -112,7 +113,7 @@ describe('law 7: a changed limit', () => {
         })
         expect(audit(seen, widest(one, two)).overGrant).toBe(0)
       }),
-      { seed: SEED, numRuns: 400 },
+      { seed: SEED, numRuns: draws(400, 100) },
     )
   })
 })

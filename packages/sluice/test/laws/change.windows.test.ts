@@ -10,6 +10,7 @@ import { SEED } from './arbitraries.ts'
 import { keyOf } from './changing-key.ts'
 import { applyGroup } from './driver.ts'
 import { MIDNIGHT } from './traces/trace.ts'
+import { draws } from '../draws.ts'
 
 const S = 1_000_000
 
@@ -71,7 +72,7 @@ describe.each([
         expect(applyGroup([held], [call], now + wait).outcome).toBe('allowed')
         expect(applyGroup([held], [call], now + wait - 1).outcome).toBe('denied')
       }),
-      { seed: SEED, numRuns: 1_500 },
+      { seed: SEED, numRuns: draws(1_500, 500) },
     )
     expect(denied).toBeGreaterThan(200)
   })
@@ -121,7 +122,7 @@ describe('law 7: two policies that take turns on one key', () => {
         allowed += seen.filter((entry) => entry.allowed).length
         expect(audit(seen, over([one, two], bound)).overGrant).toBe(0)
       }),
-      { seed: SEED, numRuns: 300 },
+      { seed: SEED, numRuns: draws(300, 100) },
     )
     expect(allowed).toBeGreaterThan(1_000)
   })

@@ -6,6 +6,7 @@ import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { SEED, START } from './arbitraries.ts'
 import { ALGORITHMS, type LawCase, TABLE } from './cases.ts'
 import { applyGroup } from './driver.ts'
+import { draws } from '../draws.ts'
 
 /** A step of a trace: how far time moves, in windows, and how much of the capacity is asked for. */
 const moves = fc.oneof(
@@ -137,7 +138,7 @@ describe.each(TABLE)('law 3 on the %s: a clock that goes back', (_, { cases }) =
         if (there.outcome === 'denied') expect(earlier.outcome).toBe('denied')
         if (earlier.outcome === there.outcome) expect(earlier.remaining).toBeLessThanOrEqual(there.remaining)
       }),
-      { seed: SEED, numRuns: 1_000 },
+      { seed: SEED, numRuns: draws(1_000, 200) },
     )
   })
 
@@ -160,7 +161,7 @@ describe.each(TABLE)('law 3 on the %s: a clock that goes back', (_, { cases }) =
         expect(key.look(now, cost).remaining).toBeGreaterThanOrEqual(steady.look(now, cost).remaining)
         expect(key.look(now, cost).retryAfter).toBeLessThanOrEqual(steady.look(now, cost).retryAfter)
       }),
-      { seed: SEED, numRuns: 1_000 },
+      { seed: SEED, numRuns: draws(1_000, 200) },
     )
   })
 })
@@ -191,7 +192,7 @@ describe.each(TABLE)('law 4 on the %s: waiting retryAfter is enough', (_, { case
           if (result.resetAfter > 0) expect(key.look(at - 1, all).outcome).toBe('denied')
         }
       }),
-      { seed: SEED, numRuns: 200 },
+      { seed: SEED, numRuns: draws(200, 100) },
     )
   })
 
@@ -236,7 +237,7 @@ describe.each(TABLE)('law 5 on the %s: no interval admits more than its envelope
         admitted += seen.filter(({ allowed }) => allowed).length
         expect(audit(seen, one.limit).overGrant).toBe(0)
       }),
-      { seed: SEED, numRuns: 300 },
+      { seed: SEED, numRuns: draws(300, 100) },
     )
     expect(admitted).toBeGreaterThan(3_000)
   })
@@ -257,7 +258,7 @@ describe.each(TABLE)('law 6 on the %s: a state lives until it decides like none'
         expect(key.look(end, all)).toEqual(key.fresh(end, all))
         expect(key.look(end - 1, all).outcome).toBe('denied')
       }),
-      { seed: SEED, numRuns: 500 },
+      { seed: SEED, numRuns: draws(500, 100) },
     )
   })
 })

@@ -4,6 +4,7 @@ import { compilePolicy, createEngine, parsePolicy, type Policy, type PolicyError
 import { systemTime } from '../../src/time/system.ts'
 import { facts } from '../engine/bench.ts'
 import { largePolicies } from './large-policies.ts'
+import { draws } from '../draws.ts'
 
 /** Every reading of it is a millisecond later, and what waits runs at once. */
 function slowClock(): { pauses: number; monotonic(): number; after(ms: number, fn: () => void): () => void } {
@@ -32,7 +33,7 @@ function shown(policy: Policy): unknown {
 }
 
 const now = Date.UTC(2030, 0)
-const parts = [...largePolicies(25_000)]
+const parts = [...largePolicies(draws(25_000, 10_000))]
 
 describe('R13: a policy that is read in another thread', () => {
   it.each(parts)('is the same when it is compiled in slices here: %s', async (_what, text) => {

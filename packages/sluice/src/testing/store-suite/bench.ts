@@ -39,6 +39,8 @@ export type Answer = Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAft
 export interface Bench {
   readonly options: StoreSuiteOptions
   readonly store: Store
+  /** Whether the differential test is short: then the other tests are, too. */
+  readonly short: boolean
   /** A key that nobody has used. */
   fresh(): string
   /** @param cost tokens */
@@ -74,6 +76,7 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
   let made = 0
   return {
     options,
+    short: (options.differentialCalls ?? 100_000) < 10_000,
     get store() {
       return open()
     },

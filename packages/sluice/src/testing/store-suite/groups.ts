@@ -58,11 +58,11 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         expect((await ask([call(other, ten, 10)], START)).outcome).toBe('allowed')
     })
 
-    it('admits exactly the limit to 300 callers at once', async () => {
+    it('admits exactly the limit to many callers at once', async () => {
       for (const limit of limits) {
         const key = fresh()
         const verdicts = await Promise.all(
-          Array.from({ length: 300 }, () => bench.store.consume([{ calls: [call(key, limit)] }], { now: START })),
+          Array.from({ length: bench.short ? 60 : 300 }, () => bench.store.consume([{ calls: [call(key, limit)] }], { now: START })),
         )
         expect(verdicts.flat().filter((verdict) => verdict.allowed)).toHaveLength(10)
       }

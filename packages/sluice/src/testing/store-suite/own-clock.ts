@@ -18,8 +18,7 @@ const QUICK: Readonly<Record<AlgorithmTag, AnyLimit>> = {
 
 /** What is asked at the store's own time: the envelope, deadlines, signals. */
 export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
-  // As short as the differential test is: a wrapper adds nothing that shows later.
-  const leastMs = (bench.options.differentialCalls ?? 100_000) < 10_000 ? 100 : 300
+  const leastMs = bench.short ? 100 : 300
   describe('on its own clock', () => {
     it('is ready', () => bench.store.ready())
 

@@ -9,6 +9,7 @@ import { withCoalescing, withLeases } from '../../../src/stores/wrap/index.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import { systemTime } from '../../../src/time/system.ts'
 import { leasingStore, type LeasingStore } from './leasing-store.ts'
+import { draws } from '../../draws.ts'
 
 const tagOf = (scope: string): AlgorithmTag => scope.split(':').at(-2) as AlgorithmTag
 
@@ -26,7 +27,7 @@ for (const [name, wrap] of wrappers) {
       const state = store.stateOf(id)
       return state === undefined ? undefined : leasing(TENS[tagOf(id.scope.text)]).algorithm.codec.encodeState(state)
     },
-    differentialCalls: 10_000,
+    differentialCalls: draws(10_000, 1_000),
   })
 }
 
