@@ -71,10 +71,12 @@ async function runSample(room: Room): Promise<SampleResult> {
     const mutant = mutants.get(sampledKey(one)) as Mutant
     const path = join(root, mutant.file)
     const texts = textsFor(path, applied(readFileSync(path, 'utf8'), mutant))
-    for (const test of order) {
+    const { name } = one
+    const first = name === undefined ? [] : [{ test: order[0] as string, named: name }]
+    for (const { test, ...only } of [...first, ...order.map((each) => ({ test: each }))]) {
       if (performance.now() > end) return undefined
       if (!existsSync(join(root, test))) continue
-      const outcome = await tester.run({ do: 'run', test: join(root, test), texts }, () => LIMIT_MS)
+      const outcome = await tester.run({ do: 'run', test: join(root, test), texts, ...only }, () => LIMIT_MS)
       if (outcome === 'timeout' || outcome.failed.length > 0) return true
     }
     return false

@@ -7,16 +7,21 @@ import type { Status } from './report.ts'
 /** What earlier runs found out. A mutant that was noticed stays so while its file is the same; a survivor only while all code and tests are. */
 export interface Record {
   statusOf(mutant: Mutant): Status | undefined
-  /** The test file that noticed it. */
-  noticedBy(mutant: Mutant): string | undefined
-  add(mutant: Mutant, status: Status, by?: string): void
+  noticedBy(mutant: Mutant): NoticedBy | undefined
+  add(mutant: Mutant, status: Status, by?: NoticedBy): void
+}
+
+/** The test file that noticed a mutant, and which of its tests, where that does it alone. */
+export interface NoticedBy {
+  readonly test: string
+  readonly name?: string
 }
 
 interface Entry {
   readonly status: Status
   readonly source: string
   readonly tests: string
-  readonly by?: string
+  readonly by?: NoticedBy
 }
 
 /**

@@ -35,8 +35,8 @@ export async function runRoom({ root, room, mutants, sources, workers, without, 
     await Promise.all(
       testers.map(async (tester) => {
         for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-          const { status, by } = await (trials.get(mutant.file) as Trial).try(mutant, tester)
-          record.add(mutant, status, by === undefined ? undefined : relative(root, by))
+          const { status, by, name } = await (trials.get(mutant.file) as Trial).try(mutant, tester)
+          record.add(mutant, status, by === undefined ? undefined : { test: relative(root, by), ...(name === undefined ? {} : { name }) })
           done += 1
           const seconds = ((performance.now() - started) / 1_000).toFixed(0)
           console.log(`${room.name} ${done}/${mutants.length} ${seconds} s  ${status.padEnd(8)} ${describe(mutant)}`)

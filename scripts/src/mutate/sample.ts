@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { keyOf, type Mutant } from './mutants.ts'
+import type { NoticedBy } from './record.ts'
 import type { Tried } from './report.ts'
 import { type Room, roomOf } from './rooms.ts'
 
@@ -13,6 +14,8 @@ export interface Sampled {
   readonly nth?: number
   /** The test file that noticed it when the sample was drawn; absent where none did. */
   readonly test?: string
+  /** And which of its tests. */
+  readonly name?: string
 }
 
 /** What a run of the sample found out of one room. */
@@ -43,15 +46,14 @@ export function readSample(file: string): Sampled[] {
 /**
  * Puts what was tried into the sample, in place of what it had of those rooms. What only ends by its time is left out: a sample has
  * to be quick.
- * @param noticedBy the test file that noticed a mutant, below the root
  */
-export function drawSample(file: string, tried: readonly Tried[], noticedBy: (mutant: Mutant) => string | undefined): void {
+export function drawSample(file: string, tried: readonly Tried[], noticedBy: (mutant: Mutant) => NoticedBy | undefined): void {
   const rooms = new Set(tried.map(({ mutant }) => roomOf(mutant.file)))
   const drawn = tried.flatMap(({ mutant, status }): Sampled[] => {
-    const test = noticedBy(mutant)
-    if (status === 'invalid' || status === 'timeout' || (status === 'killed' && test === undefined)) return []
+    const by = noticedBy(mutant)
+    if (status === 'invalid' || status === 'timeout' || (status === 'killed' && by === undefined)) return []
     const { nth, from, to, code } = mutant
-    return [{ file: mutant.file, code, from, to, ...(nth === 1 ? {} : { nth }), ...(test === undefined ? {} : { test }) }]
+    return [{ file: mutant.file, code, from, to, ...(nth === 1 ? {} : { nth }), ...by }]
   })
   const all = [...readSample(file).filter((one) => !rooms.has(roomOf(one.file))), ...drawn]
   writeFileSync(file, `[\n${all.map((one) => `  ${JSON.stringify(one)}`).join(',\n')}\n]\n`)

@@ -15,6 +15,8 @@ export interface Result {
   readonly status: Status
   /** The test file that noticed it. */
   readonly by?: string
+  /** And which of its tests, where that does it alone. */
+  readonly name?: string
 }
 
 /** What nobody hears from for longer than a few times as long as it took, and some seconds for a busy machine, hangs. */
@@ -150,6 +152,14 @@ async function patiently(test: Test, tester: Tester, texts: Texts, cases = test.
   }
 }
 
+function noticed({ path, cases }: Test, outcome: Outcome | 'timeout'): Result {
+  if (outcome === 'timeout') return { status: 'timeout', by: path }
+  const [name] = outcome.failed
+  const one = cases.get(outcome.failedCase ?? '')
+  const alone = one !== undefined && (one.alone === true || cases.size === 1)
+  return { status: 'killed', by: path, ...(alone && name !== undefined ? { name } : {}) }
+}
+
 /**
  * Tries mutants of one source; those tests come first that are likely to notice something soon, chance by time: single tests that noticed
  * mutants of this room before, then whole files.
@@ -200,7 +210,7 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
         const outcome = await confirmed(test, first, tester, texts)
         if (outcome !== 'timeout' && outcome.failed.length === 0) continue
         one.noticed += 1
-        return { status: outcome === 'timeout' ? 'timeout' : 'killed', by: test.path }
+        return noticed(test, outcome)
       }
       for (const test of reaching.sort((a, b) => worth(b) - worth(a))) {
         const outcome = await confirmed(test, await patiently(test, tester, texts), tester, texts)
@@ -210,7 +220,7 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
           count.noticed += 1
           const one = outcome === 'timeout' ? undefined : test.cases.get(outcome.failedCase ?? '')
           if (one !== undefined) one.noticed += 1
-          return { status: outcome === 'timeout' ? 'timeout' : 'killed', by: test.path }
+          return noticed(test, outcome)
         }
         if (outcome.passed === 0 && test.passed > 0) throw new Error(`nothing was run of ${test.path}`)
       }

@@ -9,12 +9,12 @@ export type Texts = Readonly<Record<string, string>>
 
 /**
  * Runs test files on the sources of this repository, some of them exchanged: a process of its own, because a mutant may never
- * end. It answers each request with what passed and failed, and says before which test of a file it is. Where `cases` are given, only those
- * are run.
+ * end. It answers each request with what passed and failed, and says before which test of a file it is. Where `cases` (by id)
+ * or `named` are given, only those are run.
  */
 export type Request =
   | { readonly do: 'related'; readonly file: string }
-  | { readonly do: 'run'; readonly test: string; readonly texts?: Texts; readonly cases?: readonly string[] }
+  | { readonly do: 'run'; readonly test: string; readonly texts?: Texts; readonly cases?: readonly string[]; readonly named?: string }
 
 /** Which tests there are, as globs, and where the servers are that they may use. */
 export interface WorkerOptions {
@@ -99,7 +99,7 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
     const related = await runner.getRelevantTestSpecifications()
     return { tests: related.map(({ moduleId }) => moduleId) }
   }
-  const { texts = {}, test, cases } = request
+  const { texts = {}, test, cases, named } = request
   for (const path of new Set([...Object.keys(texts), ...Object.keys(changed)])) runner.invalidateFile(path)
   changed = texts
   rmSync(ENTERED, { force: true })
@@ -107,7 +107,10 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
   runner.state.filesMap.clear()
   runner.state.idMap.clear()
   runner.state.clearErrors()
-  const specification = runner.getRootProject().createSpecification(test, cases === undefined ? undefined : { testIds: [...cases] })
+  const specification = runner.getRootProject().createSpecification(test, {
+    ...(cases === undefined ? {} : { testIds: [...cases] }),
+    ...(named === undefined ? {} : { testNamePattern: patternOf(named) }),
+  })
   const { testModules, unhandledErrors } = await runner.runTestSpecifications([specification], false)
   const passed = testModules.flatMap((module) => [...module.children.allTests('passed')])
   const entered = existsSync(ENTERED) ? readFileSync(ENTERED, 'utf8').trim().split('\n') : []
@@ -118,6 +121,11 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
     failedCase: testModules.flatMap((module) => [...module.children.allTests('failed')])[0]?.id,
     entered: entered.flatMap((line) => JSON.parse(line) as string[]),
   }
+}
+
+/** Names of suites are told with a sign between, and matched with a blank. */
+function patternOf(fullName: string): RegExp {
+  return new RegExp(`^${fullName.replaceAll(' > ', ' ').replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')}$`)
 }
 
 function failuresOf(module: TestModule): string[] {

@@ -17,11 +17,15 @@ describe('drawSample', () => {
   it('keeps what other rooms had, and what was noticed by which test or survived', () => {
     const file = join(tree({ 'sample.json': '' }), 'drawn.json')
     const kernel = mutantsOf(`${kernels.paths[0]}/a.ts`, 'const a = 7')[0] as Mutant
-    drawSample(file, [{ mutant: kernel, status: 'killed' }], () => 'k.test.ts')
+    drawSample(file, [{ mutant: kernel, status: 'killed' }], () => ({ test: 'k.test.ts' }))
     const statuses = ['killed', 'survived', 'timeout'] as const
     const tried = mutants.map((mutant, index) => ({ mutant, status: statuses[index] as 'killed' }))
-    drawSample(file, tried, (mutant) => (mutant === mutants[0] ? 'l.test.ts' : undefined))
-    expect(readSample(file).map(({ test }) => test)).toEqual(['k.test.ts', 'l.test.ts', undefined])
+    drawSample(file, tried, (mutant) => (mutant === mutants[0] ? { test: 'l.test.ts', name: 'l > once' } : undefined))
+    expect(readSample(file).map(({ test, name }) => [test, name])).toEqual([
+      ['k.test.ts', undefined],
+      ['l.test.ts', 'l > once'],
+      [undefined, undefined],
+    ])
     expect(readSample(file).map(sampledKey)).toEqual([kernel, mutants[0], mutants[1]].map(keyOf))
     drawSample(file, [{ mutant: mutants[0], status: 'survived' }], () => undefined)
     expect(readSample(file)).toHaveLength(2)

@@ -59,5 +59,9 @@ it(
     expect(await trial.try(mutant('<', '<=', 7), tester)).toMatchObject({ status: 'survived' })
     expect(await trial.try(mutant('5', '6', 7), tester)).toMatchObject({ status: 'survived' })
     expect(await trial.try(mutant('<', '>=', 7), tester)).toMatchObject({ status: 'killed' })
+    // By its name alone as well, in a sample.
+    const path = tests[1]?.path ?? ''
+    expect(await tester.run({ do: 'run', test: path, named: 'near' }, () => 20_000)).toMatchObject({ passed: 1, failed: [] })
+    expect(await tester.run({ do: 'run', test: path, named: 'nea.' }, () => 20_000)).toMatchObject({ passed: 0, failed: [] })
   },
 )
