@@ -152,7 +152,7 @@ async function patiently(test: Test, tester: Tester, texts: Texts, cases = test.
   }
 }
 
-function noticed({ path, cases }: Test, outcome: Outcome | 'timeout'): Result {
+function resultOf({ path, cases }: Test, outcome: Outcome | 'timeout'): Result {
   if (outcome === 'timeout') return { status: 'timeout', by: path }
   const [name] = outcome.failed
   const one = cases.get(outcome.failedCase ?? '')
@@ -210,7 +210,7 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
         const outcome = await confirmed(test, first, tester, texts)
         if (outcome !== 'timeout' && outcome.failed.length === 0) continue
         one.noticed += 1
-        return noticed(test, outcome)
+        return resultOf(test, outcome)
       }
       for (const test of reaching.sort((a, b) => worth(b) - worth(a))) {
         const outcome = await confirmed(test, await patiently(test, tester, texts), tester, texts)
@@ -220,7 +220,7 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
           count.noticed += 1
           const one = outcome === 'timeout' ? undefined : test.cases.get(outcome.failedCase ?? '')
           if (one !== undefined) one.noticed += 1
-          return noticed(test, outcome)
+          return resultOf(test, outcome)
         }
         if (outcome.passed === 0 && test.passed > 0) throw new Error(`nothing was run of ${test.path}`)
       }
