@@ -31,6 +31,8 @@ const PROBE_CHANCE = 0.05
 /** A test that takes so much of the time of its file, and so long, is run by itself. */
 const SLOW_SHARE = 0.25
 const SLOW_MS = 500
+/** What was seen of mutants of the same source counts so many times more. */
+const OWN = 3
 /** After so many failures that were found again, and none that was not, a test is believed at once. */
 const TRUSTED = 2
 
@@ -45,6 +47,14 @@ export interface Test {
   readonly cases: ReadonlyMap<string, TestCase>
   /** Where it is a part. */
   readonly part?: readonly string[]
+  /** Against all mutants of its room. */
+  readonly fared: Fared
+}
+
+/** How often a test was run against mutants, and noticed them. */
+interface Fared {
+  run: number
+  noticed: number
 }
 
 /** One test, and how it fared against mutants. */
@@ -52,8 +62,7 @@ export interface TestCase {
   readonly id: string
   /** Alone, with what is done before the first test of its file. */
   readonly ms: number
-  run: number
-  noticed: number
+  readonly fared: Fared
   /** How often it failed again on the same mutant; NaN once it did not. */
   again: number
   /** Whether it passes without the tests before it; undefined where nobody tried. */
@@ -105,8 +114,16 @@ async function asItIs(path: string, tester: Tester, marks: Texts, ids?: readonly
   const { passed, cases, entered } = outcome
   const ms = performance.now() - started
   const before = ms - cases.reduce((sum, one) => sum + one.ms, 0)
-  const byId = new Map(cases.map((one) => [one.id, { id: one.id, ms: before + one.ms, run: 0, noticed: 0, again: 0 }]))
-  return { path, ms, passed, entered: new Set(entered), cases: byId, ...(ids === undefined ? {} : { part: ids }) }
+  const byId = new Map(cases.map((one) => [one.id, { id: one.id, ms: before + one.ms, fared: { run: 0, noticed: 0 }, again: 0 }]))
+  return {
+    path,
+    ms,
+    passed,
+    entered: new Set(entered),
+    cases: byId,
+    fared: { run: 0, noticed: 0 },
+    ...(ids === undefined ? {} : { part: ids }),
+  }
 }
 
 /** The slow tests of a file each by itself and the quick ones together, where they pass like that; otherwise the whole file. */
@@ -165,18 +182,24 @@ function resultOf({ path, cases }: Test, outcome: Outcome | 'timeout'): Result {
  * mutants of this room before, then whole files.
  */
 export function createTrial(file: string, source: string, tests: readonly Test[]): Trial {
-  const counts = new Map(tests.map((test) => [test, { run: 0, noticed: 0 }]))
+  const here = new Map(tests.map((test) => [test, { run: 0, noticed: 0 }]))
   // As if each had been run twice and noticed something once: one that was never tried has its turn early.
-  const chance = ({ run, noticed }: { readonly run: number; readonly noticed: number }): number => (noticed + 1) / (run + 2)
-  const worth = (test: Test): number => chance(counts.get(test) as { run: number; noticed: number }) / test.ms
+  const chance = ({ run, noticed }: Fared): number => (noticed + 1) / (run + 2)
+  const worth = (test: Test): number => {
+    const own = here.get(test) as Fared
+    return chance({ run: test.fared.run + OWN * own.run, noticed: test.fared.noticed + OWN * own.noticed }) / test.ms
+  }
   // What of a program is entered on a server, nobody sees.
   const functionAt = /\.tsx?$/.test(file) ? enclosing(file, source) : () => undefined
 
   const probesOf = (reaching: readonly Test[]): { readonly test: Test; readonly one: TestCase }[] =>
     reaching
       .flatMap((test) => [...test.cases.values()].map((one) => ({ test, one })))
-      .filter(({ test, one }) => one.noticed > 0 && one.alone !== false && one.ms < PROBE_SHARE * test.ms && chance(one) > PROBE_CHANCE)
-      .sort((a, b) => chance(b.one) / b.one.ms - chance(a.one) / a.one.ms)
+      .filter(
+        ({ test, one }) =>
+          one.fared.noticed > 0 && one.alone !== false && one.ms < PROBE_SHARE * test.ms && chance(one.fared) > PROBE_CHANCE,
+      )
+      .sort((a, b) => chance(b.one.fared) / b.one.ms - chance(a.one.fared) / a.one.ms)
       .slice(0, PROBES)
   /** @returns undefined where the test needs those before it */
   const probe = async (test: Test, one: TestCase, tester: Tester, texts: Texts): Promise<Outcome | 'timeout' | undefined> => {
@@ -206,20 +229,20 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
       for (const { test, one } of probesOf(reaching)) {
         const first = await probe(test, one, tester, texts)
         if (first === undefined) continue
-        one.run += 1
+        one.fared.run += 1
         const outcome = await confirmed(test, first, tester, texts)
         if (outcome !== 'timeout' && outcome.failed.length === 0) continue
-        one.noticed += 1
+        one.fared.noticed += 1
         return resultOf(test, outcome)
       }
       for (const test of reaching.sort((a, b) => worth(b) - worth(a))) {
         const outcome = await confirmed(test, await patiently(test, tester, texts), tester, texts)
-        const count = counts.get(test) as { run: number; noticed: number }
-        count.run += 1
+        const all = [test.fared, here.get(test) as Fared]
+        for (const fared of all) fared.run += 1
         if (outcome === 'timeout' || outcome.failed.length > 0) {
-          count.noticed += 1
+          for (const fared of all) fared.noticed += 1
           const one = outcome === 'timeout' ? undefined : test.cases.get(outcome.failedCase ?? '')
-          if (one !== undefined) one.noticed += 1
+          if (one !== undefined) one.fared.noticed += 1
           return resultOf(test, outcome)
         }
         if (outcome.passed === 0 && test.passed > 0) throw new Error(`nothing was run of ${test.path}`)

@@ -27,10 +27,12 @@ describe.skipIf(url === undefined)('X7: rows that another transaction holds', ()
     const holder = await pool.connect()
     await holder.query('begin')
     for (const key of keys) await holder.query('select from sluice_state where id = $1 for update', [digestOf(call(key).id)])
-    return work().finally(async () => {
+    try {
+      return await work()
+    } finally {
       await holder.query('rollback')
       holder.release()
-    })
+    }
   }
 
   it('a look at one or at several waits for nobody', async () => {
