@@ -1,6 +1,7 @@
 import { groupAddress, parseAddress } from './address.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
+import { canonicalCredentials, CREDENTIALS } from './credentials.ts'
 import { readPath } from './path-readings.ts'
 import { pathTemplate } from './path-template.ts'
 import { prefixesOf, type Source } from './source.ts'
@@ -23,6 +24,8 @@ export function canonicalValue(source: Source, text: string): string | undefined
       const method = text.toUpperCase()
       return method === 'HEAD' ? 'GET' : method
     }
+    case 'header':
+      return CREDENTIALS.has(name) ? canonicalCredentials(text) : text
     case 'host':
       return text.toLowerCase().replace(/\.$/, '')
     case 'ua':

@@ -1,5 +1,6 @@
 import { AMBIGUOUS } from './ambiguous.ts'
 import type { Headers } from './client-address.ts'
+import { areSeveralCredentials, CREDENTIALS } from './credentials.ts'
 
 /** The header fields of a request, and the lines they came on where these are known. */
 export interface HeaderFields {
@@ -57,9 +58,11 @@ export function headerValue(fields: HeaderFields, name: string): string | undefi
   return lines.length > 1 ? AMBIGUOUS : lines[0]
 }
 
-/** The comments of a User-Agent have commas in every browser; nothing else that is one value by its grammar has. */
+/** The comments of a User-Agent have commas in every browser, and so have the parameters of credentials. */
 function isJoined(name: string, value: string): boolean {
-  return value.includes(',') && (name !== 'user-agent' || value.replace(/\([^()]*\)/g, '').includes(','))
+  if (!value.includes(',')) return false
+  if (CREDENTIALS.has(name)) return areSeveralCredentials(value)
+  return name !== 'user-agent' || value.replace(/\([^()]*\)/g, '').includes(',')
 }
 
 function rawLines(rawHeaders: readonly string[], name: string): readonly string[] {

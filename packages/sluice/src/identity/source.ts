@@ -1,6 +1,8 @@
 import { groupAddress } from './address.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
 import { isBot } from './bot.ts'
+import { cookieValues } from './cookies.ts'
+import { canonicalCredentials, CREDENTIALS } from './credentials.ts'
 import { headerLines, headerValue } from './header-lines.ts'
 import type { PathReading } from './path-readings.ts'
 import { pathTemplate } from './path-template.ts'
@@ -77,7 +79,9 @@ export function derived(source: Source, text: string, make: (value: string | und
 
 /** All values of a repeatable source: every one of a query's parameters, every line of a header. */
 export function valuesOf(kind: 'header' | 'query', name: string, request: Request): readonly string[] {
-  return kind === 'query' ? parameters(request.query, name) : headerLines(request, name)
+  if (kind === 'query') return parameters(request.query, name)
+  const lines = headerLines(request, name)
+  return CREDENTIALS.has(name) ? lines.map(canonicalCredentials) : lines
 }
 
 /** A source over values that may stand more than once. */
@@ -101,7 +105,7 @@ const single = (read: Read | undefined): Reader | undefined => (read === undefin
 const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new Map([
   ['header', named((name) => header(name.toLowerCase()))],
   ['query', named((name) => manyTimes(({ query }) => parameters(query, name)))],
-  ['cookie', named((name) => manyTimes((request) => cookies(cookieText(request), name)))],
+  ['cookie', named((name) => manyTimes(({ headers }) => cookieValues(headers, name)))],
   ['jwt', (name: string) => single(/^[!-~]{1,128}$/.test(name) ? ({ claims }) => claim(claims, name) : undefined)],
   ['ip', (name: string) => single(name === 'address' ? ({ network }) => network : byPrefix(name))],
   ['path', (name: string) => (name === '' ? ofPath((path) => path) : name === 'template' ? ofPath(pathTemplate) : undefined)],
@@ -142,6 +146,7 @@ function bots(request: Request): readonly string[] {
 }
 
 function header(name: string): Reader {
+  if (CREDENTIALS.has(name)) return manyTimes((request) => valuesOf('header', name, request))
   return {
     read: (request) => headerValue(request, name),
     alternatives: (request) => alternativesOf(headerLines(request, name)),
@@ -194,32 +199,6 @@ function decode(text: string): string {
   } catch {
     return spaced
   }
-}
-
-/**
- * The values of a cookie. Old readers part cookies at commas too, and lines that were joined may have commas between them, so a value with
- * a comma is two: the whole, and what stands before the comma.
- */
-function cookies(text: string, name: string): readonly string[] {
-  const values: string[] = []
-  for (const pair of text.split(';')) {
-    const parts = pair.includes(',') ? [...pair.split(','), pair] : [pair]
-    for (const part of parts) {
-      const equals = part.indexOf('=')
-      if (equals !== -1 && part.slice(0, equals).trim() === name) values.push(unquoted(part.slice(equals + 1).trim()))
-    }
-  }
-  return values
-}
-
-/** Cookies have their own sign between them, whatever the lines. */
-function cookieText({ headers }: Request): string {
-  const value = Object.hasOwn(headers, 'cookie') ? headers['cookie'] : undefined
-  return typeof value === 'string' ? value : (value ?? []).join(';')
-}
-
-function unquoted(text: string): string {
-  return text.replace(/^"(.*)"$/, '$1')
 }
 
 function claim(claims: Request['claims'], name: string): string | undefined {

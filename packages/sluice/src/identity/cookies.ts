@@ -1,0 +1,58 @@
+import type { Headers } from './client-address.ts'
+
+/**
+ * The values of a cookie, each as a backend reads it. Some readers part cookies at commas too, and lines that were joined may have commas
+ * between them, so a value with a comma is two: the whole, and what stands before the comma.
+ */
+export function cookieValues(headers: Headers, name: string): readonly string[] {
+  const values: string[] = []
+  for (const pair of cookieText(headers).split(';')) {
+    const parts = pair.includes(',') ? [...pair.split(','), pair] : [pair]
+    for (const part of parts) {
+      const equals = part.indexOf('=')
+      if (equals !== -1 && part.slice(0, equals).trim() === name) addValue(values, part.slice(equals + 1).trim())
+    }
+  }
+  return values
+}
+
+/** Cookies have their own sign between them, whatever the lines. */
+function cookieText(headers: Headers): string {
+  const value = Object.hasOwn(headers, 'cookie') ? headers['cookie'] : undefined
+  return typeof value === 'string' ? value : (value ?? []).join(';')
+}
+
+function addValue(values: string[], text: string): void {
+  if (!text.startsWith('"')) return void values.push(decoded(text))
+  const inner = text.slice(1, -1)
+  if (text.length > 1 && text.endsWith('"')) return void values.push(decoded(unescaped(inner)))
+  // Some readers take a last character for the second quote, whatever it is.
+  values.push(decoded(text), decoded(inner))
+}
+
+/** Within quotes, readers of RFC 2109 decode `\"` and the three octal digits of a byte. */
+function unescaped(text: string): string {
+  if (!text.includes('\\')) return text
+  return text.replace(/\\(?:([0-3][0-7]{2})|(.))/gs, (_found, digits: string | undefined, character: string) =>
+    digits === undefined ? character : String.fromCharCode(Number.parseInt(digits, 8)),
+  )
+}
+
+/**
+ * Most frameworks percent-decode a cookie's value, so that a client can spell it in many ways. What encodes nothing stays as it is. Bytes are
+ * read as UTF-8 where they are UTF-8, encoded or not: a header has one character for each.
+ */
+function decoded(text: string): string {
+  if (/^[\0-\x24\x26-\x7f]*$/.test(text)) return text
+  return text
+    .replace(/%([\da-f]{2})/gi, (_found, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+    .replace(/[\x80-\xff]+/g, fromUtf8)
+}
+
+function fromUtf8(bytes: string): string {
+  try {
+    return decodeURIComponent(bytes.replace(/./gs, (byte) => `%${byte.charCodeAt(0).toString(16)}`))
+  } catch {
+    return bytes
+  }
+}
