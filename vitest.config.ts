@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
     include: ['{packages/sluice,apps/server,bench,scripts,examples}/test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/*.{fault,stores}.test.ts'],
+    exclude: ['**/node_modules/**', '**/*.{fault,long,stores}.test.ts'],
     // Half of a run was loading the same sources again for each file.
     isolate: false,
     // All of them are drawn by vitest.stores.config.ts.

@@ -13,15 +13,15 @@ function drawing(): string[] {
 }
 
 /**
- * The store suite by every client, around every wrapper over a wire, and on every kind of table and folder, and all draws of the random
- * tests: what `npm test` takes a choice of.
+ * The store suite by every client, around every wrapper over a wire, and on every kind of table and folder, all draws of the random tests,
+ * and what takes long (`*.long.test.ts`): what `npm test` takes a choice of.
  */
 export default defineConfig({
   resolve: { conditions: ['sluice-source'] },
   ssr: { resolve: { conditions: ['sluice-source'] } },
   test: {
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
-    include: ['**/*.stores.test.ts', ...drawing()],
+    include: ['**/*.{long,stores}.test.ts', ...drawing()],
     exclude: ['**/node_modules/**'],
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -15,7 +15,7 @@ export type EngineName = 'redis' | 'postgres'
 
 const SRC = 'packages/sluice/src'
 const TEST = 'packages/sluice/test'
-const NEVER = ['**/node_modules/**', '**/*.{fault,stores}.test.ts']
+const NEVER = ['**/node_modules/**', '**/*.{fault,long,stores}.test.ts']
 /** Other programs are replayed against the kernels there, or millions of keys poured in: slow, and a kernel must be held by tests of its own. */
 const OF_ENGINES = ['**/faults/**', '**/conformance/{redis,postgres,pglite,wrapped,by-slot}*.test.ts', '**/stores/{redis,postgres}/**']
 
