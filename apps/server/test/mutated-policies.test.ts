@@ -1,3 +1,3 @@
 import { mutatedPolicies } from './mutated-policies.ts'
 
-mutatedPolicies(1_000)
+mutatedPolicies(400)

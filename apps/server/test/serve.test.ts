@@ -1,8 +1,5 @@
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { run, type Running, serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
@@ -195,13 +192,10 @@ describe('serve refuses to start with one line', () => {
 })
 
 const engines = inject('engines')
-const folder = mkdtempSync(join(tmpdir(), 'sluice-pglite-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.each([
   ['redis', engines.redis],
   ['postgres', engines.postgres],
-  ['pglite', `pglite:${folder}`],
 ])('serve --store %s', (_name, url) => {
   it.skipIf(url === undefined)('keeps limits over a restart', async () => {
     const policy = policyFile(

@@ -1,33 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { findRedis, startRedis } from '@sluice/scripts/engines'
 import { Redis } from 'ioredis'
-import pg from 'pg'
 import { tokenBucket } from 'sluice'
-import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { findingsOf } from '../src/verify/findings.ts'
 import { type Ran, run, runBuilt } from './command.ts'
+import { expectExact, SHORT } from './expect-exact.ts'
 
-const { redis, postgres } = inject('engines')
-const folder = mkdtempSync(join(tmpdir(), 'sluice-verify-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const { redis } = inject('engines')
 
-const SHORT = ['--seconds', '1', '--callers', '4']
 const verify = (...args: readonly string[]): Promise<Ran> => run(['verify', ...SHORT, ...args])
 /** Several processes are those of what was built. */
 const verifyBuilt = (...args: readonly string[]): Promise<Ran> => runBuilt(['verify', ...SHORT, ...args])
-
-/** All that may be said of a store that is exact, whatever the machine was busy with. */
-function expectExact({ code, stdout, stderr }: Ran, processes: number): void {
-  expect([code, stderr]).toEqual([0, ''])
-  const told = JSON.parse(stdout) as Record<string, number>
-  expect(told).toMatchObject({ rate: '10/s', burst: 10, callers: 4, processes, errors: 0, errorKinds: {}, worstOverGrant: 0, ok: true })
-  expect(told['overGrantPercent']).toBeLessThanOrEqual(0)
-  expect(told['allowed']).toBeLessThanOrEqual(told['theoreticalMax'] as number)
-  expect(told['allowed']).toBeGreaterThanOrEqual(10)
-  expect(told['total']).toBeGreaterThan(told['allowed'] as number)
-}
 
 describe('verify', () => {
   it('finds nothing above the limit in a memory store, and says so', async () => {
@@ -37,24 +20,11 @@ describe('verify', () => {
     expect(text.stdout).toMatch(/\n {2}allowed +\d+\n {2}theoretical max +\d+\n {2}over-grant +-?\d+\.\d\d %\n/)
   })
 
-  it('leaves no folder behind that was not there', async () => {
-    expectExact(await verify('--store', `pglite:${join(folder, 'made', 'deep')}`, '--json'), 1)
-    expect(readdirSync(folder)).toEqual([])
-  })
-
   it.skipIf(redis === undefined)('lets four processes ask a Redis, and leaves no key', async () => {
     expectExact(await verifyBuilt('--store', redis as string, '--json'), 4)
     const client = new Redis(redis as string)
     onTestFinished(() => client.disconnect())
     expect(await client.keys('sluice_verify_*')).toEqual([])
-  })
-
-  it.skipIf(postgres === undefined)('lets two processes ask a PostgreSQL, and leaves no schema', async () => {
-    expectExact(await verifyBuilt('--store', postgres as string, '--processes', '2', '--json'), 2)
-    const client = new pg.Client({ connectionString: postgres })
-    await client.connect()
-    onTestFinished(() => client.end())
-    expect((await client.query(`select nspname from pg_namespace where nspname like 'sluice\\_verify\\_%'`)).rows).toEqual([])
   })
 
   it.each([

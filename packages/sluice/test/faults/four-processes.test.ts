@@ -1,3 +1,3 @@
 import { fourProcesses } from './four-processes.ts'
 
-fourProcesses(1_500)
+fourProcesses(500)
