@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
-import { Server as NetServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ConnectionCounts, extraConnections } from './connection-bound.ts'
 import type { ConnectionBounds } from './descriptor-limit.ts'
 import { processIo } from './io.ts'
+import { closePort, twoTurns } from './port.ts'
 import { sayEachMinute, warningTo } from './say-each-minute.ts'
 import { slowReaders } from './slow-readers.ts'
 
@@ -18,12 +18,10 @@ export interface ConnectionOptions {
 }
 
 export interface Connections extends ConnectionCounts {
-  /**
-   * Takes no more connections, lets answers under way finish for at most that many milliseconds, then cuts the rest off.
-   * @param turn resolves when all connections have arrived that were on their way; default: after two turns of the loop
-   * @param closed called when no more are taken
-   */
-  drain(ms: number, turn?: () => Promise<void>, closed?: () => void): Promise<void>
+  /** Begins no more answers until `drain`: who waits for one makes no new connection, so that a port can be closed. */
+  pause(): void
+  /** Closes the port where the server listens, lets answers under way finish for at most that many milliseconds, then cuts the rest off. */
+  drain(ms: number): Promise<void>
 }
 
 /** What node calls a message that cannot be read; everything else is a bad request. */
@@ -37,9 +35,6 @@ const REFUSALS: ReadonlyMap<string, readonly [status: number, title: string]> = 
 const LINGER_MS = 500
 /** What a client has already sent is in the machine's buffers, or on its way through the loop, for this long at most. */
 const SETTLE_MS = 100
-/** New connections that never pause are turned away in the end: after this long, and so many looks as a slow machine needs as well. */
-const LONGEST_HOLD_MS = 500
-const FEWEST_LOOKS = 10
 /** A kept connection on which nothing was asked for this long has most likely nothing on its way either. */
 const SILENCE_MS = 250
 const LOOK_EVERY_MS = 20
@@ -68,6 +63,7 @@ export function watchConnections(
   const newest = new WeakMap<Duplex, IncomingMessage>()
   const refused = new WeakSet<Duplex>()
   let draining = false
+  let isEmpty = (): void => {}
   let turnedAway = 0
   const extras = extraConnections(bounds.served, bounds.extra, (socket) => underWay.has(socket))
   const isFull = sayEachMinute((count, again) => {
@@ -88,7 +84,10 @@ export function watchConnections(
       extras.add(socket)
     }
     sockets.set(socket, performance.now())
-    socket.once('close', () => sockets.delete(socket))
+    socket.once('close', () => {
+      sockets.delete(socket)
+      if (sockets.size === 0) isEmpty()
+    })
   })
   // One function for all: a closure for each answer would be the dearest part of counting them.
   function over(this: ServerResponse): void {
@@ -127,26 +126,16 @@ export function watchConnections(
     const silentSince = performance.now() - SILENCE_MS
     for (const [socket, since] of sockets) if (since < silentSince && !underWay.has(socket) && socket.writableLength === 0) socket.end()
   }
-  /**
-   * Closes the port when the system has no connection left to hand over: it would reset those. While that is waited for nothing is
-   * answered, so that a turn of the loop takes no time in which others connect, and who waits for an answer makes no new connection.
-   */
-  const closePort = async (turn: () => Promise<void>, portClosed: () => void): Promise<void> => {
-    held = []
-    const until = performance.now() + LONGEST_HOLD_MS
-    for (let [before, looks] = [-1, 0]; before !== arrived && (looks < FEWEST_LOOKS || performance.now() < until);) {
-      before = arrived
-      looks += 1
-      await turn()
-    }
-    // Of the HTTP server's own close only the end of listening is wanted: it would cut off requests that it has not read yet.
-    const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
-    portClosed()
-    for (const answer of held.splice(0)) answer()
+  const pause = (): void => {
+    draining = true
+    held ??= []
+    // A connection that is kept for the next request would keep the server.
+    for (const response of [...underWay.values()].flat()) response.shouldKeepAlive = false
+  }
+  const release = (): void => {
+    const answers = held ?? []
     held = undefined
-    const looking = setInterval(endIdle, LOOK_EVERY_MS)
-    await closed
-    clearInterval(looking)
+    for (const answer of answers) answer()
   }
   return {
     get open() {
@@ -155,14 +144,24 @@ export function watchConnections(
     get turnedAway() {
       return turnedAway
     },
-    async drain(ms, turn = twoTurns, portClosed = () => {}) {
-      draining = true
-      // A connection that is kept for the next request would keep the server.
-      for (const response of [...underWay.values()].flat()) response.shouldKeepAlive = false
-      const last = setTimeout(() => server.closeAllConnections(), ms)
-      // Whoever had connected and written before the signal is taken in and answered; whoever comes later finds the port closed.
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-      await closePort(turn, portClosed)
+    pause,
+    async drain(ms) {
+      const last = setTimeout(() => sockets.forEach((_, socket) => socket.destroy()), ms)
+      if (server.listening) {
+        draining = true
+        // Whoever had connected and written before the signal is taken in and answered; whoever comes later finds the port closed.
+        await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+        // While it is closed nothing is answered, so that a turn of the loop takes no time in which others connect.
+        pause()
+        await closePort(server, () => arrived, twoTurns)
+      } else pause()
+      const closed = new Promise<void>((resolve) => {
+        isEmpty = resolve
+      })
+      release()
+      const looking = setInterval(endIdle, LOOK_EVERY_MS)
+      if (sockets.size > 0) await closed
+      clearInterval(looking)
       clearTimeout(last)
     },
   }
@@ -178,12 +177,6 @@ function allClosed(responses: readonly ServerResponse[], done: () => void): void
       if (open === 0) done()
     })
   }
-}
-
-/** The first may be of this turn; between it and the second the loop has looked for what arrived. */
-async function twoTurns(): Promise<void> {
-  await nextTurn()
-  await nextTurn()
 }
 
 /** Answers with a problem body and closes the connection, also where the client goes on sending and does not close its side. */

@@ -5,7 +5,10 @@ export interface Stopped {
   readonly answers: number
   /** Statuses other than 200. */
   readonly refused: number
-  /** Requests that ended otherwise than by an answer, by the code of their error; ECONNREFUSED: the port was closed. */
+  /**
+   * Requests that ended otherwise than by an answer, by the code of their error. ECONNREFUSED came to a closed port, as it must; whatever
+   * else there is was accepted and then cut off.
+   */
   readonly failures: Readonly<Record<string, number>>
   readonly code: number | null
 }

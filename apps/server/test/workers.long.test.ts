@@ -89,12 +89,11 @@ describe.skipIf(redis === undefined)('an override of several workers', () => {
 })
 
 describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () => {
-  it('R15: resets at most a connection or two, whoever asks without a pause', { timeout: 120_000 }, async () => {
+  it('R15: resets no connection, whoever asks without a pause', { timeout: 120_000 }, async () => {
     const file = policyFile(`version: 1\n${UNHURRIED}rules: [{ name: stop-${process.pid}, key: [], rate: 1/s, burst: 5 }]\n`)
     const stopped = await stopUnderLoad([file, '--workers', '3', '--store', redis as string], 16)
-    const { ECONNREFUSED: _, ...resets } = stopped.failures
+    // Twenty stops are counted by stop-workers.fault.test.ts.
+    expect(Object.keys(stopped.failures)).toEqual(['ECONNREFUSED'])
     expect(stopped).toMatchObject({ refused: 0, code: 0 })
-    // How many in twenty stops is measured by stop-workers.fault.test.ts; a primary that closed what it held reset a dozen in one.
-    expect(Object.values(resets).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(2)
   })
 })

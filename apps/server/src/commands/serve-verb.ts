@@ -54,7 +54,7 @@ export const serveVerb: Verb = {
     }
     if (workers === 1 || cluster.isWorker) return serve(options, io)
     refuseUnshared(workers, store ?? readPolicy(policyOf(options)).store ?? 'memory:')
-    return supervise(workers)
+    return supervise(workers, options.listen)
   },
 }
 

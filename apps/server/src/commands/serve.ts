@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { prometheusMetrics, topKeys } from 'sluice/observe'
 import { createEngine, type Engine, keyNames, type Policy, type Pseudonym } from 'sluice/policy'
@@ -11,6 +11,7 @@ import { connectionMetrics } from '../connection-bound.ts'
 import { watchConnections } from '../connections.ts'
 import type { ConnectionBounds } from '../descriptor-limit.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
+import { type ListenAt, openPort } from '../port.ts'
 import { holdOverrides, takeOverride } from '../held-overrides.ts'
 import { holdPolicy, inOneLine } from '../held-policy.ts'
 import { createIdentities } from '../identities.ts'
@@ -37,7 +38,7 @@ import { type WorkerGroup, workerGroup } from '../workers/worker-group.ts'
 export interface ServeOptions {
   readonly policy?: string
   readonly store?: string
-  readonly listen: { readonly host: string; readonly port: number }
+  readonly listen: ListenAt
   readonly demo: boolean
   /** Whether a store that is away ends the service before it begins. */
   readonly requireStore: boolean
@@ -57,8 +58,6 @@ const CLOSE_MS = 500
 const ARRIVAL_MS = 10_000
 /** What is late is closed half a second after it was found, and that within a second of the limit. */
 const LOOK_FOR_LATE_MS = 250
-/** Connections that may wait to be accepted; the system may allow fewer. */
-const BACKLOG = 4_096
 /** Longer than the proxies of docs/service.md keep a connection: who closes first must not be the one that is asked. */
 const KEEP_ALIVE_MS = 125_000
 
@@ -139,24 +138,23 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const service = group === undefined ? alone : answerTogether(group, metrics.contentType, alone)
   const patience = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: LOOK_FOR_LATE_MS }
   const server = createServer({ ...patience, keepAliveTimeout: KEEP_ALIVE_MS })
-  const { host, port } = options.listen
+  const { host } = options.listen
   const { allowedHosts } = options
   const hosts = isLoopback(host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
   const connections = watchConnections(server, guardSite(hosts, service), { bounds: options.connections, say: warning })
+  let port: number
   try {
-    await listening(server, host, port)
+    port = await (group === undefined ? openPort(server, options.listen) : group.listen(server))
   } catch (error) {
     await close()
     throw error
   }
   // Whoever reads the lines below may end the service at once.
   const ended = group === undefined ? signalled(io, STOPS) : stoppedByPrimary(group, io)
-  const address = server.address()
-  const bound = typeof address === 'object' && address !== null ? address.port : port
   if (speaks) {
     if (options.connections.warning !== undefined) warning(options.connections.warning)
     await warn(first)
-    io.out(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${bound}\n`)
+    io.out(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${port}\n`)
     io.out(`sluice: store ${name}: ${keeps}\n`)
     io.out(`sluice: around it: ${aroundIt}\n`)
   }
@@ -167,6 +165,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     policy: (candidate: RelayedPolicy) => relayed?.relayed(candidate),
     ordered: () => relayed?.ordered(),
     override: (change: RelayedOverride) => adopt(engine, change),
+    pause: connections.pause,
   }
   group?.join({ metrics: () => metrics.text(), ready, top: () => JSON.stringify(countedHere()) }, takes)
   await ended
@@ -174,7 +173,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   watched.close()
   identities.close()
   live.close()
-  await connections.drain(DRAIN_MS, group?.turn, group?.closed)
+  await connections.drain(DRAIN_MS)
   await engine.close()
   // A server that does not answer must not keep this process.
   await Promise.race([(around?.close() ?? Promise.resolve()).then(close), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
@@ -214,17 +213,7 @@ export function policyOf({ policy, demo }: Pick<ServeOptions, 'policy' | 'demo'>
   throw new CommandFailure(EXIT.usage, 'serve: give a policy file, or --demo for the one that comes along')
 }
 
-function listening(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT or --listen to another' : error.message
-      reject(new CommandFailure(EXIT.failed, `cannot listen on ${host}:${port}: ${why}`, { cause: error }))
-    })
-    server.listen({ port, host, backlog: BACKLOG }, resolve)
-  })
-}
-
-/** Signals that reach every process of a group are the primary's to answer: it stops its workers one after the other. */
+/** Signals that reach every process of a group are the primary's to answer: it closes the port before workers stop. */
 async function stoppedByPrimary(group: WorkerGroup, io: Io): Promise<void> {
   for (const signal of STOPS) io.onSignal(signal, () => {})
   await group.stopped()

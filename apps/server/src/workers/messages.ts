@@ -12,8 +12,13 @@ export type ToWorker =
   /** The earliest of this worker's own policies that was not answered yet has its place among those of all. */
   | { readonly kind: 'ordered' }
   | { readonly kind: 'override'; readonly change: RelayedOverride }
+  /** The port is open, or cannot be opened. */
+  | ({ readonly kind: 'listening' } & Opened)
+  /** With a connection. */
+  | { readonly kind: 'connection' }
+  /** Answers wait until `stop`: the port is being closed. */
+  | { readonly kind: 'pause' }
   | { readonly kind: 'stop' }
-  | { readonly kind: 'turned'; readonly id: number }
 
 /** From a worker to the primary. */
 export type ToPrimary =
@@ -23,10 +28,13 @@ export type ToPrimary =
   | { readonly kind: 'override'; readonly change: RelayedOverride }
   | { readonly kind: 'beginning' }
   | { readonly kind: 'serving' }
-  /** Asks for an answer alone: what the primary had on its way to this worker arrives before it. */
-  | { readonly kind: 'turn'; readonly id: number }
-  /** It takes no more connections. */
-  | { readonly kind: 'closed' }
+  /** Wants the port to be open. */
+  | { readonly kind: 'listen' }
+  /** It has the connection that was passed to it. */
+  | { readonly kind: 'taken' }
+
+/** The port of all workers, or why there is none. */
+export type Opened = { readonly port: number } | { readonly failed: string }
 
 /** What all workers answered, and how many there should be; what ended workers had counted stands among the answers. */
 export interface Gathered {

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { randomInt } from 'node:crypto'
 import { CommandFailure, EXIT } from '../failure.ts'
+import type { ListenAt } from '../port.ts'
 import { createDoor } from './door.ts'
 import { createGathering } from './gathering.ts'
 import { isMessage, type RelayedOverride, type RelayedPolicy, type ToPrimary, type ToWorker } from './messages.ts'
@@ -11,8 +12,8 @@ import { relayedOverrides } from './relayed-overrides.ts'
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
-/** The last worker waits up to three seconds for the others, drains for four and closes its store in half of one. */
-const LAST_MS = 8_500
+/** The port takes up to six seconds to close, answers under way have four, and a store half of one. */
+const LAST_MS = 10_500
 
 /** What a worker was given when it began, and the changes since then. */
 interface Began {
@@ -24,7 +25,7 @@ interface Began {
  * Runs that many processes of this very command on one port until SIGTERM or SIGINT, which all get, as SIGHUP. A worker that ends is
  * replaced; one that ends before it has ever served, as the first, ends the command with its exit code.
  */
-export async function supervise(count: number): Promise<void> {
+export async function supervise(count: number, at: ListenAt): Promise<void> {
   let [stopping, restarts, quickly] = [false, 0, 0]
   const serving = new Set<Worker>()
   const policies = createPolicyOrder(serving, send)
@@ -33,7 +34,7 @@ export async function supervise(count: number): Promise<void> {
   const names = [unguessable(), unguessable()] as const
   const pauses = new Set<NodeJS.Timeout>()
   const gathering = createGathering(() => restarts)
-  const door = createDoor()
+  const door = createDoor(at)
   const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const forward = (signal: NodeJS.Signals): void => {
     for (const worker of workers()) worker.process.kill(signal)
@@ -46,7 +47,8 @@ export async function supervise(count: number): Promise<void> {
     if (latest !== undefined && policy !== latest) send(worker, { kind: 'policy', policy: latest })
     for (const change of missed) send(worker, { kind: 'override', change })
     // The signal that ended the others came before it could be told to stop.
-    if (stopping) send(worker, { kind: 'stop' })
+    if (stopping) return send(worker, { kind: 'stop' })
+    door.add(worker)
   }
   const hear = (worker: Worker, message: ToPrimary): void => {
     switch (message.kind) {
@@ -58,10 +60,11 @@ export async function supervise(count: number): Promise<void> {
         return serves(worker)
       case 'gather':
         return gathering.gather(worker, message.id, message.question, [...serving], count)
-      case 'turn':
-        return send(worker, { kind: 'turned', id: message.id })
-      case 'closed':
-        return door.closed(worker)
+      case 'listen':
+        void door.open().then((opened) => send(worker, { kind: 'listening', ...opened }))
+        return
+      case 'taken':
+        return door.taken(worker)
       case 'told':
         return gathering.told(worker, message.id, message.answer)
       case 'policy':
@@ -82,7 +85,7 @@ export async function supervise(count: number): Promise<void> {
       const served = serving.delete(worker)
       began.delete(worker)
       gathering.ended(worker)
-      door.closed(worker)
+      door.remove(worker)
       if (stopping || (!served && worker.id === 1)) return
       quickly = performance.now() - started < STEADY_MS ? quickly + 1 : 1
       const pause = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** (quickly - 1))
@@ -110,7 +113,10 @@ export async function supervise(count: number): Promise<void> {
   const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
   for (const worker of workers()) if (!serving.has(worker)) worker.process.kill('SIGTERM')
   const last = setTimeout(() => forward('SIGKILL'), LAST_MS)
-  await door.close([...serving])
+  // Who waits for an answer makes no new connection meanwhile.
+  for (const worker of serving) send(worker, { kind: 'pause' })
+  await door.close()
+  for (const worker of serving) send(worker, { kind: 'stop' })
   await Promise.all(gone)
   clearTimeout(last)
 }

@@ -1,8 +1,12 @@
 import cluster from 'node:cluster'
+import type { Server } from 'node:http'
+import { Socket } from 'node:net'
+import { CommandFailure, EXIT } from '../failure.ts'
 import {
   type Beginning,
   type Gathered,
   isMessage,
+  type Opened,
   type Question,
   type RelayedOverride,
   type RelayedPolicy,
@@ -19,6 +23,11 @@ export interface WorkerGroup {
   readonly speaks: boolean
   /** What this worker must take in before it answers anybody. */
   begin(): Promise<Beginning>
+  /**
+   * Gives the server its part of the connections of one port for all workers, once it has joined; resolves with the port.
+   * @throws CommandFailure exit 1 where the port cannot be opened
+   */
+  listen(server: Server): Promise<number>
   /** Begins to answer what others ask; the primary then counts it as serving. */
   join(answers: Answers, take: Takes): void
   /** What every worker says; those that do not say it within a second are missing. */
@@ -27,10 +36,6 @@ export interface WorkerGroup {
   relay(policy: RelayedPolicy): void
   /** Hands a change of the overrides to all others. */
   relayOverride(change: RelayedOverride): void
-  /** Resolves when what the primary had on its way to this worker has arrived, connections above all. */
-  turn(): Promise<void>
-  /** Tells the primary that this worker takes no more connections. */
-  closed(): void
   /** Resolves when the primary wants this worker to stop. */
   stopped(): Promise<void>
 }
@@ -41,10 +46,9 @@ export interface Takes {
   /** The primary has ordered a policy that this worker handed on. */
   ordered(): void
   override(change: RelayedOverride): void
+  /** Answers wait from now on until the group is stopped. */
+  pause(): void
 }
-
-/** Milliseconds in which who was answered makes a new connection, where it makes one at once. */
-const TURN_MS = 50
 
 /** The group that this process is a worker of, or undefined where it is alone. */
 export function workerGroup(): WorkerGroup | undefined {
@@ -53,7 +57,6 @@ export function workerGroup(): WorkerGroup | undefined {
   const send = (message: ToPrimary): void => {
     if (process.connected) process.send?.(message)
   }
-  const turning = new Map<number, () => void>()
   let asked = 0
   let stop = (): void => {}
   const stopping = new Promise<void>((resolve) => {
@@ -63,27 +66,32 @@ export function workerGroup(): WorkerGroup | undefined {
     // A worker that takes the place of another has a number of its own.
     speaks: cluster.worker?.id === 1,
     begin() {
-      return new Promise((resolve) => {
-        const hear = (received: unknown): void => {
-          if (!isMessage(received) || received.kind !== 'begin') return
-          process.off('message', hear)
-          resolve(received as Extract<ToWorker, { kind: 'begin' }>)
-        }
-        process.on('message', hear)
-        send({ kind: 'beginning' })
+      const beginning = next('begin')
+      send({ kind: 'beginning' })
+      return beginning
+    },
+    async listen(server) {
+      const listening: Promise<Opened> = next('listening')
+      send({ kind: 'listen' })
+      const opened = await listening
+      if ('failed' in opened) throw new CommandFailure(EXIT.failed, opened.failed)
+      process.on('message', (received: unknown, connection: unknown) => {
+        if (!isMessage(received) || received.kind !== 'connection') return
+        send({ kind: 'taken' })
+        // Absent where the client is gone already.
+        if (connection instanceof Socket) receive(server, connection)
       })
+      // The server bounds the time of requests from then on.
+      server.emit('listening')
+      return opened.port
     },
     join(answers, take) {
       process.on('message', (received: unknown) => {
         if (!isMessage(received)) return
         const message = received as ToWorker
-        if (message.kind === 'begin') return
+        if (message.kind === 'begin' || message.kind === 'listening' || message.kind === 'connection') return
+        if (message.kind === 'pause') return take.pause()
         if (message.kind === 'stop') return stop()
-        if (message.kind === 'turned') {
-          turning.get(message.id)?.()
-          turning.delete(message.id)
-          return
-        }
         if (message.kind === 'policy') return take.policy(message.policy)
         if (message.kind === 'ordered') return take.ordered()
         if (message.kind === 'override') return take.override(message.change)
@@ -103,19 +111,27 @@ export function workerGroup(): WorkerGroup | undefined {
     },
     relay: (policy) => send({ kind: 'policy', policy }),
     relayOverride: (change) => send({ kind: 'override', change }),
-    async turn() {
-      // A client that another worker has just answered needs a moment to come back.
-      await new Promise((resolve) => setTimeout(resolve, TURN_MS))
-      asked += 1
-      const id = asked
-      await new Promise<void>((resolve) => {
-        turning.set(id, resolve)
-        send({ kind: 'turn', id })
-      })
-    },
-    closed: () => send({ kind: 'closed' }),
     stopped: () => stopping,
   }
+}
+
+/** The next message of that kind. */
+function next<K extends ToWorker['kind']>(kind: K): Promise<Extract<ToWorker, { kind: K }>> {
+  return new Promise((resolve) => {
+    const onMessage = (received: unknown): void => {
+      if (!isMessage(received) || received.kind !== kind) return
+      process.off('message', onMessage)
+      resolve(received as Extract<ToWorker, { kind: K }>)
+    }
+    process.on('message', onMessage)
+  })
+}
+
+/** As a server does with a connection that it accepted itself. */
+function receive(server: Server, connection: Socket): void {
+  connection.allowHalfOpen = true
+  connection.setNoDelay(true)
+  server.emit('connection', connection)
 }
 
 async function tell(
