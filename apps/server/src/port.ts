@@ -84,5 +84,6 @@ async function fillQueue(server: Server): Promise<void> {
 }
 
 function handleOf(owner: Server | Socket): Handle | null | undefined {
+  // oxlint-disable-next-line no-underscore-dangle -- what Node.js calls it
   return (owner as { _handle?: Handle | null })._handle
 }

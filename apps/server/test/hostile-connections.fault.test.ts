@@ -19,10 +19,10 @@ const POST = 'POST /v1/check HTTP/1.1\r\nHost: localhost\r\n'
 const DRIP_MS = 3_000
 
 /** What a client that means no good sends at once, and what it does when all are connected. */
-const KINDS: readonly { readonly name: string; readonly text: string; readonly then?: (socket: Socket) => void }[] = [
+const KINDS: readonly { readonly name: string; readonly text: string; readonly afterwards?: (socket: Socket) => void }[] = [
   { name: 'half-sent', text: `${POST}Content-Length: 900000\r\n\r\n{"path":"/` },
-  { name: 'aborted', text: `${POST}Content-Length: 50\r\n\r\n{"pat`, then: (socket) => socket.resetAndDestroy() },
-  { name: 'malformed', text: `${POST}Transfer-Encoding: chunked\r\n\r\n`, then: (socket) => socket.write('ZZ\r\n') },
+  { name: 'aborted', text: `${POST}Content-Length: 50\r\n\r\n{"pat`, afterwards: (socket) => socket.resetAndDestroy() },
+  { name: 'malformed', text: `${POST}Transfer-Encoding: chunked\r\n\r\n`, afterwards: (socket) => socket.write('ZZ\r\n') },
   { name: 'slow', text: 'GET /live' },
 ]
 const kindOf = (index: number): (typeof KINDS)[number] => KINDS[index % KINDS.length] as (typeof KINDS)[number]
@@ -107,7 +107,7 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
       const opened = performance.now()
       const during = await ramp()
       const stop = probing(service.url)
-      for (const [index, socket] of sockets.entries()) kindOf(index).then?.(socket)
+      for (const [index, socket] of sockets.entries()) kindOf(index).afterwards?.(socket)
       await expect.poll(descriptors, { timeout: 60_000, interval: 50 }).toBeLessThanOrEqual(before + 2)
       const back = performance.now() - opened
       const { asked, bad, longestMs } = await stop()
