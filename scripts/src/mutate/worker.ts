@@ -71,7 +71,7 @@ const vitest = await createVitest(
     setupFiles: [join(import.meta.dirname, 'reached.js')],
     exclude: [...without],
     reporters: [{ onTestCaseReady: ({ id }) => void process.send?.({ begins: id } satisfies Progress) }],
-    provide: { engines: { redis: urls.redis, postgres: urls.postgres, chromium: undefined } },
+    provide: { engines: { redis: urls.redis, postgres: urls.postgres, chromium: undefined }, draws: 'few' },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
