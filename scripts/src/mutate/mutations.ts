@@ -150,6 +150,8 @@ function isText(node: Node): boolean {
   return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node.value === 'string')
 }
 
+/** Nobody tells false from undefined who asks whether something is so; it becomes true instead. */
 function isNothing(node: Node): boolean {
+  if (node.type === 'Literal') return node.value === false
   return node.type === 'BlockStatement' || (node.type === 'Identifier' && node.name === 'undefined')
 }

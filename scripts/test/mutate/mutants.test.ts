@@ -29,6 +29,7 @@ describe('mutantsOf', () => {
     ['while (a) break', ['while (false) break', 'while (a) ;']],
     ['for (; a; ) continue', ['for (; false; ) continue', 'for (; a; ) ;']],
     ['function f() { return a }', ['function f() { return undefined }']],
+    ['function f() { return false }', ['function f() { return true }']],
     ['const a = b as number + c', ['const a = b as number - c']],
     ['const a = b! / c', ['const a = b! * c']],
   ])('%s', (source, expected) => {

@@ -47,6 +47,29 @@ describe('a caller who leaves a joint call', () => {
     expect([...said, ...waiting]).toEqual(['aborted unknown', 'allowed', 'aborted no', 'allowed'])
   })
 
+  it('X7: lets those go who waited for nobody but him', async () => {
+    const { ask, store, sent, answerAll } = bench()
+    const id = (key: string) => call(key).id
+    const running = store.reset([id('a')])
+    const leaving = new AbortController()
+    const left = store
+      .reset([id('a'), id('b')], { signal: leaving.signal })
+      .catch(({ kind, executed }: StoreFailure) => `${kind} ${executed}`)
+    const said = heard([ask('b')])
+    await settle()
+    expect(sent()).toEqual([['reset', 'a']])
+    leaving.abort()
+    await settle()
+    expect(await left).toBe('aborted no')
+    expect(sent()).toEqual([
+      ['reset', 'a'],
+      ['consume', 'b'],
+    ])
+    await answerAll()
+    await running
+    expect(said).toEqual(['allowed'])
+  })
+
   it('by his deadline, is told in time, and the others are answered', async () => {
     const { clock, ask, calls, answerAll } = bench()
     const said = heard([ask('a', { deadline: 10 }), ask('b', { deadline: 30 }), ask('c')])
