@@ -6,7 +6,19 @@ import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algori
 import { reduced } from './bucket-plan.ts'
 import { fromMicroTokens, MICRO } from './decimal.ts'
 import { type Align, budget, type FixedWindowPlan, freshEnd, rampTo } from './fixed-window-plan.ts'
-import { ABSENT, adopt, begun, BOTH, fitsLater, type FixedWindowState, freshAt, partAt, turnOf, wholeAt } from './window-turns.ts'
+import {
+  ABSENT,
+  adopt,
+  begun,
+  BOTH,
+  fitsLater,
+  type FixedWindowState,
+  freshAt,
+  partAt,
+  passesAfter,
+  turnOf,
+  wholeAt,
+} from './window-turns.ts'
 import { readWindow, refuseEndless, stepOf, type WindowOptions } from './window.ts'
 
 const ALIGNS: readonly Align[] = ['clock', 'first', 'key']
@@ -79,7 +91,7 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
     const base = part * plan.limit
     const start = end - window + part * plan.window
     const into = { remaining: 0, replenishAfter: 0, resetAfter: 0 }
-    return look(plan, start, end, window, turn, base, Math.max(0, count - base), now, phase, into)
+    return look(plan, state, start, end, window, turn, base, Math.max(0, count - base), now, phase, into)
   },
   expiresAt: (_plan: FixedWindowPlan, state: FixedWindowState): Micros => freshAt(state),
   envelope({ limit, window }: FixedWindowPlan) {
@@ -143,12 +155,12 @@ function decide(
     into.outcome = 'impossible'
     into.retryAfter = 0
     into.state = state
-    look(plan, start, end, window, turn, base, used, now, phase, into)
+    look(plan, state, start, end, window, turn, base, used, now, phase, into)
   } else if (cost > budget(plan, now - start) - used) {
     into.outcome = 'denied'
-    into.retryAfter = fitsAt(plan, start, end, window, turn, base, used, cost, phase) - now
+    into.retryAfter = fitsAt(plan, state, start, end, window, turn, base, used, cost, now, phase) - now
     into.state = state
-    look(plan, start, end, window, turn, base, used, now, phase, into)
+    look(plan, state, start, end, window, turn, base, used, now, phase, into)
   } else {
     const { next } = into
     next.end = end
@@ -158,7 +170,7 @@ function decide(
     into.outcome = 'allowed'
     into.retryAfter = 0
     into.state = next
-    look(plan, start, end, window, turn, base, used + cost, now, phase, into)
+    look(plan, next, start, end, window, next.turn, base, used + cost, now, phase, into)
   }
   return into
 }
@@ -189,6 +201,7 @@ function adjust(
 /** First instant at which a cost fits that does not fit now: in this window's ramp or its next parts, or after its end, in the next one's. */
 function fitsAt(
   plan: FixedWindowPlan,
+  state: FixedWindowState | undefined,
   start: Micros,
   end: Micros,
   window: Micros,
@@ -196,8 +209,10 @@ function fitsAt(
   base: MicroTokens,
   used: MicroTokens,
   cost: MicroTokens,
+  now: Micros,
   phase: number,
 ): Micros {
+  if (plan.ramp > 0 && state !== undefined && now >= state.end) return passesAfter(plan, state, now, cost, phase)
   if (cost <= plan.limit - used) return start + rampTo(plan, used + cost)
   if (turn < BOTH && plan.ramp === 0) return end
   return fitsLater(plan, end, window, turn, base, used, cost, phase)
@@ -205,6 +220,7 @@ function fitsAt(
 
 function look<V extends View>(
   plan: FixedWindowPlan,
+  state: FixedWindowState | undefined,
   start: Micros,
   end: Micros,
   window: Micros,
@@ -219,6 +235,7 @@ function look<V extends View>(
   const more = (remaining + 1) * MICRO
   into.remaining = remaining
   into.resetAfter = used === 0 ? 0 : (turn === ABSENT ? wholeAt(plan, end, window, base + used) : end) - now
-  into.replenishAfter = more > plan.limit ? into.resetAfter : fitsAt(plan, start, end, window, turn, base, used, more, phase) - now
+  into.replenishAfter =
+    more > plan.limit ? into.resetAfter : fitsAt(plan, state, start, end, window, turn, base, used, more, now, phase) - now
   return into
 }

@@ -211,7 +211,11 @@ function fitsAt(
   const { quantum, quanta } = window === plan.window ? plan : roughly(window)
   const now = mostLeft(previous, limit - current - cost, quanta)
   if (now >= 1) return end - now * quantum
-  if (window > plan.window && absent === 0) return end + window - mostLeft(current, limit - cost, quanta) * quantum
+  if (window > plan.window && absent === 0) {
+    const next = mostLeft(current, limit - cost, quanta)
+    // The parts of a window that is not the plan's own may leave some of it over, at its start.
+    return next === quanta ? end : end + window - next * quantum
+  }
   const then = mostLeft(current, limit - cost, plan.quanta)
   return end + plan.window - then * plan.quantum
 }

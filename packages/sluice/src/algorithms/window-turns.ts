@@ -96,9 +96,25 @@ export function fitsLater(
     const next = Math.max(base / limit + 1, Math.ceil((count + cost - limit) / limit))
     if (next <= lastPart(plan, window)) return end - window + next * plan.window + rampTo(plan, Math.max(0, count - next * limit) + cost)
   }
-  if (plan.ramp === 0 || cost <= MICRO) return end
-  const next = begun(plan, { end, count, window, turn }, end, phase)
-  return Math.max(end, next.end - next.window + rampTo(plan, cost))
+  return plan.ramp === 0 ? end : passesAfter(plan, { end, count, window, turn }, end, cost, phase)
+}
+
+/**
+ * First instant from `from` on, which lies after this window, at which a cost passes that a ramp may hold back. A denial writes no new window,
+ * so each instant has the one that would begin then: after `freshAt` that is the plan's own, and may be well into its ramp.
+ */
+export function passesAfter(plan: FixedWindowPlan, before: FixedWindowState, from: Micros, cost: MicroTokens, phase: number): Micros {
+  if (cost <= MICRO) return from
+  const gone = freshAt(before)
+  let at = from
+  for (;;) {
+    const { end, window, turn } = begun(plan, before, at, phase)
+    const part = turn === ABSENT ? partAt(plan, end, window, at) : 0
+    const fits = Math.max(at, end - window + part * plan.window + rampTo(plan, cost))
+    const until = Math.min(end, freshEnd(plan, at, phase), at < gone ? gone : Infinity)
+    if (fits < until) return fits
+    at = until
+  }
 }
 
 /** When a plan that has the window in parts has its whole limit again. */
