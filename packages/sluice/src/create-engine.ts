@@ -1,6 +1,6 @@
 import { buildEngine, type Engine } from './engine/engine.ts'
 import type { Pseudonym } from './engine/loaded.ts'
-import { refuseUnknown } from './errors/options.ts'
+import { ANY, checkOptions, CLOCK, type Form, FUNCTION, OBJECT, OBSERVERS, requireForm, STORE } from './errors/options.ts'
 import type { Claims, RequestFacts } from './identity/request.ts'
 import { readTrustedProxies, type TrustedProxies } from './identity/trusted-proxies.ts'
 import type { Observer } from './observe/events.ts'
@@ -35,7 +35,18 @@ export interface EngineOptions {
   readonly random?: Random
 }
 
-const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observers', 'local', 'pseudonym', 'keyNames', 'random']
+const FORMS: Readonly<Record<string, Form>> = {
+  policy: OBJECT,
+  store: STORE,
+  clock: CLOCK,
+  claims: FUNCTION,
+  trustedProxies: ANY,
+  observers: OBSERVERS,
+  local: STORE,
+  pseudonym: FUNCTION,
+  keyNames: FUNCTION,
+  random: FUNCTION,
+}
 
 /**
  * A policy at work over one store; where the store fails, each group of rules becomes what the policy says.
@@ -44,7 +55,8 @@ const KNOWN = ['policy', 'store', 'clock', 'claims', 'trustedProxies', 'observer
  * the store does not decide; INVALID_ADDRESS for a wrong proxy
  */
 export function createEngine(options: EngineOptions): Engine {
-  refuseUnknown('createEngine', options, KNOWN)
+  checkOptions('createEngine', options, FORMS)
+  requireForm('createEngine', 'store', options.store, STORE)
   const { policy, store, clock = systemTime, observers = [], claims, pseudonym, random = systemRandom } = options
   const names = options.keyNames ?? keyNames()
   const stand = standIn('createEngine', store, clock)

@@ -1,6 +1,6 @@
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { LimiterError } from './errors/limiter-error.ts'
-import { refuseUnknown, validDeadline } from './errors/options.ts'
+import { checkOptions, CLOCK, type Form, MILLISECONDS, OBJECT, OBSERVERS, oneOf, STORE, TEXT } from './errors/options.ts'
 import { buildLimiter, type Limiter } from './limiter/limiter.ts'
 import type { Observer } from './observe/events.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
@@ -50,18 +50,20 @@ export function createLimiter(options: LimiterOptions): Limiter {
   })
 }
 
-const KNOWN = ['name', 'limit', 'limits', 'store', 'clock', 'deadlineMs', 'onStoreFailure', 'observers']
-const POLICIES: readonly unknown[] = ['allow', 'deny', 'local']
+const FORMS: Readonly<Record<string, Form>> = {
+  name: TEXT,
+  limit: OBJECT,
+  limits: OBJECT,
+  store: STORE,
+  clock: CLOCK,
+  deadlineMs: MILLISECONDS,
+  onStoreFailure: oneOf('allow', 'deny', 'local'),
+  observers: OBSERVERS,
+}
 
 function check(options: LimiterOptions): void {
-  refuseUnknown('createLimiter', options, KNOWN)
+  checkOptions('createLimiter', options, FORMS)
   if ((options.limit === undefined) === (options.limits === undefined)) {
     throw new LimiterError('INVALID_OPTIONS', 'createLimiter: give either limit or limits, and not both')
-  }
-  const { deadlineMs = 50, onStoreFailure = 'deny' } = options
-  validDeadline('createLimiter', deadlineMs)
-  if (!POLICIES.includes(onStoreFailure)) {
-    const shown = JSON.stringify(onStoreFailure)
-    throw new LimiterError('INVALID_OPTIONS', `createLimiter: onStoreFailure is ${shown}, expected allow, deny or local`)
   }
 }

@@ -1,8 +1,7 @@
 import { tokenBucket } from './algorithms/token-bucket.ts'
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { microCost } from './algorithms/decimal.ts'
-import { LimiterError } from './errors/limiter-error.ts'
-import { refuseUnknown, validDeadline } from './errors/options.ts'
+import { checkOptions, type Form, MILLISECONDS, oneOf } from './errors/options.ts'
 import { validKey } from './keys/encode.ts'
 import { toSeconds } from './time/micros.ts'
 import { systemTime } from './time/system.ts'
@@ -30,6 +29,7 @@ export interface DistributedRateLimiterOptions {
   readonly deadlineMs?: number
 }
 
+const FORMS: Readonly<Record<string, Form>> = { failurePolicy: oneOf('closed', 'open'), deadlineMs: MILLISECONDS }
 /** Its keys are the prefix and the identifier alone. */
 const BARE: Scope = { text: '' }
 /** Limits remembered by (capacity, refillRate); beyond it the oldest is computed again. */
@@ -49,15 +49,9 @@ export class DistributedRateLimiter {
   readonly #deadlineMs: number
 
   constructor(redis: IoredisLike, options: DistributedRateLimiterOptions = {}) {
-    refuseUnknown('DistributedRateLimiter', options, ['failurePolicy', 'deadlineMs'])
+    checkOptions('DistributedRateLimiter', options, FORMS)
     const { failurePolicy = 'closed', deadlineMs = 50 } = options
-    if (failurePolicy !== 'closed' && failurePolicy !== 'open') {
-      throw new LimiterError(
-        'INVALID_OPTIONS',
-        `DistributedRateLimiter: failurePolicy is ${JSON.stringify(failurePolicy)}, expected closed or open`,
-      )
-    }
-    this.#deadlineMs = validDeadline('DistributedRateLimiter', deadlineMs)
+    this.#deadlineMs = deadlineMs
     const store = redisStore({ client: ioredis(redis), prefix: 'rl:' })
     this.#store = resilient(store, { deadlineMs: this.#deadlineMs })
     this.#open = failurePolicy === 'open'

@@ -1,7 +1,7 @@
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { createLimiter } from './create-limiter.ts'
 import { LimiterError } from './errors/limiter-error.ts'
-import { refuseUnknown, shown } from './errors/options.ts'
+import { checkOptions, CLOCK, COUNT, type Form, shown, SIGNAL } from './errors/options.ts'
 import type { Limiter } from './limiter/limiter.ts'
 import { type Throttled, throttledFunction, throttledIterable } from './pacing/throttle.ts'
 import { createTurns, type Turns, type TurnsOptions } from './pacing/turns.ts'
@@ -44,8 +44,15 @@ function refused(where: string, why: string): LimiterError {
   return new LimiterError('INVALID_OPTIONS', `${where}: ${why}`)
 }
 
+const FORMS: Readonly<Record<string, Form>> = {
+  key: [(value) => typeof value === 'string' && value !== '', 'a non-empty text'],
+  maxWaiting: COUNT,
+  signal: SIGNAL,
+  clock: CLOCK,
+}
+
 function turnsOf(where: string, limit: AnyLimit | Limiter, options: PacingOptions): Turns {
-  refuseUnknown(where, options, ['key', 'maxWaiting', 'signal', 'clock'])
+  checkOptions(where, options, FORMS)
   const { clock = systemTime } = options
   if (typeof limit !== 'object' || limit === null || !('check' in limit || 'algorithm' in limit))
     throw refused(where, `limit is ${shown(limit)}, expected a limit, such as tokenBucket({ rate: '10/s', burst: 1 }), or a limiter`)

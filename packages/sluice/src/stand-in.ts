@@ -1,4 +1,4 @@
-import { LimiterError } from './errors/limiter-error.ts'
+import { requireForm, STORE } from './errors/options.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import type { Store } from './stores/store.ts'
 import type { Time } from './time/time.ts'
@@ -9,7 +9,6 @@ import type { Time } from './time/time.ts'
  * @throws LimiterError INVALID_OPTIONS for what is no store
  */
 export function standIn(where: string, store: Store, clock: Time): Store {
-  if (typeof store?.consume !== 'function' || typeof store.capabilities !== 'object')
-    throw new LimiterError('INVALID_OPTIONS', `${where}: store is missing or no store; memoryStore() is one`)
+  requireForm(where, 'store', store, STORE)
   return store.capabilities.sync ? store : memoryStore({ clock })
 }

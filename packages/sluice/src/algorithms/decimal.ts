@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 
 /** One token in the unit kernels count in: costs, rates and bursts have at most six decimals. */
 export const MICRO = 1_000_000
@@ -35,8 +36,7 @@ export function fromMicroTokens(micro: number): number {
 export function microCost(cost: unknown): number {
   const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
   if (micro !== undefined && micro > 0) return micro
-  const shown = typeof cost === 'string' ? JSON.stringify(cost) : String(cost)
-  throw new LimiterError('INVALID_COST', `cost is ${shown}, expected a number above 0 with at most six decimals${hint(cost)}`)
+  throw new LimiterError('INVALID_COST', `cost is ${shown(cost)}, expected a number above 0 with at most six decimals${hint(cost)}`)
 }
 
 /** What helps with a number that is none here. */

@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 import type { Request } from '../identity/request.ts'
 import type { Policy } from '../policy/policy.ts'
 import { type Match, type Rule, truthOf } from '../policy/rule.ts'
@@ -41,7 +42,7 @@ export function* indexByName({ rules }: Policy): Sliced<FindByKey> {
   return (name) => {
     const found = name === undefined ? asking : named.get(name)
     if (found !== undefined) return found
-    throw new LimiterError('UNKNOWN_RULE', `limit is ${JSON.stringify(name)}, expected one of ${rules.map((rule) => rule.name).join(', ')}`)
+    throw new LimiterError('UNKNOWN_RULE', `limit is ${shown(name)}, expected one of ${rules.map((rule) => rule.name).join(', ')}`)
   }
 }
 

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
+import { checkOptions, type Form, FUNCTION, LIST, OBJECT, requireForm, shown, TEXT } from '../errors/options.ts'
 import { headerLines } from '../identity/header-lines.ts'
 import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
@@ -93,6 +94,7 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
 /** Milliseconds that `prepare` holds the thread at a time. */
 const SLICE_MS = 2
 
+const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }
 const QUESTION: OptionNames = { key: true, limit: true, cost: true }
 
 /** The facts of a request in one spelling, and what it costs where the caller said so. */
@@ -116,12 +118,13 @@ export function buildEngine(parts: EngineParts): Engine {
   const opened = (): void => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
   }
-  const readFacts = (at: Loaded, facts: RequestFacts, claims: Claims | undefined): Read => {
+  const readFacts = (at: Loaded, facts: RequestFacts, claims: Claims | null | undefined): Read => {
     const cost = facts.cost === undefined ? undefined : microCost(facts.cost)
     return { request: readRequest(facts, claims, at.trust), cost }
   }
   const requestOf = async (facts: RequestFacts): Promise<Read & { at: Loaded }> => {
     opened()
+    requireForm('engine', 'facts', facts, OBJECT)
     const claims = await claimsOf(parts.claims, facts)
     const at = loaded
     const { request, cost } = readFacts(at, facts, claims)
@@ -129,9 +132,9 @@ export function buildEngine(parts: EngineParts): Engine {
   }
   const byFacts = (at: Loaded, { request, cost }: Read): Prepared => ({ request, ...chargingOf(at, request, cost, present) })
   const byKey = (at: Loaded, question: KeyQuestion): Prepared => {
+    requireOptions('engine', question, QUESTION)
     const { key, limit, cost } = question
     validKey('engine', key)
-    requireOptions('engine', question, QUESTION)
     const charged = cost === undefined ? undefined : microCost(cost)
     return { request: NOBODY, ...chargingOfKey(at, key, limit, charged, present) }
   }
@@ -186,7 +189,7 @@ export function buildEngine(parts: EngineParts): Engine {
     },
     async decide(facts, patience) {
       const read = await requestOf(facts)
-      return only(await decided(read.at, [byFacts(read.at, read)], () => facts.route, patience))
+      return only(await decided(read.at, [byFacts(read.at, read)], () => facts.route ?? undefined, patience))
     },
     async decideKey(question, patience) {
       opened()
@@ -195,9 +198,9 @@ export function buildEngine(parts: EngineParts): Engine {
     },
     async decideMany(questions, patience) {
       opened()
-      const claims = await Promise.all(
-        questions.map(async (question) => ('key' in question ? undefined : claimsOf(parts.claims, question))),
-      )
+      requireForm('engine', 'questions', questions, LIST)
+      questions.forEach((question, index) => requireForm('engine', `question ${index}`, question, OBJECT))
+      const claims = await Promise.all(questions.map((question) => claimsOf(parts.claims, question)))
       const at = loaded
       const prepared = questions.map((question, index) =>
         named(index, () =>
@@ -217,7 +220,9 @@ export function buildEngine(parts: EngineParts): Engine {
     reload(policy) {
       loaded = finish(load(policy, parts))
     },
-    async prepare(policy, { pseudonym = parts.pseudonym } = {}) {
+    async prepare(policy, options = {}) {
+      checkOptions('engine', options, PREPARE)
+      const { pseudonym = parts.pseudonym } = options
       const ready = await inSlices(load(policy, { ...parts, pseudonym }), clock, SLICE_MS)
       return () => void (loaded = ready)
     },
@@ -225,7 +230,7 @@ export function buildEngine(parts: EngineParts): Engine {
       const override = overrideFrom(fields, loaded.policy.rules)
       const now = clock.now()
       if (override.until !== undefined && override.until <= now)
-        throw new LimiterError('INVALID_OPTIONS', `override.until is ${JSON.stringify(fields.until)}: expected an instant to come`)
+        throw new LimiterError('INVALID_OPTIONS', `override.until is ${shown(fields.until)}: expected an instant to come`)
       live.set(override, now)
       return override
     },
@@ -233,8 +238,11 @@ export function buildEngine(parts: EngineParts): Engine {
       const now = clock.now()
       return live.list(now)
     },
-    withdraw({ rule, values }) {
-      return live.remove(rule, values)
+    withdraw(override) {
+      requireForm('engine', 'override', override, OBJECT)
+      requireForm('withdraw', 'rule', override.rule, TEXT)
+      requireForm('withdraw', 'values', override.values, LIST)
+      return live.remove(override.rule, override.values)
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -244,10 +252,14 @@ export function buildEngine(parts: EngineParts): Engine {
 /** What cannot be verified is not believed, whatever went wrong. */
 async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | KeyQuestion): Promise<Claims | undefined> {
   if ('key' in facts) return undefined
-  if (facts.claims !== undefined) return facts.claims
+  if (facts.claims !== undefined && facts.claims !== null) return facts.claims
   try {
     // Of two tokens the upstream may read the other one.
-    if (claims === undefined || headerLines(facts, 'authorization').length > 1) return undefined
+    if (
+      claims === undefined ||
+      headerLines({ headers: facts.headers, rawHeaders: facts.rawHeaders ?? undefined }, 'authorization').length > 1
+    )
+      return undefined
     return await claims(facts)
   } catch {
     return undefined
@@ -255,7 +267,7 @@ async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | Key
 }
 
 function routeOf(question: RequestFacts | KeyQuestion | undefined): string | undefined {
-  return question === undefined || 'key' in question ? undefined : question.route
+  return question === undefined || 'key' in question ? undefined : (question.route ?? undefined)
 }
 
 function only<T>(one: readonly T[]): T {

@@ -1,8 +1,10 @@
 import { MICRO } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 import { canonicalValue } from '../identity/canonical.ts'
 import { stateName, validKey } from '../keys/encode.ts'
 import type { Patience } from '../limiter/ask.ts'
+import { type OptionNames, requireOptions } from '../limiter/call-options.ts'
 import { viewOf } from '../limiter/decide.ts'
 import type { LimitView } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -89,6 +91,8 @@ export function keyVerbs(store: Store, present: () => Keyed, timing: (patience?:
   }
 }
 
+const TARGET: OptionNames = { key: true, limit: true }
+
 interface KeyCharge extends Charge {
   readonly source: string
 }
@@ -105,7 +109,9 @@ function chargesOf({ policy: { rules }, terms }: Keyed, target: KeyTarget): KeyC
  * The rules a target means.
  * @throws LimiterError INVALID_KEY, UNKNOWN_RULE for a rule that is not there, or INVALID_OPTIONS for one that has no key
  */
-export function keyedRules(rules: readonly Rule[], { key, limit }: KeyTarget): readonly Rule[] {
+export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly Rule[] {
+  requireOptions('engine', target, TARGET)
+  const { key, limit } = target
   validKey('engine', key)
   const keyed = rules.filter((rule) => rule.key.length > 0)
   const chosen = limit === undefined ? keyed.filter(({ mode }) => mode !== 'off') : keyed.filter(({ name }) => name === limit)
@@ -113,7 +119,7 @@ export function keyedRules(rules: readonly Rule[], { key, limit }: KeyTarget): r
   const known = keyed.map(({ name }) => name).join(', ')
   throw new LimiterError(
     rules.some(({ name }) => name === limit) ? 'INVALID_OPTIONS' : 'UNKNOWN_RULE',
-    `limit is ${JSON.stringify(limit)}, expected a rule with a key${known === '' ? '; there is none' : `: ${known}`}`,
+    `limit is ${shown(limit)}, expected a rule with a key${known === '' ? '; there is none' : `: ${known}`}`,
   )
 }
 

@@ -16,7 +16,7 @@ function isPlain(value: unknown): boolean {
 
 function textOf(value: unknown): string {
   try {
-    return JSON.stringify(value)
+    return JSON.stringify(value) ?? 'an object'
   } catch {
     return 'an object'
   }
@@ -39,14 +39,67 @@ export function refuseUnknown(where: string, options: object, known: readonly st
   if (unknown !== undefined) throw new LimiterError('INVALID_OPTIONS', `${where}: unknown option ${unknown}; known are ${known.join(', ')}`)
 }
 
+/** What an option must be: its test, and how a message says it. */
+export type Form = readonly [allows: (value: unknown) => boolean, expected: string]
+
+function has(value: unknown, ...methods: readonly string[]): boolean {
+  const object = value as Record<string, unknown> | null | undefined
+  return object !== null && object !== undefined && methods.every((method) => typeof object[method] === 'function')
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What a reader of its own checks. */
+export const ANY: Form = [() => true, '']
+export const TEXT: Form = [(value) => typeof value === 'string', 'a text']
+export const FLAG: Form = [(value) => typeof value === 'boolean', 'true or false']
+export const FUNCTION: Form = [(value) => typeof value === 'function', 'a function']
+export const OBJECT: Form = [isObject, 'an object']
+export const COUNT: Form = [(value) => Number.isSafeInteger(value) && (value as number) > 0, 'a whole number above 0']
+export const LIST: Form = [(value) => Array.isArray(value), 'a list']
+export const TEXTS: Form = [(value) => Array.isArray(value) && value.every((one) => typeof one === 'string'), 'a list of texts']
+export const OBSERVERS: Form = [(value) => Array.isArray(value) && value.every(isObject), 'a list of observers']
+export const CLOCK: Form = [(value) => has(value, 'now', 'monotonic', 'after'), 'a clock with now, monotonic and after']
+export const SIGNAL: Form = [(value) => has(value, 'addEventListener'), 'an AbortSignal']
+export const STORE: Form = [
+  (value) => has(value, 'consume') && isObject((value as { readonly capabilities?: unknown }).capabilities),
+  'a store, such as memoryStore()',
+]
+export const DECISION: Form = [
+  (value) => typeof (value as { readonly outcome?: unknown } | null | undefined)?.outcome === 'string',
+  'a decision of a limiter or an engine',
+]
 /** A minute: nobody waits longer for a decision. */
-const LONGEST_DEADLINE_MS = 60_000
+export const MILLISECONDS: Form = [
+  (value) => typeof value === 'number' && value > 0 && value <= 60_000,
+  'a number of milliseconds above 0 and at most 60000',
+]
+
+/** A number from `least` to `most`. */
+export function within(least: number, most: number): Form {
+  return [(value) => typeof value === 'number' && value >= least && value <= most, `${least} to ${most}`]
+}
+
+export function oneOf(...allowed: readonly unknown[]): Form {
+  return [(value) => allowed.includes(value), allowed.join(', ').replace(/, (?=[^,]*$)/, ' or ')]
+}
 
 /**
- * Milliseconds a store may take. A deadline that is no number would never pass.
- * @throws LimiterError INVALID_OPTIONS
+ * A value that must be there. Numbers in text are not numbers: `now + '50'` would be a deadline that has always passed.
+ * @throws LimiterError INVALID_OPTIONS naming the place, the value and what is allowed
  */
-export function validDeadline(where: string, ms: number): number {
-  if (ms > 0 && ms <= LONGEST_DEADLINE_MS) return ms
-  throw new LimiterError('INVALID_OPTIONS', `${where}: deadlineMs is ${String(ms)}, expected above 0 and at most ${LONGEST_DEADLINE_MS}`)
+export function requireForm(where: string, name: string, value: unknown, [allows, expected]: Form): void {
+  if (!allows(value)) throw new LimiterError('INVALID_OPTIONS', `${where}: ${name} is ${shown(value)}, expected ${expected}`)
+}
+
+/**
+ * Options by a table of their forms; those that are undefined are absent.
+ * @throws LimiterError INVALID_OPTIONS for an unknown option or a wrong value, naming what is allowed
+ */
+export function checkOptions(where: string, options: object, forms: Readonly<Record<string, Form>>): void {
+  refuseUnknown(where, options, Object.keys(forms))
+  for (const [name, form] of Object.entries(forms)) {
+    const value = (options as Record<string, unknown>)[name]
+    if (value !== undefined) requireForm(where, name, value, form)
+  }
 }

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown } from '../errors/options.ts'
+import { refuseUnknown, shown } from '../errors/options.ts'
 import type { RequestFacts } from '../identity/request.ts'
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
@@ -42,15 +42,17 @@ export function checkOptions<Request>(options: GateOptions<Request>, peers: Peer
   refuseUnknown('rateLimit', options, peers === 'socket' ? KNOWN : [...KNOWN, 'address'])
   const { limiter, engine, cost } = options
   if ((limiter === undefined) === (engine === undefined)) throw refused('give either limiter or engine')
-  if (limiter !== undefined && typeof limiter.check !== 'function') throw refused('limiter is none; createLimiter makes one')
-  if (engine !== undefined && typeof engine.decide !== 'function') throw refused('engine is none; createEngine makes one')
+  if (limiter !== undefined && typeof (limiter as Limiter | null)?.check !== 'function')
+    throw refused(`limiter is ${shown(limiter)}, expected what createLimiter gave`)
+  if (engine !== undefined && typeof (engine as Decider | null)?.decide !== 'function')
+    throw refused(`engine is ${shown(engine)}, expected what createEngine gave`)
   const all = options as Readonly<Record<string, unknown>>
   for (const name of FUNCTIONS) {
     const given = all[name]
-    if (given !== undefined && typeof given !== 'function') throw refused(`${name} is ${JSON.stringify(given)}, expected a function`)
+    if (given !== undefined && typeof given !== 'function') throw refused(`${name} is ${shown(given)}, expected a function`)
   }
   if (cost !== undefined && typeof cost !== 'function' && !(typeof cost === 'number' && cost > 0 && cost < Infinity))
-    throw new LimiterError('INVALID_COST', `rateLimit: cost is ${String(cost)}, expected a number above 0 or a function`)
+    throw new LimiterError('INVALID_COST', `rateLimit: cost is ${shown(cost)}, expected a number above 0 or a function`)
   if (peers === 'option' && all['address'] === undefined && options.key === undefined)
     throw refused("a request has no address here; give address, the platform's, or for a limiter key")
   if (engine === undefined) return

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
+import { type Form, requireForm } from '../errors/options.ts'
 import type { Headers } from '../identity/client-address.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { addressKeys } from './address-key.ts'
@@ -42,11 +43,17 @@ export interface Gate<Request> {
   tell(sink: HeaderSink, passage: Passage): void
 }
 
+const READER: Form = [
+  (value) =>
+    ['method', 'target', 'headers'].every((name) => typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function'),
+  'an object with the functions method, target and headers',
+]
 const SKIPPED: Passage = { identity: '' }
 
 /** @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine */
 export function createGate<Request>(options: GateOptions<Request>, reader: RequestReader<Request>, peers: Peers = 'socket'): Gate<Request> {
   checkOptions(options, peers)
+  requireForm('createGate', 'reader', reader, READER)
   const { limiter, skip } = options
   const ask = limiter === undefined ? byEngine(options.engine as Decider, options, reader) : byLimiter(limiter, options, reader)
   const writer = writerOf(options)
@@ -82,7 +89,7 @@ function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, read
 
 function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, reader: RequestReader<Request>): Ask<Request> {
   const { key: keyOf, cost } = options
-  const addressKey = addressKeys(options.trustedProxies ?? [])
+  const addressKey = addressKeys(options.trustedProxies === undefined ? [] : options.trustedProxies)
   const check = checkOf(limiter)
   const refuse = refusals()
   const passage = (request: Request, key: string, decision: Decision): Passage => {
@@ -126,7 +133,7 @@ function pathOf(target: string): string {
 
 /** The writer of the option or, where there is none, of the policy the engine has just now. */
 function writerOf<Request>({ headers, engine }: GateOptions<Request>): () => HeaderWriter {
-  let written = headers ?? engine?.headers
+  let written = headers === undefined ? engine?.headers : headers
   let writer = headerWriter(written)
   if (headers !== undefined || engine === undefined) return () => writer
   return () => {

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import { jitteredSeconds } from '../decision/jitter.ts'
+import { DECISION, requireForm, TEXT } from '../errors/options.ts'
 import { headerChoice, type HeaderOptions } from '../policy/header-choice.ts'
 import { asRefused, refusalFields } from './refusal.ts'
 import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
@@ -46,8 +47,10 @@ const DEFAULT: HeaderOptions = {}
 /** By the object that chose: a service asks with the one of its policy each time. */
 const writers = new WeakMap<HeaderOptions, HeaderWriter>()
 
-/** The same as a list, for an answer that has no headers yet. */
+/** The same as a list, for an answer that has no headers yet. @throws LimiterError INVALID_OPTIONS */
 export function headersOf(decision: Decision, identity: string, options: HeaderOptions = DEFAULT): HeaderList {
+  requireForm('headersOf', 'decision', decision, DECISION)
+  requireForm('headersOf', 'identity', identity, TEXT)
   const list: [string, string][] = []
   const write = writers.get(options) ?? headerWriter(options)
   writers.set(options, write)

@@ -1,5 +1,7 @@
 import type { Decision, Reason } from '../decision/decision.ts'
 
+import { DECISION, requireForm, TEXTS } from '../errors/options.ts'
+
 /** A problem body (RFC 9457) with the draft's problem types; it names limits, never keys. */
 export interface Problem {
   readonly type: string
@@ -20,9 +22,12 @@ export type Refusal = Exclude<Decision, { allowed: true }>
 /**
  * What a refused client is told: 429 for a used-up quota, a block, or a cost that can never pass; 503 where the limiter itself
  * could not answer, which is nothing the client did.
+ * @throws LimiterError INVALID_OPTIONS
  * @param violated names of the limits that refused; default the one the decision names
  */
-export function problemOf(decision: Refusal, violated: readonly string[] = violatedBy(decision)): Problem {
+export function problemOf(decision: Refusal, violated?: readonly string[]): Problem {
+  requireForm('problemOf', 'decision', decision, DECISION)
+  if (violated !== undefined) requireForm('problemOf', 'violated', violated, TEXTS)
   if (decision.outcome === 'undecided') {
     return {
       type: `${TYPES}temporary-reduced-capacity`,
@@ -35,7 +40,7 @@ export function problemOf(decision: Refusal, violated: readonly string[] = viola
   const kind = ABNORMAL.has(reason)
     ? { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
     : { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
-  return { ...kind, status: 429, detail: detailOf(decision), reason, 'violated-policies': violated }
+  return { ...kind, status: 429, detail: detailOf(decision), reason, 'violated-policies': violated ?? violatedBy(decision) }
 }
 
 const ABNORMAL: ReadonlySet<Reason> = new Set<Reason>(['blocked', 'loop'])

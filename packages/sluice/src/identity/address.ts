@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 
 /** An IP address as 16-bit words: two for IPv4, eight for IPv6. IPv4 in IPv6 clothes (`::ffff:0:0/96`) is IPv4. */
 export type Address = readonly number[]
@@ -49,20 +50,21 @@ export function maskAddress(address: Address, prefix: number): Address {
 /**
  * What a key says for an address: one text per prefix (`2001:db8:1:2::/64`), the address alone where the prefix is its whole
  * length. Whoever holds a /64 has 2^64 addresses, so IPv6 is counted by prefix.
- * @throws LimiterError INVALID_ADDRESS for what is no address, or a prefix that does not fit it
+ * @throws LimiterError INVALID_ADDRESS for what is no address, or a prefix of either kind that does not fit it
  */
 export function groupAddress(address: string, v4Prefix: number = 32, v6Prefix: number = 64): string {
-  const parsed = parseAddress(address)
-  if (parsed === undefined) throw new LimiterError('INVALID_ADDRESS', `${JSON.stringify(address)} is not an IP address`)
+  const parsed = typeof address === 'string' ? parseAddress(address) : undefined
+  if (parsed === undefined) throw new LimiterError('INVALID_ADDRESS', `${shown(address)} is not an IP address`)
+  requirePrefix('IPv4', v4Prefix, 32)
+  requirePrefix('IPv6', v6Prefix, 128)
   const bits = parsed.length * 16
   const prefix = bits === 32 ? v4Prefix : v6Prefix
-  if (!Number.isInteger(prefix) || prefix < 1 || prefix > bits) {
-    throw new LimiterError(
-      'INVALID_ADDRESS',
-      `prefix of ${formatAddress(parsed)} is ${String(prefix)}, expected a whole number from 1 to ${bits}`,
-    )
-  }
   return prefix === bits ? formatAddress(parsed) : `${formatAddress(maskAddress(parsed, prefix))}/${prefix}`
+}
+
+function requirePrefix(of: string, prefix: number, bits: number): void {
+  if (!Number.isInteger(prefix) || prefix < 1 || prefix > bits)
+    throw new LimiterError('INVALID_ADDRESS', `prefix of ${of} is ${shown(prefix)}, expected a whole number from 1 to ${bits}`)
 }
 
 function parseV4(text: string): Address | undefined {

@@ -1,3 +1,4 @@
+import { type Form, OBJECT, requireForm } from '../errors/options.ts'
 import { formatAddress } from './address.ts'
 import { hopsOf, parseZoned } from './forwarding.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
@@ -5,13 +6,21 @@ import type { TrustedProxies } from './trusted-proxies.ts'
 /** Header fields by lower-case name; a repeated one as a list or joined by commas. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
+const PEER: Form = [(value) => value === undefined || value === null || typeof value === 'string', 'the text of an address, or nothing']
+const TRUST: Form = [(value) => typeof (value as TrustedProxies | null | undefined)?.trusts === 'function', 'what trustProxies gave']
+
 /**
  * The client's address in its one spelling, or undefined where there is none (a socket of the file system, or gone). It is the
  * peer, unless the peer is trusted; then the header is walked from the right, and the first hop that is not trusted is the
  * client. A hop that cannot be read ends the walk at the nearest hop to its right: coarse, and never the client's choice.
+ * @param peer null counts as absent
+ * @throws LimiterError INVALID_OPTIONS for arguments of another kind
  */
-export function clientAddress(peer: string | undefined, headers: Headers, trust: TrustedProxies): string | undefined {
-  const start = peer === undefined ? undefined : parseZoned(peer)
+export function clientAddress(peer: string | null | undefined, headers: Headers, trust: TrustedProxies): string | undefined {
+  requireForm('clientAddress', 'peer', peer, PEER)
+  requireForm('clientAddress', 'headers', headers, OBJECT)
+  requireForm('clientAddress', 'trust', trust, TRUST)
+  const start = typeof peer === 'string' ? parseZoned(peer) : undefined
   if (start === undefined) return undefined
   let client = start
   const header = headerText(headers, trust.source)
@@ -25,9 +34,11 @@ export function clientAddress(peer: string | undefined, headers: Headers, trust:
   return formatAddress(client)
 }
 
-/** Whether the peer itself is a trusted proxy: what it says in other headers may then be believed as well. */
-export function isTrustedPeer(peer: string | undefined, trust: TrustedProxies): boolean {
-  const address = peer === undefined ? undefined : parseZoned(peer)
+/** Whether the peer itself is a trusted proxy: what it says in other headers may then be believed as well. @throws LimiterError INVALID_OPTIONS */
+export function isTrustedPeer(peer: string | null | undefined, trust: TrustedProxies): boolean {
+  requireForm('isTrustedPeer', 'peer', peer, PEER)
+  requireForm('isTrustedPeer', 'trust', trust, TRUST)
+  const address = typeof peer === 'string' ? parseZoned(peer) : undefined
   return address !== undefined && trust.trusts(address)
 }
 

@@ -1,9 +1,13 @@
+import { requireForm, TEXT } from '../errors/options.ts'
+
 /**
  * The path of a request target in one spelling, so that no other spelling of it escapes a rule: query and fragment dropped,
  * absolute form reduced to its path, unreserved characters decoded, others encoded in upper case, `\` read as `/`, repeated
  * slashes collapsed, dot segments resolved, a trailing slash removed. Letters keep their case. Idempotent; never fails.
+ * @throws LimiterError INVALID_OPTIONS for what is not a text
  */
 export function normalizePath(target: string): string {
+  requireForm('normalizePath', 'target', target, TEXT)
   if (target === '*') return target
   const plain = withoutQuery(target).replaceAll('\\', '/')
   const kept: string[] = []

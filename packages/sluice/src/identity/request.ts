@@ -1,4 +1,4 @@
-import { LimiterError } from '../errors/limiter-error.ts'
+import { type Form, OBJECT, requireForm, TEXT, TEXTS } from '../errors/options.ts'
 import { groupAddress } from './address.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
 import { clientAddress, type Headers, isTrustedPeer } from './client-address.ts'
@@ -10,7 +10,7 @@ import type { TrustedProxies } from './trusted-proxies.ts'
 /** Claims of a token that was verified, here or by whoever hands them in; unverified ones do not belong here. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** What is known of a request, as an adapter hands it over. */
+/** What is known of a request, as an adapter hands it over. Of what may be absent null counts as absent. */
 export interface RequestFacts {
   readonly method: string
   /** The request target as it came: query, absolute form and odd spellings are fine. */
@@ -20,14 +20,14 @@ export interface RequestFacts {
    * Names and values in turn, one pair for each line, as node has them. They tell a field that stood on several lines from one whose value has
    * a comma; without them a comma is taken for several lines, unless the field is a list of them.
    */
-  readonly rawHeaders?: readonly string[]
+  readonly rawHeaders?: readonly string[] | null | undefined
   /** The peer's address, that of the socket; forwarding headers are read on top of it where the peer is trusted. */
-  readonly ip?: string
-  readonly claims?: Claims
+  readonly ip?: string | null | undefined
+  readonly claims?: Claims | null | undefined
   /** What this request costs, instead of what the rules say. */
   readonly cost?: number
   /** The matched route as a pattern, for metrics. */
-  readonly route?: string
+  readonly route?: string | null | undefined
 }
 
 /** The same facts, read once and in one spelling. */
@@ -46,12 +46,37 @@ export interface Request extends ReadPath, HeaderFields {
   readonly claims: Claims | undefined
 }
 
-/** @throws LimiterError INVALID_OPTIONS where method, path or headers are missing */
-export function readRequest(facts: RequestFacts, claims: Claims | undefined, trust: TrustedProxies): Request {
-  const { method, path, headers, rawHeaders, ip } = facts
-  if (typeof method !== 'string' || typeof path !== 'string' || typeof headers !== 'object' || headers === null) {
-    throw new LimiterError('INVALID_OPTIONS', 'the facts of a request need method, path and headers')
+/** A Headers object of fetch has no fields of its own: they would all be absent. */
+const HEADERS: Form = [
+  (value) => OBJECT[0](value) && typeof (value as { readonly get?: unknown }).get !== 'function',
+  'an object of header fields by lower-case name, such as Object.fromEntries(request.headers)',
+]
+const FORMS: readonly (readonly [name: keyof RequestFacts, form: Form])[] = [
+  ['method', TEXT],
+  ['path', TEXT],
+  ['headers', HEADERS],
+]
+/** Programs hand over `request.ip ?? null`. */
+const OPTIONAL_FORMS: readonly (readonly [name: keyof RequestFacts, form: Form])[] = [
+  ['ip', TEXT],
+  ['rawHeaders', TEXTS],
+  ['claims', OBJECT],
+  ['route', TEXT],
+]
+
+function requireFacts(facts: RequestFacts): void {
+  for (const [name, form] of FORMS) requireForm('facts', name, facts[name], form)
+  for (const [name, form] of OPTIONAL_FORMS) {
+    const value = facts[name]
+    if (value !== undefined && value !== null) requireForm('facts', name, value, form)
   }
+}
+
+/** @throws LimiterError INVALID_OPTIONS where facts are missing or of another kind */
+export function readRequest(facts: RequestFacts, claims: Claims | null | undefined, trust: TrustedProxies): Request {
+  requireFacts(facts)
+  const { method, path, headers, ip } = facts
+  const rawHeaders = facts.rawHeaders ?? undefined
   const address = clientAddress(ip, headers, trust)
   const hosts = hostsOf({ headers, rawHeaders })
   const read = readPath(path)
@@ -68,7 +93,7 @@ export function readRequest(facts: RequestFacts, claims: Claims | undefined, tru
     address,
     network: address === undefined ? undefined : groupAddress(address),
     trustedPeer: isTrustedPeer(ip, trust),
-    claims,
+    claims: claims ?? undefined,
   }
 }
 

@@ -24,9 +24,9 @@ export const TRUST_FORM = 'an address, a network such as 10.0.0.0/8, or one of l
  * @throws LimiterError INVALID_OPTIONS for what is neither, INVALID_ADDRESS for a wrong entry
  */
 export function readTrustedProxies(where: string, given: readonly string[] | TrustedProxies): TrustedProxies {
-  if (typeof given === 'object' && given !== null && 'trusts' in given) return given
+  if (typeof given === 'object' && given !== null && 'trusts' in given && typeof given.trusts === 'function') return given
   requireList(`${where}: trustedProxies`, given)
-  return trustProxies(given)
+  return trustProxies(given as readonly string[])
 }
 
 function requireList(where: string, given: unknown): void {
@@ -44,11 +44,8 @@ function requireList(where: string, given: unknown): void {
  */
 export function trustProxies(entries: readonly string[], source: string = 'x-forwarded-for'): TrustedProxies {
   requireList('trustProxies', entries)
-  if (!/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(source)) {
-    throw new LimiterError(
-      'INVALID_ADDRESS',
-      `the source of client addresses is ${JSON.stringify(source)}, expected the name of one header`,
-    )
+  if (typeof source !== 'string' || !/^[\w!#$%&'*+.^`|~-]{1,128}$/.test(source)) {
+    throw new LimiterError('INVALID_ADDRESS', `the source of client addresses is ${shown(source)}, expected the name of one header`)
   }
   return trustNetworks(createNetworkSet(entries.flatMap(readTrusted)), source)
 }

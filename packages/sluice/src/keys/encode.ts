@@ -1,4 +1,5 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
 import { sha256 } from './sha256.ts'
 
 /** Longer encoded keys are replaced by their digest: a state id stays small whatever a client sends. */
@@ -55,5 +56,5 @@ export function stateName(id: { readonly scope: { readonly text: string }; reado
 /** @throws LimiterError INVALID_KEY for anything but a text that is not empty */
 export function validKey(where: string, key: unknown): string {
   if (typeof key === 'string' && key !== '') return key
-  throw new LimiterError('INVALID_KEY', `${where}: key is ${JSON.stringify(key)}, expected a non-empty string`)
+  throw new LimiterError('INVALID_KEY', `${where}: key is ${shown(key)}, expected a non-empty string`)
 }

@@ -238,6 +238,6 @@ function instantOf(where: string, receipt: Pick<Decision, 'atMicros'> | null): M
   if (Number.isSafeInteger(at) && (at as Micros) >= 0) return at as Micros
   throw new LimiterError(
     'INVALID_OPTIONS',
-    `${where}: receipt.atMicros is ${String(at)}, expected whole microseconds since 1970: give the decision that charged the call`,
+    `${where}: receipt.atMicros is ${shown(at)}, expected whole microseconds since 1970: give the decision that charged the call`,
   )
 }

@@ -1,4 +1,4 @@
-import { refuseUnknown } from '../errors/options.ts'
+import { checkOptions, type Form } from '../errors/options.ts'
 import type { DecisionEvent, Observer, RuleResult, StoreEvent } from './events.ts'
 import { counter, gauge, headOf, histogram, type Metric, numberText } from './exposition.ts'
 import { labelsText } from './series.ts'
@@ -26,9 +26,16 @@ export interface PrometheusMetrics extends Observer {
   readonly contentType: string
 }
 
-/** Counters, gauges and histograms in the text format of Prometheus, without a client library. No identity is ever a label. */
+const FORMS: Readonly<Record<string, Form>> = {
+  read: [
+    (value) => Array.isArray(value) && value.every((one: ReadMetric | null | undefined) => typeof one?.read === 'function'),
+    'a list of { name, help, type, read }',
+  ],
+}
+
+/** Counters, gauges and histograms in the text format of Prometheus, without a client library. No identity is ever a label. @throws LimiterError INVALID_OPTIONS */
 export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetrics {
-  refuseUnknown('prometheusMetrics', options, ['read'])
+  checkOptions('prometheusMetrics', options, FORMS)
   const { read = [] } = options
   const requests = counter('sluice_requests_total', 'Decisions by rule, route and result.', ['rule', 'route', 'result'])
   const blocked = counter('sluice_requests_blocked_total', 'Requests refused, by rule, route and reason.', ['rule', 'route', 'reason'])

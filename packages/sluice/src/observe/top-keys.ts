@@ -1,3 +1,4 @@
+import { COUNT, requireForm } from '../errors/options.ts'
 import type { ChargeEvent, Observer } from './events.ts'
 
 /** How often a key was asked about. */
@@ -40,8 +41,10 @@ const CAPACITY = 1_000
  * Counts keys by space-saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams", 2005):
  * a key that has no cell takes that of the least frequent one, with its count as error. Every key with more than one request in `capacity`
  * has a cell.
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function topKeys(capacity: number = CAPACITY): TopKeys {
+  requireForm('topKeys', 'capacity', capacity, COUNT)
   const cells = new Map<string, Cell>()
   // The least frequent first, so that the one to give up is at hand.
   const heap: Cell[] = []

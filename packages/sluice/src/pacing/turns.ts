@@ -17,12 +17,8 @@ export interface Turns {
   next(): Promise<void>
 }
 
-/** @throws LimiterError INVALID_OPTIONS where `maxWaiting` is no whole number above 0 */
 export function createTurns(limiter: Limiter, clock: Time, options: TurnsOptions): Turns {
   const { key = 'pacing', maxWaiting = 10_000, signal } = options
-  if (!Number.isSafeInteger(maxWaiting) || maxWaiting < 1) {
-    throw new LimiterError('INVALID_OPTIONS', `pacing: maxWaiting is ${String(maxWaiting)}, expected a whole number above 0`)
-  }
   let waiting = 0
   let last: Promise<unknown> = Promise.resolve()
 

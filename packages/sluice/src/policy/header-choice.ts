@@ -1,5 +1,4 @@
-import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown } from '../errors/options.ts'
+import { checkOptions, FLAG, type Form, OBJECT, oneOf } from '../errors/options.ts'
 
 /** Forms of RateLimit and RateLimit-Policy by revision of the draft; an answer is written in one of them, or in none. */
 export const DIALECTS = ['draft-11', 'draft-7', 'draft-6', 'off'] as const
@@ -36,32 +35,23 @@ export interface RefusalHeaders {
 /** The same with every default filled in. */
 export type HeaderChoice = Required<Omit<HeaderOptions, 'refusal'>> & Pick<HeaderOptions, 'refusal'>
 
-const KNOWN = ['dialect', 'legacy', 'limit', 'remaining', 'retryAfter', 'refusal']
+const FORMS: Readonly<Record<string, Form>> = {
+  dialect: oneOf(...DIALECTS),
+  legacy: oneOf(...LEGACY),
+  limit: FLAG,
+  remaining: FLAG,
+  retryAfter: FLAG,
+  refusal: OBJECT,
+}
 
 /**
  * @param where begins the message of a refusal
  * @throws LimiterError INVALID_OPTIONS for an unknown name or value
  */
 export function headerChoice(options: HeaderOptions = {}, where: string = 'headers'): HeaderChoice {
-  if (typeof options !== 'object' || options === null)
-    throw new LimiterError('INVALID_OPTIONS', `${where} is ${JSON.stringify(options)}, expected an object such as { dialect: "draft-7" }`)
-  refuseUnknown(where, options, KNOWN)
-  const dialect = oneOf(`${where}: dialect`, options.dialect ?? 'draft-11', DIALECTS)
-  const legacy = oneOf(`${where}: legacy`, options.legacy ?? 'off', LEGACY)
+  checkOptions(where, options, FORMS)
+  const { dialect = 'draft-11', legacy = 'off' } = options
   const silent = dialect === 'off' && legacy === 'off'
-  const flag = (name: 'limit' | 'remaining' | 'retryAfter', otherwise: boolean): boolean =>
-    oneOf(`${where}: ${name}`, options[name] ?? otherwise, [true, false])
-  return Object.freeze({
-    dialect,
-    legacy,
-    limit: flag('limit', !silent),
-    remaining: flag('remaining', !silent),
-    retryAfter: flag('retryAfter', true),
-    ...(options.refusal === undefined ? {} : { refusal: options.refusal }),
-  })
-}
-
-function oneOf<T>(where: string, value: T, allowed: readonly T[]): T {
-  if (allowed.includes(value)) return value
-  throw new LimiterError('INVALID_OPTIONS', `${where} is ${JSON.stringify(value)}, expected ${allowed.map(String).join(', ')}`)
+  const { limit = !silent, remaining = !silent, retryAfter = true, refusal } = options
+  return Object.freeze({ dialect, legacy, limit, remaining, retryAfter, ...(refusal === undefined ? {} : { refusal }) })
 }

@@ -1,5 +1,9 @@
-/** The candidate that a misspelt name most likely meant: at most two edits away, and not more than half of the name. */
+import { requireForm, TEXT, TEXTS } from '../errors/options.ts'
+
+/** The candidate that a misspelt name most likely meant: at most two edits away, and not more than half of the name. @throws LimiterError INVALID_OPTIONS */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  requireForm('nearest', 'name', name, TEXT)
+  requireForm('nearest', 'candidates', candidates, TEXTS)
   let best: { candidate: string; distance: number } | undefined
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) > 2) continue

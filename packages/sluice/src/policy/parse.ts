@@ -1,5 +1,5 @@
 import { LineCounter } from 'yaml'
-import { refuseUnknown } from '../errors/options.ts'
+import { checkOptions, FLAG, type Form, oneOf, TEXT } from '../errors/options.ts'
 import { type Micros, MICROS_PER_MS } from '../time/micros.ts'
 import { systemTime } from '../time/system.ts'
 import { compileTree, policyOf } from './compile-tree.ts'
@@ -34,6 +34,13 @@ export function parsePolicy(source: string | Uint8Array, options: ParseOptions =
   return policyOf(read, issues.warnings, fingerprint(text))
 }
 
+const FORMS: Readonly<Record<string, Form>> = {
+  format: oneOf('yaml', 'json'),
+  filename: TEXT,
+  strict: FLAG,
+  now: [Number.isFinite, 'milliseconds since 1970'],
+}
+
 /** A text that was read as far as its tree: its issues know where in the text each node stands. */
 interface ReadText {
   readonly text: string
@@ -45,7 +52,7 @@ interface ReadText {
 
 /** @throws PolicyError for a text that is no tree, or bytes that are no text */
 export function readTree(source: string | Uint8Array, options: ParseOptions): ReadText {
-  refuseUnknown('parsePolicy', options, ['format', 'filename', 'strict', 'now'])
+  checkOptions('parsePolicy', options, FORMS)
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
   const text = source instanceof Uint8Array ? policyText(source, options.filename ?? `policy.${format}`) : source
   const lines = new LineCounter()

@@ -1,12 +1,16 @@
 import { LineCounter } from 'yaml'
+import { type Form, requireForm } from '../errors/options.ts'
 import { positionIn } from './document.ts'
 import { createIssues } from './issues.ts'
 
 /** A policy may not be longer than this, in UTF-16 units. */
 export const LONGEST_POLICY = 262_144
 
-/** Where the first byte stands that makes bytes something other than UTF-8; undefined where there is none. */
+const BYTES: Form = [(value) => value instanceof Uint8Array, 'a Uint8Array']
+
+/** Where the first byte stands that makes bytes something other than UTF-8; undefined where there is none. @throws LimiterError INVALID_OPTIONS */
 export function firstWrongByte(bytes: Uint8Array): number | undefined {
+  requireForm('firstWrongByte', 'bytes', bytes, BYTES)
   for (let at = 0; at < bytes.length;) {
     const length = lengthOf(bytes, at)
     if (length === 0) return at

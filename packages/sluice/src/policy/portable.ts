@@ -1,3 +1,4 @@
+import { checkOptions, type Form, requireForm } from '../errors/options.ts'
 import { systemTime } from '../time/system.ts'
 import type { Time } from '../time/time.ts'
 import { compileTree, policyOf } from './compile-tree.ts'
@@ -39,11 +40,24 @@ export interface CompileOptions {
   readonly clock?: Pick<Time, 'monotonic' | 'after'>
 }
 
+const PORTABLE: Form = [
+  (value) => typeof (value as PortablePolicy | null | undefined)?.pieces?.[Symbol.iterator] === 'function',
+  'what readPortable gave',
+]
+const FORMS: Readonly<Record<string, Form>> = {
+  sliceMs: [(value) => typeof value === 'number' && value > 0, 'a number of milliseconds above 0'],
+  clock: [(value) => typeof (value as Time | null)?.after === 'function', 'a clock with monotonic and after'],
+}
+
 /**
  * Makes a policy of what `readPortable` gave, in slices between which the thread does other work: 250 kB are some hundred milliseconds of
  * work. `pieces` are taken one by one, so that unpacking them may be part of the slices.
+ * Rejects with a LimiterError INVALID_OPTIONS for what is not a policy that was read.
  */
-export function compilePolicy(portable: PortablePolicy, { sliceMs = 2, clock = systemTime }: CompileOptions = {}): Promise<Policy> {
+export async function compilePolicy(portable: PortablePolicy, options: CompileOptions = {}): Promise<Policy> {
+  requireForm('compilePolicy', 'portable', portable, PORTABLE)
+  checkOptions('compilePolicy', options, FORMS)
+  const { sliceMs = 2, clock = systemTime } = options
   const { filename, strict, now, hash, warnings, pieces } = portable
   const issues = createIssues(filename, () => ({ line: 1, column: 1 }))
   return inSlices(

@@ -1,3 +1,5 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+
 /** Behind the question mark of a store's URL: names, and where not any text is allowed its values. */
 type Parameters = ReadonlyMap<string, readonly string[] | undefined>
 
@@ -44,8 +46,10 @@ const CLEAR = 'redis://'
 /**
  * What is wrong with the parameters of a store's URL, to be put behind its name; undefined where nothing is. A misspelt one would be a
  * connection without encryption. Values are not shown: one may be a password.
+ * @throws LimiterError INVALID_OPTIONS for what is not a text
  */
 export function storeParameterMistake(url: string): string | undefined {
+  requireUrl('storeParameterMistake', url)
   const [, scheme = '', query = ''] = /^([a-z+]+:\/\/)[^?#]*\?([^#]*)/.exec(url) ?? []
   const allowed = SCHEMES.get(scheme)
   if (allowed === undefined || query === '') return undefined
@@ -62,6 +66,14 @@ export function storeParameterMistake(url: string): string | undefined {
     seen.set(name, value)
   }
   return allowed === SERVERS ? tlsMistake(scheme, seen) : undefined
+}
+
+/**
+ * Of what is not a text only the type is shown: it may hold a password.
+ * @throws LimiterError INVALID_OPTIONS
+ */
+export function requireUrl(where: string, url: unknown): void {
+  if (typeof url !== 'string') throw new LimiterError('INVALID_OPTIONS', `${where}: url is of type ${typeof url}, expected a text`)
 }
 
 function tlsMistake(scheme: string, given: ReadonlyMap<string, string>): string | undefined {

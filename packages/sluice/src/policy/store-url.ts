@@ -1,4 +1,4 @@
-import { storeParameterMistake } from './store-parameters.ts'
+import { requireUrl, storeParameterMistake } from './store-parameters.ts'
 
 /** Where a store is, read from its URL. Whether a program can open it is the program's to say. */
 export interface StoreUrl {
@@ -56,8 +56,9 @@ export const STORE_FORM: string =
 const LONGEST = 2_048
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/i
 
-/** The parts of a store's URL, or undefined for what is none. Nothing of a wrong one may be shown: it may hold a password. */
+/** The parts of a store's URL, or undefined for what is none. Nothing of a wrong one may be shown: it may hold a password. @throws LimiterError INVALID_OPTIONS for what is not a text */
 export function parseStoreUrl(text: string): StoreUrl | undefined {
+  requireUrl('parseStoreUrl', text)
   if (text === 'memory' || text === 'memory:') return inProcess('memory', 'memory:')
   if (text.startsWith('pglite:') && text.length <= LONGEST) return inProcess('pglite', text, text.slice('pglite:'.length))
   const match = /^([a-z+]+):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)

@@ -161,7 +161,7 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
 
   it.each([
     [{}, 'either limiter or engine'],
-    [{ limiter: {} }, 'createLimiter makes one'],
+    [{ limiter: {} }, 'expected what createLimiter gave'],
     [{ max: 3 }, 'unknown option max'],
     [{ key: 'x-api-key' }, 'key is "x-api-key", expected a function'],
     [{ cost: 0 }, 'cost is 0'],

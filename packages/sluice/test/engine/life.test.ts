@@ -56,7 +56,7 @@ describe('the life of an engine', () => {
       () =>
         createEngine(options as EngineOptions)
     expect(build({ ...good, stroe: 1 })).toThrow(/unknown option stroe; known are policy, store/)
-    expect(build({ policy: good.policy })).toThrow(/store is missing/)
+    expect(build({ policy: good.policy })).toThrow(/store is undefined, expected a store/)
     expect(build({ store: good.store })).toThrow(/policy is missing/)
   })
 })

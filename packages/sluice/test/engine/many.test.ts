@@ -71,7 +71,10 @@ describe('decideMany', () => {
     [{ key: 'a', limit: 'nothing' }, 'question 1: limit is "nothing", expected one of all, user, trial'],
     [{ key: '' }, 'question 1: engine: key is ""'],
     [of('a', -5), 'question 1: cost is -5'],
-    [{ method: 'GET', path: '/' } as never, 'question 1: the facts of a request need method, path and headers'],
+    [
+      { method: 'GET', path: '/' } as never,
+      'question 1: facts: headers is undefined, expected an object of header fields by lower-case name',
+    ],
   ])('refuses %j by its place, and charges nothing', async (wrong, message) => {
     const engine = engineOver({ calls: 0 })
     const refused = await engine.decideMany([of('a', 3), wrong]).catch((error: unknown) => error)

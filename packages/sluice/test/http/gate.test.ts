@@ -115,7 +115,7 @@ describe('a gate', () => {
   ])('refuses what an engine would ignore: %j', (options, message) => {
     const engine = { decide: () => Promise.reject(new Error('never asked')) }
     expect(() => gate({ engine, ...options })).toThrow(message)
-    expect(() => gate({ engine: {} as never })).toThrow('createEngine makes one')
+    expect(() => gate({ engine: {} as never })).toThrow('engine is {}, expected what createEngine gave')
   })
 })
 

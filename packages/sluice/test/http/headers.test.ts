@@ -256,11 +256,11 @@ describe('beside headers that are there', () => {
 
 describe('a choice of headers', () => {
   it.each([
-    [{ dialect: 'draft-12' }, 'dialect is "draft-12", expected draft-11, draft-7, draft-6, off'],
-    [{ legacy: true }, 'legacy is true, expected off, delta, epoch'],
-    [{ limit: 'yes' }, 'limit is "yes", expected true, false'],
+    [{ dialect: 'draft-12' }, 'dialect is "draft-12", expected draft-11, draft-7, draft-6 or off'],
+    [{ legacy: true }, 'legacy is true, expected off, delta or epoch'],
+    [{ limit: 'yes' }, 'limit is "yes", expected true or false'],
     [{ dialekt: 'off' }, 'unknown option dialekt'],
-    ['off', 'is "off", expected an object'],
+    ['off', 'options are "off", expected an object'],
   ])('%j is refused', (options, message) => {
     expect(() => headerChoice(options as never)).toThrow(message)
     expect(() => headerWriter(options as never)).toThrow(message)

@@ -159,7 +159,7 @@ describe('createLimiter', () => {
     [{ limit, onStoreFailure: 'open' }, 'onStoreFailure is "open"'],
     [{ limits: {} }, 'no limit given'],
     [{ limit: { rate: '1/s' } }, 'is no limit'],
-    [{ limit, store: {} }, 'store is missing or no store'],
+    [{ limit, store: {} }, 'store is {}, expected a store, such as memoryStore()'],
   ])('refuses %j', (options, message) => {
     expect(() => createLimiter(options as never)).toThrow(message)
     expect(() => createLimiter(options as never)).toThrow(LimiterError)

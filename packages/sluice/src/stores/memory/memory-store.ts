@@ -1,6 +1,5 @@
 import type { MicroTokens } from '../../algorithms/algorithm.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown } from '../../errors/options.ts'
+import { checkOptions, CLOCK, COUNT, type Form, oneOf } from '../../errors/options.ts'
 import { systemSecret, systemTime } from '../../time/system.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
@@ -30,7 +29,7 @@ export interface MemoryStore extends Store {
   stateOf(id: StateId): readonly number[] | undefined
 }
 
-const CHOICES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
+const FORMS: Readonly<Record<string, Form>> = { maxKeys: COUNT, onFull: oneOf('allow', 'deny', 'shared'), maxBytes: COUNT, clock: CLOCK }
 
 /**
  * States in this process: synchronous, exact, gone on restart and not shared with other processes. They lie in tables of
@@ -39,14 +38,8 @@ const CHOICES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
  * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  refuseUnknown('memoryStore', options, ['maxKeys', 'onFull', 'maxBytes', 'clock'])
+  checkOptions('memoryStore', options, FORMS)
   const { maxKeys = 1_000_000, maxBytes = 2 ** 28, onFull, clock = systemTime } = options
-  for (const [name, value] of Object.entries({ maxKeys, maxBytes })) {
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new LimiterError('INVALID_OPTIONS', `memoryStore: ${name} is ${String(value)}, expected a whole number above 0`)
-  }
-  if (!CHOICES.includes(onFull))
-    throw new LimiterError('INVALID_OPTIONS', `memoryStore: onFull is ${JSON.stringify(onFull)}, expected allow, deny or shared`)
   const fresh = (): Room => new Room(maxKeys, maxBytes, systemSecret)
   let room = fresh()
 

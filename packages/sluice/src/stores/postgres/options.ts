@@ -1,6 +1,5 @@
 import type { MicroTokens } from '../../algorithms/algorithm.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown } from '../../errors/options.ts'
+import { ANY, checkOptions, CLOCK, COUNT, FLAG, type Form, FUNCTION, oneOf, within } from '../../errors/options.ts'
 import type { Micros } from '../../time/micros.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
@@ -47,11 +46,21 @@ export interface PostgresStore extends Store {
   sweep(options?: CallOptions): Promise<number>
 }
 
-const KNOWN = ['client', 'table', 'unlogged', 'onContention', 'sweepEveryMs', 'dialect', 'maxInFlight', 'clock', 'random']
-const DIALECTS: readonly unknown[] = ['postgres', 'yugabyte', 'cockroach']
 /** Milliseconds between two statements of the sweep in the background. */
 const SWEEP_MS = 1_000
 const LONGEST_SWEEP_MS = 86_400_000
+
+const FORMS: Readonly<Record<string, Form>> = {
+  client: ANY,
+  table: [(value) => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,31}$/.test(value), 'at most 32 of a-z, 0-9 and _'],
+  unlogged: FLAG,
+  onContention: oneOf('wait', 'fail'),
+  sweepEveryMs: within(0, LONGEST_SWEEP_MS),
+  dialect: oneOf('postgres', 'yugabyte', 'cockroach'),
+  maxInFlight: COUNT,
+  clock: CLOCK,
+  random: FUNCTION,
+}
 
 export interface Chosen extends Required<Omit<PostgresStoreOptions, 'unlogged'>> {
   readonly unlogged: boolean | undefined
@@ -62,9 +71,9 @@ export interface Chosen extends Required<Omit<PostgresStoreOptions, 'unlogged'>>
  * @throws LimiterError INVALID_OPTIONS
  */
 export function chosen(options: PostgresStoreOptions): Chosen {
-  refuseUnknown('postgresStore', options, KNOWN)
+  checkOptions('postgresStore', options, FORMS)
   validPort('postgresStore', options.client)
-  const all: Chosen = {
+  return {
     table: 'sluice',
     unlogged: undefined,
     onContention: 'wait',
@@ -73,20 +82,7 @@ export function chosen(options: PostgresStoreOptions): Chosen {
     maxInFlight: 10_000,
     clock: systemTime,
     random: systemRandom,
-    ...options,
+    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+    client: options.client,
   }
-  const { table, onContention, sweepEveryMs, dialect } = all
-  if (!/^[a-z_][a-z0-9_]{0,31}$/.test(table)) {
-    throw new LimiterError('INVALID_OPTIONS', `postgresStore: table is ${JSON.stringify(table)}, expected at most 32 of a-z, 0-9 and _`)
-  }
-  if (onContention !== 'wait' && onContention !== 'fail') {
-    throw new LimiterError('INVALID_OPTIONS', `postgresStore: onContention is ${JSON.stringify(onContention)}, expected wait or fail`)
-  }
-  if (!(sweepEveryMs >= 0 && sweepEveryMs <= LONGEST_SWEEP_MS)) {
-    throw new LimiterError('INVALID_OPTIONS', `postgresStore: sweepEveryMs is ${String(sweepEveryMs)}, expected 0 to ${LONGEST_SWEEP_MS}`)
-  }
-  if (!DIALECTS.includes(dialect)) {
-    throw new LimiterError('INVALID_OPTIONS', `postgresStore: dialect is ${JSON.stringify(dialect)}, expected ${DIALECTS.join(', ')}`)
-  }
-  return all
 }

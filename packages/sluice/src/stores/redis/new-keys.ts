@@ -1,4 +1,3 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
 import { type Scope, StoreFailure } from '../store.ts'
@@ -28,8 +27,6 @@ export interface NewKeys {
   made(states: readonly AskedState[]): void
 }
 
-const CHOICES: readonly unknown[] = ['allow', 'deny', 'shared', undefined]
-
 /** So long are states kept after they are needed, where new keys are counted: a key that comes back within it is not new. */
 export const KEPT: Micros = 600_000_000
 
@@ -44,12 +41,7 @@ export function sharedScope(text: string): Scope {
   return { text: `${SHARED}overflow:${text}` }
 }
 
-/** @throws LimiterError INVALID_OPTIONS */
-export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY, onFull }: NewKeysOptions, clock: Time): NewKeys {
-  if (maxNewKeys !== Number.POSITIVE_INFINITY && (!Number.isSafeInteger(maxNewKeys) || maxNewKeys < 1))
-    throw new LimiterError('INVALID_OPTIONS', `redisStore: maxNewKeys is ${String(maxNewKeys)}, expected a whole number above 0`)
-  if (!CHOICES.includes(onFull))
-    throw new LimiterError('INVALID_OPTIONS', `redisStore: onFull is ${JSON.stringify(onFull)}, expected allow, deny or shared`)
+export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY }: NewKeysOptions, clock: Time): NewKeys {
   const left = new Map<string, { level: number; at: number }>()
   const levelOf = (scope: string): { level: number; at: number } => {
     const now = clock.monotonic()

@@ -1,5 +1,4 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown } from '../../errors/options.ts'
+import { checkOptions, type Form, TEXT, within } from '../../errors/options.ts'
 import { encodePart } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
 
@@ -8,6 +7,12 @@ export interface PackingOptions {
   readonly keys?: number
   /** What digests are made under: the same in every process. Default: made of the prefix, which anybody may guess. */
   readonly secret?: string
+}
+
+const MOST_KEYS = 2 ** 36
+const FORMS: Readonly<Record<string, Form>> = {
+  keys: [(value) => Number.isSafeInteger(value) && within(1, MOST_KEYS)[0](value), `a whole number from 1 to ${MOST_KEYS}`],
+  secret: TEXT,
 }
 
 /** Where a state lies: a hash, and the two halves of its member's name. */
@@ -26,12 +31,8 @@ const PER_HASH = 64
  * @throws LimiterError INVALID_OPTIONS
  */
 export function createPacking(prefix: string, packing: PackingOptions): (name: string) => Place {
-  refuseUnknown('redisStore: packing', packing, ['keys', 'secret'])
+  checkOptions('redisStore: packing', packing, FORMS)
   const { keys = 100_000, secret = '' } = packing
-  if (!Number.isSafeInteger(keys) || keys < 1 || keys > 2 ** 36)
-    throw new LimiterError('INVALID_OPTIONS', `redisStore: packing.keys is ${String(keys)}, expected a whole number from 1 to ${2 ** 36}`)
-  if (typeof secret !== 'string')
-    throw new LimiterError('INVALID_OPTIONS', `redisStore: packing.secret is of type ${typeof secret}, expected a text`)
   const hashes = Math.ceil(keys / PER_HASH)
   const digits = sha256(`${encodePart(prefix)} ${encodePart(secret)}`)
   const [k0, k1] = [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16)]

@@ -1,5 +1,5 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown } from '../../errors/options.ts'
+import { ANY, checkOptions, CLOCK, COUNT, type Form, OBJECT, oneOf } from '../../errors/options.ts'
 import { systemRandom, systemSecret, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
@@ -46,7 +46,16 @@ export interface RedisStoreOptions extends NewKeysOptions {
   readonly clock?: Time
 }
 
-const KNOWN = ['client', 'prefix', 'layout', 'packing', 'maxNewKeys', 'onFull', 'maxInFlight', 'clock']
+const FORMS: Readonly<Record<string, Form>> = {
+  client: ANY,
+  prefix: [(value) => typeof value === 'string' && /^[!-z|~]*$/.test(value), 'printable ASCII, no braces or blanks'],
+  layout: oneOf('plain', 'packed'),
+  packing: OBJECT,
+  maxNewKeys: COUNT,
+  onFull: oneOf('allow', 'deny', 'shared'),
+  maxInFlight: COUNT,
+  clock: CLOCK,
+}
 
 /** What block.lua takes for the wish to forget. */
 const FORGET = -1
@@ -58,14 +67,9 @@ const FORGET = -1
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): Store {
-  refuseUnknown('redisStore', options, KNOWN)
+  checkOptions('redisStore', options, FORMS)
   const { prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
   const client = replacingSilent(validPort('redisStore', options.client), clock, systemRandom)
-  if (!/^[!-z|~]*$/.test(prefix))
-    throw new LimiterError(
-      'INVALID_OPTIONS',
-      `redisStore: prefix is ${JSON.stringify(prefix)}, expected printable ASCII, no braces or blanks`,
-    )
   const calls = createRemoteCalls('redis', clock, { maxInFlight, opening: client.opening })
   const layout = layoutOf(options, prefix)
   const newKeys = createNewKeys(options, clock)
@@ -139,8 +143,6 @@ export function redisStore(options: RedisStoreOptions): Store {
 
 /** @throws LimiterError INVALID_OPTIONS */
 function layoutOf({ layout = 'plain', packing }: RedisStoreOptions, prefix: string): Layout {
-  if (layout !== 'plain' && layout !== 'packed')
-    throw new LimiterError('INVALID_OPTIONS', `redisStore: layout is ${JSON.stringify(layout)}, expected plain or packed`)
   if (layout === 'packed') return packedLayout(prefix, createPacking(prefix, packing ?? {}))
   if (packing === undefined) return plainLayout(prefix)
   throw new LimiterError('INVALID_OPTIONS', "redisStore: packing is an option of the layout 'packed'")

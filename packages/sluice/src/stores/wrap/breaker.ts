@@ -1,5 +1,4 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown, validDeadline } from '../../errors/options.ts'
+import { checkOptions, CLOCK, COUNT, type Form, FUNCTION, MILLISECONDS, requireForm, STORE } from '../../errors/options.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { type CallOptions, type Store, StoreFailure, type StoreFailureKind } from '../store.ts'
@@ -28,6 +27,14 @@ export interface BreakerStore extends Store {
   readonly breakerState: BreakerState
 }
 
+const FORMS: Readonly<Record<string, Form>> = {
+  failures: COUNT,
+  windowMs: MILLISECONDS,
+  probeMs: MILLISECONDS,
+  deadlineMs: MILLISECONDS,
+  clock: CLOCK,
+  random: FUNCTION,
+}
 /** What says nothing about the store: the caller left, or asked too much at once, or somebody else was quicker. */
 const NOT_THE_STORE: ReadonlySet<StoreFailureKind> = new Set(['aborted', 'overload', 'contention'])
 /** Nobody has asked for so long: no more looks until somebody does. */
@@ -41,15 +48,9 @@ const UNWANTED_MS = 60_000
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withBreaker(store: Store, options: BreakerOptions = {}): BreakerStore {
-  refuseUnknown('withBreaker', options, ['failures', 'windowMs', 'probeMs', 'deadlineMs', 'clock', 'random'])
+  requireForm('withBreaker', 'store', store, STORE)
+  checkOptions('withBreaker', options, FORMS)
   const { failures = 3, windowMs = 200, probeMs = 250, deadlineMs = 50, clock = systemTime, random = systemRandom } = options
-  if (!Number.isSafeInteger(failures) || failures < 1)
-    throw new LimiterError('INVALID_OPTIONS', `withBreaker: failures is ${String(failures)}, expected a whole number above 0`)
-  for (const [name, value] of Object.entries({ windowMs, probeMs })) {
-    if (!(value > 0 && value <= 60_000))
-      throw new LimiterError('INVALID_OPTIONS', `withBreaker: ${name} is ${String(value)}, expected above 0 and at most 60000`)
-  }
-  validDeadline('withBreaker', deadlineMs)
   const name = store.name ?? 'store'
   let state: BreakerState = 'closed'
   /** The one that all are refused with: an error costs more than a refusal. */

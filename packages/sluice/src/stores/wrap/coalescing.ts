@@ -1,5 +1,4 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown } from '../../errors/options.ts'
+import { checkOptions, CLOCK, COUNT, type Form, requireForm, STORE } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import {
@@ -25,6 +24,8 @@ export interface CoalescingOptions {
   readonly clock?: Time
 }
 
+const FORMS: Readonly<Record<string, Form>> = { maxCalls: COUNT, maxQueued: COUNT, clock: CLOCK }
+
 /** What is asked of one cluster slot, or of the whole store. */
 interface Lane {
   readonly groups: JointCalls<CallGroup, GroupVerdict>
@@ -44,12 +45,9 @@ const DRAIN_MS = 5_000
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withCoalescing(store: Store, options: CoalescingOptions = {}): Store {
-  refuseUnknown('withCoalescing', options, ['maxCalls', 'maxQueued', 'clock'])
+  requireForm('withCoalescing', 'store', store, STORE)
+  checkOptions('withCoalescing', options, FORMS)
   const { maxCalls = 128, maxQueued = 10_000, clock = systemTime } = options
-  for (const [name, value] of Object.entries({ maxCalls, maxQueued })) {
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new LimiterError('INVALID_OPTIONS', `withCoalescing: ${name} is ${String(value)}, expected a whole number above 0`)
-  }
   // A store in this process has answered before a second call could join.
   if (store.capabilities.sync) return store
   const bounds: JointBounds = { name: store.name ?? 'store', clock, maxCalls, maxQueued, queued: 0 }

@@ -1,4 +1,4 @@
-import { validDeadline } from '../../errors/options.ts'
+import { CLOCK, MILLISECONDS, requireForm, STORE } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import type { Store } from '../store.ts'
@@ -10,7 +10,9 @@ import { eachCall } from './each-call.ts'
  * @throws LimiterError INVALID_OPTIONS when `ms` is not above 0 and at most 60,000
  */
 export function withDeadline(store: Store, ms: number, clock: Time = systemTime): Store {
-  validDeadline('withDeadline', ms)
+  requireForm('withDeadline', 'store', store, STORE)
+  requireForm('withDeadline', 'ms', ms, MILLISECONDS)
+  requireForm('withDeadline', 'clock', clock, CLOCK)
   return eachCall(store, (operation, options, send) => {
     // Whoever waits for a store says how long.
     if (operation === 'ready' && options?.deadline !== undefined) return send(options)

@@ -1,5 +1,4 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown } from '../../errors/options.ts'
+import { checkOptions, CLOCK, COUNT, type Form, MILLISECONDS, requireForm, STORE } from '../../errors/options.ts'
 import { MICROS_PER_MS, type Micros } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
@@ -15,6 +14,7 @@ export interface DeniedCacheOptions {
   readonly clock?: Time
 }
 
+const FORMS: Readonly<Record<string, Form>> = { maxDeniedMs: MILLISECONDS, maxDenials: COUNT, clock: CLOCK }
 /** Clocks that have come apart by more than this: the machine slept, and nothing is remembered. */
 const ASLEEP_MS = 50
 /** So often is looked whether it did: reading a clock costs a quarter of an answer, and a denial does no harm meanwhile. */
@@ -29,12 +29,9 @@ const LOOK_MS = 1
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withDeniedCache(store: Store, options: DeniedCacheOptions = {}): Store {
-  refuseUnknown('withDeniedCache', options, ['maxDeniedMs', 'maxDenials', 'clock'])
+  requireForm('withDeniedCache', 'store', store, STORE)
+  checkOptions('withDeniedCache', options, FORMS)
   const { maxDeniedMs = 1_000, maxDenials = 10_000, clock = systemTime } = options
-  if (!(maxDeniedMs > 0 && maxDeniedMs <= 60_000))
-    throw new LimiterError('INVALID_OPTIONS', `withDeniedCache: maxDeniedMs is ${String(maxDeniedMs)}, expected above 0 and at most 60000`)
-  if (!Number.isSafeInteger(maxDenials) || maxDenials < 1)
-    throw new LimiterError('INVALID_OPTIONS', `withDeniedCache: maxDenials is ${String(maxDenials)}, expected a whole number above 0`)
   // A store in this process answers as soon as a table does.
   if (store.capabilities.sync) return store
   const denials = new Denials(maxDenials)

@@ -1,5 +1,4 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown, shown } from '../../errors/options.ts'
+import { checkOptions, type Form, oneOf, requireForm, STORE } from '../../errors/options.ts'
 import { type CallGroup, type CallOptions, type FailurePolicy, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
 
 export interface FallbackOptions {
@@ -7,6 +6,11 @@ export interface FallbackOptions {
   readonly policy?: FailurePolicy
   /** Decides where the policy is `local`. Its states are this process's own: with n processes, n times the limit passes. */
   readonly local: Store
+}
+
+const FORMS: Readonly<Record<string, Form>> = {
+  policy: oneOf('allow', 'deny', 'local'),
+  local: [STORE[0], 'a store in this process, such as memoryStore()'],
 }
 
 /**
@@ -17,13 +21,10 @@ export interface FallbackOptions {
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withFallback(store: Store, options: FallbackOptions): Store {
-  refuseUnknown('withFallback', options, ['policy', 'local'])
+  requireForm('withFallback', 'store', store, STORE)
+  checkOptions('withFallback', options, FORMS)
   const { policy = 'deny', local } = options
-  if (typeof local?.consume !== 'function')
-    throw new LimiterError(
-      'INVALID_OPTIONS',
-      `withFallback: local is ${shown(local)}, expected a store in this process, such as memoryStore()`,
-    )
+  requireForm('withFallback', 'local', local, FORMS['local'] as Form)
   const stand = async (
     verb: 'consume' | 'peek',
     group: CallGroup,

@@ -1,5 +1,4 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
-import { refuseUnknown } from '../../errors/options.ts'
+import { checkOptions, CLOCK, COUNT, type Form, FUNCTION, requireForm, STORE, within } from '../../errors/options.ts'
 import { createDeadlines } from '../../time/deadlines.ts'
 import { systemSecret, systemTime } from '../../time/system.ts'
 import type { Micros } from '../../time/micros.ts'
@@ -37,6 +36,14 @@ export interface LeasedStore extends Store {
   readonly tokensInHand: number
 }
 
+const FORMS: Readonly<Record<string, Form>> = {
+  lifeMs: within(10, 60_000),
+  share: within(0.001, 1),
+  afterCalls: COUNT,
+  maxKeys: COUNT,
+  clock: CLOCK,
+  random: FUNCTION,
+}
 /** How long `close` lets tokens travel home. */
 const HOME_MS = 1_000
 
@@ -50,14 +57,9 @@ const HOME_MS = 1_000
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withLeases(store: Store, options: LeasesOptions = {}): LeasedStore {
-  refuseUnknown('withLeases', options, ['lifeMs', 'share', 'afterCalls', 'maxKeys', 'clock', 'random'])
+  requireForm('withLeases', 'store', store, STORE)
+  checkOptions('withLeases', options, FORMS)
   const { lifeMs = 1_000, share = 0.25, afterCalls = 16, maxKeys = 10_000, clock = systemTime, random = systemSecret } = options
-  const wanted = { lifeMs: [10, 60_000], share: [0.001, 1], afterCalls: [1, 1_000_000], maxKeys: [1, 10_000_000] } as const
-  for (const [name, [least, most]] of Object.entries(wanted)) {
-    const value = { lifeMs, share, afterCalls, maxKeys }[name as keyof typeof wanted]
-    if (!(value >= least && value <= most))
-      throw new LimiterError('INVALID_OPTIONS', `withLeases: ${name} is ${String(value)}, expected ${least} to ${most}`)
-  }
   const lease = store.lease?.bind(store)
   const adjust = store.adjust?.bind(store)
   const block = store.block?.bind(store)

@@ -1,11 +1,18 @@
+import { CLOCK, OBSERVERS, requireForm, STORE } from '../../errors/options.ts'
 import { notifyAsked, type Observer, type StoreEvent } from '../../observe/events.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { type Store, StoreFailure } from '../store.ts'
 import { eachCall } from './each-call.ts'
 
-/** Tells observers how long each call of the store took and how it failed, but for what a store says without being asked (`consumeHere`). It changes nothing: bound G is that of the store. */
+/**
+ * Tells observers how long each call of the store took and how it failed, but for what a store says without being asked (`consumeHere`). It changes nothing: bound G is that of the store.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function withObservers(store: Store, observers: readonly Observer[], clock: Time = systemTime): Store {
+  requireForm('withObservers', 'store', store, STORE)
+  requireForm('withObservers', 'observers', observers, OBSERVERS)
+  requireForm('withObservers', 'clock', clock, CLOCK)
   const listening = observers.filter(({ asked }) => asked !== undefined)
   const name = store.name ?? 'store'
   const tell = (operation: StoreEvent['operation'], started: number, error?: unknown): void => {

@@ -1,4 +1,4 @@
-import { refuseUnknown } from '../../errors/options.ts'
+import { checkOptions, CLOCK, type Form, MILLISECONDS, OBJECT, requireForm, STORE } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import type { Store } from '../store.ts'
@@ -33,7 +33,17 @@ export interface ResilientStore extends Store {
   readonly tokensInHand: number
 }
 
-const KNOWN = ['deadlineMs', 'warmUp', 'coalescing', 'breaker', 'deniedCache', 'leases', 'fallback', 'clock']
+const PART: Form = [(value) => value === false || OBJECT[0](value), 'its options, or false']
+const FORMS: Readonly<Record<string, Form>> = {
+  deadlineMs: MILLISECONDS,
+  warmUp: PART,
+  coalescing: PART,
+  breaker: PART,
+  deniedCache: PART,
+  leases: PART,
+  fallback: OBJECT,
+  clock: CLOCK,
+}
 
 /**
  * A store over a wire with everything around it, in the order in which each wrapper helps the next. From the outside: fallback (answers whatever fails), denied-cache
@@ -42,7 +52,8 @@ const KNOWN = ['deadlineMs', 'warmUp', 'coalescing', 'breaker', 'deniedCache', '
  * @throws LimiterError INVALID_OPTIONS
  */
 export function resilient(store: Store, options: ResilientOptions = {}): ResilientStore {
-  refuseUnknown('resilient', options, KNOWN)
+  requireForm('resilient', 'store', store, STORE)
+  checkOptions('resilient', options, FORMS)
   const {
     deadlineMs = 50,
     warmUp = {},

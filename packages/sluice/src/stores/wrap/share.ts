@@ -1,8 +1,10 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import { shareOf } from '../../algorithms/share.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
+import { COUNT, type Form, requireForm, STORE } from '../../errors/options.ts'
 import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type Store, StoreFailure } from '../store.ts'
+
+const NODES: Form = [(value) => typeof value === 'function' || COUNT[0](value), `${COUNT[1]}, or a function`]
 
 /**
  * A store that grants an equal part of each limit: the stand-in of `withFallback` for one of so many processes, which together keep the limit. Every verdict tells the
@@ -12,8 +14,8 @@ import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type St
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withShare(store: Store, nodes: number | (() => number)): Store {
-  if (typeof nodes !== 'function' && !(Number.isSafeInteger(nodes) && nodes > 0))
-    throw new LimiterError('INVALID_OPTIONS', `withShare: nodes is ${String(nodes)}, expected a whole number above 0, or a function`)
+  requireForm('withShare', 'store', store, STORE)
+  requireForm('withShare', 'nodes', nodes, NODES)
   const count = (): number => (typeof nodes === 'function' ? Math.floor(nodes()) : nodes)
   const part = remembering()
   const divided = (calls: readonly Call[], parts: number): readonly Call[] | undefined => {

@@ -1,4 +1,4 @@
-import { refuseUnknown, validDeadline } from '../../errors/options.ts'
+import { checkOptions, CLOCK, type Form, MILLISECONDS, requireForm, STORE } from '../../errors/options.ts'
 import { systemTime } from '../../time/system.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
 import type { CallOptions, Store } from '../store.ts'
@@ -10,15 +10,17 @@ export interface WarmUpOptions {
   readonly clock?: Time
 }
 
+const FORMS: Readonly<Record<string, Form>> = { graceMs: MILLISECONDS, clock: CLOCK }
+
 /**
  * Gives the first calls time: a connection is made, a program is sent, a plan is found, all of which a deadline for calls has no room for. The grace ends with
  * the first answer and with the first failure, so that a store which is away costs it once. Bound G: that of the store.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withWarmUp(store: Store, options: WarmUpOptions = {}): Store {
-  refuseUnknown('withWarmUp', options, ['graceMs', 'clock'])
+  requireForm('withWarmUp', 'store', store, STORE)
+  checkOptions('withWarmUp', options, FORMS)
   const { graceMs = 1_000, clock = systemTime } = options
-  validDeadline('withWarmUp', graceMs)
   // A store in this process has nothing to warm up.
   if (store.capabilities.sync) return store
   let until: MonotonicInstant | undefined
