@@ -79,7 +79,7 @@ describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
         outcome: 'undecided',
         allowed: false,
         limits: [],
-        degraded: expect.objectContaining({ kind: expect.stringMatching(/^(timeout|unavailable)$/) }),
+        degraded: expect.objectContaining({ kind: expect.stringMatching(/^(timeout|unavailable|connection)$/) }),
       }),
     ])
     const still = healthy(url)

@@ -9,7 +9,7 @@ const { postgres: url } = inject('engines')
 describe.skipIf(url === undefined)('prepared statements of pg', () => {
   const own = schema(url)
   const pool = new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name}` })
-  const store = postgresStore({ client: pg(pool) })
+  const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
   const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 10 }), store, deadlineMs: 10_000 })
   const left = async (): Promise<unknown> => (await limiter.check('k')).limits[0]?.remaining
   const prepared = async (): Promise<number> =>
