@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { join, relative } from 'node:path'
-import type { Mutant } from './mutants.ts'
+import { keyOf, type Mutant } from './mutants.ts'
 import { marked } from './reach.ts'
 import type { Record } from './record.ts'
 import { describe } from './report.ts'
@@ -29,7 +30,8 @@ export async function runRoom({ root, room, mutants, sources, workers, without, 
   const testers = Array.from({ length: Math.min(workers, mutants.length) }, () => createTester(root, room))
   try {
     const trials = await trialsOf(testers[0] as Tester)
-    const queue = [...mutants]
+    // In no order, so that a run that is stopped has tried something of every file.
+    const queue = [...mutants].sort((a, b) => (shuffled(a) < shuffled(b) ? -1 : 1))
     const started = performance.now()
     let done = 0
     await Promise.all(
@@ -45,6 +47,10 @@ export async function runRoom({ root, room, mutants, sources, workers, without, 
     )
   } finally {
     await Promise.all(testers.map((tester) => tester.stop()))
+  }
+
+  function shuffled(mutant: Mutant): string {
+    return createHash('sha256').update(keyOf(mutant)).digest('hex')
   }
 
   async function trialsOf(tester: Tester): Promise<Map<string, Trial>> {

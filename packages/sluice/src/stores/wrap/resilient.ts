@@ -2,6 +2,7 @@ import { checkOptions, CLOCK, type Form, MILLISECONDS, OBJECT, requireForm, STOR
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import type { Store } from '../store.ts'
+import { eachCall } from './each-call.ts'
 import { type BreakerOptions, type BreakerState, withBreaker } from './breaker.ts'
 import { type CoalescingOptions, withCoalescing } from './coalescing.ts'
 import { withDeadline } from './deadline.ts'
@@ -73,7 +74,9 @@ export function resilient(store: Store, options: ResilientOptions = {}): Resilie
   const leased = far && leases !== false ? withLeases(asked, { ...leases, clock }) : undefined
   const decided = leased ?? asked
   const told = far && deniedCache !== false ? withDeniedCache(decided, { ...deniedCache, clock }) : decided
-  const outermost = fallback === undefined ? told : withFallback(told, fallback)
+  const decides = fallback === undefined ? told : withFallback(told, fallback)
+  // A store may be written as a class: it is asked, and not copied.
+  const outermost = decides === store ? eachCall(store, (_operation, callOptions, send) => send(callOptions)) : decides
   return {
     ...outermost,
     get breakerState() {

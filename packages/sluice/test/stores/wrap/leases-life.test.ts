@@ -41,6 +41,16 @@ describe('what is in hand', () => {
     expect(inner.asked.lease).toBeLessThan(12)
   })
 
+  it('X7: a slow key is decided here all the time: what is in hand is renewed before it ends', async () => {
+    const { ask, clock, store, known } = leaseBench({ lifeMs: 1_000 })
+    await ask(call('k'))
+    for (let tick = 0; tick < 30; tick += 1) {
+      clock.advance(200)
+      await settle()
+      expect(store.consumeHere?.({ calls: [known(call('k'))] })?.source).toBe('lease')
+    }
+  })
+
   it('spends nothing after its own deadline, which is before the end at the store', async () => {
     const { ask, clock, inner, outstanding } = leaseBench({ lifeMs: 1_000 })
     await ask(call('k'))

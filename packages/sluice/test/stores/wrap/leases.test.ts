@@ -138,7 +138,12 @@ describe('withLeases', () => {
     expect(store.tokensInHand).toBe(held - 2)
     const asked = inner.asked.consume
     await ask(call('tenant'))
-    expect(await group(call('global'), call('tenant'))).toMatchObject({ outcome: 'allowed', source: 'lease', calls: [{}, {}] })
+    expect(await group(call('global'), call('tenant'))).toMatchObject({
+      outcome: 'allowed',
+      allowed: true,
+      source: 'lease',
+      calls: [{}, {}],
+    })
     expect(inner.asked.consume).toBe(asked)
   })
 

@@ -45,6 +45,19 @@ describe('resilient', () => {
     expect((await answered(ask('k')))[0]).toMatchObject({ outcome: 'allowed', source: 'store' })
   })
 
+  it('X7: asks a store that fails again and again where it is told to have no breaker', async () => {
+    const { ask, calls, store } = bench({ breaker: false })
+    for (let turn = 0; turn < 100; turn += 1) {
+      const asked = ask('k').catch(({ kind }: StoreFailure) => kind)
+      await settle()
+      const [sent, ...others] = calls.splice(0)
+      expect(others).toEqual([])
+      await sent?.fail(new StoreFailure('connection', 'no', 'away'))
+      expect(await asked).toBe('connection')
+    }
+    expect(store.breakerState).toBe('closed')
+  })
+
   it('leases only where it is told to, and settles when it is closed', async () => {
     const without = bench()
     for (let index = 0; index < 20; index += 1) await without.answered(without.ask('k'))
