@@ -14,8 +14,10 @@ import {
   fitsLater,
   type FixedWindowState,
   freshAt,
+  isSpent,
   partAt,
   passesAfter,
+  SPENT,
   turnOf,
   wholeAt,
 } from './window-turns.ts'
@@ -86,12 +88,9 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
   adopt,
   adjust,
   view(plan: FixedWindowPlan, state: FixedWindowState | undefined, now: Micros, phase: number): View {
-    const { end, count, window, turn } = windowAt(plan, state, now, phase)
-    const part = turn === ABSENT ? partAt(plan, end, window, now) : 0
-    const base = part * plan.limit
-    const start = end - window + part * plan.window
+    const { start, end, window, turn, base, used } = partNow(plan, state, now, phase)
     const into = { remaining: 0, replenishAfter: 0, resetAfter: 0 }
-    return look(plan, state, start, end, window, turn, base, Math.max(0, count - base), now, phase, into)
+    return look(plan, state, start, end, window, turn, base, used, now, phase, into)
   },
   expiresAt: (_plan: FixedWindowPlan, state: FixedWindowState): Micros => freshAt(state),
   envelope({ limit, window }: FixedWindowPlan) {
@@ -129,6 +128,17 @@ function windowAt(plan: FixedWindowPlan, state: FixedWindowState | undefined, no
   return { end: freshEnd(plan, now, phase), count: 0, window: plan.window, turn: 0 }
 }
 
+/** The same with what was let through before the part that this instant is in, and taken in it. */
+function partNow(plan: FixedWindowPlan, state: FixedWindowState | undefined, now: Micros, phase: number) {
+  const { end, count, window, turn } = windowAt(plan, state, now, phase)
+  const part = turn >= ABSENT ? partAt(plan, end, window, now) : 0
+  const base = part * plan.limit
+  const used = Math.max(0, count - base)
+  const start = end - window + part * plan.window
+  if (isSpent(plan, turn, base)) return { start, end, window: end - start, turn: SPENT, base: 0, used }
+  return { start, end, window, turn, base, used }
+}
+
 function decide(
   plan: FixedWindowPlan,
   state: FixedWindowState | undefined,
@@ -137,7 +147,7 @@ function decide(
   phase: number,
   into: Step<FixedWindowState> = fixedWindowKernel.step(),
 ): Step<FixedWindowState> {
-  // As `windowAt`, without an object where the window runs: this is the way of every request.
+  // As `partNow`, without an object where the window runs: this is the way of every request.
   const { limit } = plan
   let { window } = plan
   let end = 0
@@ -147,10 +157,15 @@ function decide(
   else if (state !== undefined) ({ end, count, window, turn } = begun(plan, state, now, phase))
   else end = freshEnd(plan, now, phase)
   // Where a plan has the window of an absent longer one in parts, which is rare, its count begins with what earlier parts had.
-  const part = turn === ABSENT ? partAt(plan, end, window, now) : 0
-  const base = part * limit
+  const part = turn >= ABSENT ? partAt(plan, end, window, now) : 0
+  let base = part * limit
   const used = count > base ? count - base : 0
   const start = end - window + part * plan.window
+  if (turn >= ABSENT && isSpent(plan, turn, base)) {
+    window = end - start
+    turn = SPENT
+    base = 0
+  }
   if (cost > limit) {
     into.outcome = 'impossible'
     into.retryAfter = 0
@@ -184,13 +199,10 @@ function adjust(
   phase: number,
   receipt?: Micros,
 ): FixedWindowState | undefined {
-  const { end, count, window, turn } = windowAt(plan, state, now, phase)
-  const part = turn === ABSENT ? partAt(plan, end, window, now) : 0
-  const base = part * plan.limit
-  const used = Math.max(0, count - base)
+  const { start, end, window, turn, base, used } = partNow(plan, state, now, phase)
   if (amount > 0) {
-    if (used === 0 || (receipt !== undefined && receipt < end - window + part * plan.window)) return state
-    const left = count - Math.min(amount, used)
+    if (used === 0 || (receipt !== undefined && receipt < start)) return state
+    const left = base + used - Math.min(amount, used)
     return left === 0 && turn < BOTH ? undefined : { end, count: left, window, turn: turnOf(turn, left, plan.limit) }
   }
   if (used >= 2 * plan.limit) return state
@@ -234,7 +246,7 @@ function look<V extends View>(
   const remaining = Math.floor(Math.max(0, budget(plan, now - start) - used) / MICRO)
   const more = (remaining + 1) * MICRO
   into.remaining = remaining
-  into.resetAfter = used === 0 ? 0 : (turn === ABSENT ? wholeAt(plan, end, window, base + used) : end) - now
+  into.resetAfter = used === 0 ? 0 : (turn >= ABSENT ? wholeAt(plan, end, window, base, used) : end) - now
   into.replenishAfter =
     more > plan.limit ? into.resetAfter : fitsAt(plan, state, start, end, window, turn, base, used, more, now, phase) - now
   return into

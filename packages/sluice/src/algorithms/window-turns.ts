@@ -9,7 +9,8 @@ import { type FixedWindowPlan, freshEnd, rampTo } from './fixed-window-plan.ts'
 /**
  * `count` was taken in the window that ends at `end`; `window` is the length of the longest plan that it is for. `turn` says who was called in
  * it: below `BOTH` one plan alone, which took up to a 64th, a 16th, a quarter or all of its limit; `BOTH` where a shorter plan was too;
- * `ABSENT` where the longer plan was called in the window before this one, and not yet in this one.
+ * `ABSENT` where the longer plan was called in the window before this one, and not yet in this one; `SPENT` where besides more was let through
+ * than whole numbers count: then `window` and `count` are those of what is left of it from a part on, and a longer plan finds nothing left.
  */
 export interface FixedWindowState {
   end: Micros
@@ -20,6 +21,7 @@ export interface FixedWindowState {
 
 export const BOTH = 4
 export const ABSENT = 5
+export const SPENT = 6
 
 /** A plan that is alone leaves a state that is remembered for as long after its end as its count takes to flow in, or a little longer. */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
@@ -42,6 +44,7 @@ export function adopt(plan: FixedWindowPlan, state: FixedWindowState, now: Micro
   const { end, count, window, turn } = state
   if (plan.window === window && turn < ABSENT) return state
   if (now >= end) return now < freshAt(state) ? state : undefined
+  if (turn === SPENT) return plan.window > window ? { end, count: Number.MAX_SAFE_INTEGER, window: plan.window, turn: BOTH } : state
   if (plan.window === window) return { end, count, window, turn: BOTH }
   if (plan.window > window) {
     const prolonged = plan.align === 'first' ? end - window + plan.window : Math.max(end, freshEnd(plan, now, phase))
@@ -74,9 +77,16 @@ export function partAt(plan: FixedWindowPlan, end: Micros, window: Micros, now: 
   return Math.max(0, Math.min(part, lastPart(plan, window)))
 }
 
-/** Counts, which penalties raise by a limit, stay whole numbers. */
-function lastPart({ limit, window }: FixedWindowPlan, longer: Micros): number {
-  return Math.max(0, Math.min(Math.floor(longer / window), Math.floor(Number.MAX_SAFE_INTEGER / limit) - 1) - 1)
+function lastPart({ window }: FixedWindowPlan, longer: Micros): number {
+  return Math.max(0, Math.floor(longer / window) - 1)
+}
+
+/**
+ * Whether a window in parts is counted anew from this part on: before it `base` was let through, and with it the part's count, which penalties
+ * raise to twice the limit, would be no whole number below 2^53. So much is more than any other plan may have.
+ */
+export function isSpent({ limit }: FixedWindowPlan, turn: number, base: MicroTokens): boolean {
+  return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)
 }
 
 /** First instant after this part or window at which a cost fits that does not fit in it: `base` and `used` were taken before it and in it. */
@@ -91,12 +101,12 @@ export function fitsLater(
   phase: number,
 ): Micros {
   const { limit } = plan
-  const count = base + used
-  if (turn === ABSENT) {
-    const next = Math.max(base / limit + 1, Math.ceil((count + cost - limit) / limit))
-    if (next <= lastPart(plan, window)) return end - window + next * plan.window + rampTo(plan, Math.max(0, count - next * limit) + cost)
+  if (turn >= ABSENT) {
+    const more = Math.max(1, partsOf(used - limit + cost, limit))
+    const next = base / limit + more
+    if (next <= lastPart(plan, window)) return end - window + next * plan.window + rampTo(plan, Math.max(0, used - more * limit) + cost)
   }
-  return plan.ramp === 0 ? end : passesAfter(plan, { end, count, window, turn }, end, cost, phase)
+  return plan.ramp === 0 ? end : passesAfter(plan, { end, count: base + used, window, turn }, end, cost, phase)
 }
 
 /**
@@ -118,7 +128,13 @@ export function passesAfter(plan: FixedWindowPlan, before: FixedWindowState, fro
 }
 
 /** When a plan that has the window in parts has its whole limit again. */
-export function wholeAt(plan: FixedWindowPlan, end: Micros, window: Micros, count: MicroTokens): Micros {
-  const next = Math.ceil(count / plan.limit)
+export function wholeAt(plan: FixedWindowPlan, end: Micros, window: Micros, base: MicroTokens, used: MicroTokens): Micros {
+  const next = base / plan.limit + partsOf(used, plan.limit)
   return next <= lastPart(plan, window) ? end - window + next * plan.window : end
+}
+
+/** count / limit, rounded up: a quotient near 2^53 has no room for its fraction. */
+function partsOf(count: MicroTokens, limit: MicroTokens): number {
+  const rest = count % limit
+  return (count - rest) / limit + (rest > 0 ? 1 : 0)
 }

@@ -9,6 +9,7 @@ import { ownClock } from './store-suite/own-clock.ts'
 import { rangeOf } from './store-suite/range.ts'
 import { replayOwnClock } from './store-suite/replay-own-clock.ts'
 import { replay } from './store-suite/replay.ts'
+import { turnsOf } from './store-suite/turns.ts'
 import { waitsOf } from './store-suite/waits.ts'
 
 export type { StoreSuiteOptions } from './store-suite/bench.ts'
@@ -37,6 +38,7 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
     }
     groupsOf(tags, bench)
     waitsOf(tags, bench)
+    turnsOf(tags, bench)
     rangeOf(tags, bench)
     ownClock(tags, bench)
     replay(tags, bench)

@@ -52,12 +52,19 @@ const LENGTHS = [1_000, 2_000, 3_000, 5_000, 6_000, 7_000, 9_999, 10_000, 10_001
 )
 const LIMITS = [1, 2, 3, 5, 8, 10, 29, 60, 100, 590]
 
+/** In a window of a minute, a second's come to more than whole numbers count. */
+const LARGE_LIMITS = [4_503_599_627, 4_503_599_627, 4_000_000_000, 2_251_799_814, 1_500_000_000, 500_000_000, 200_000_000, 1]
+
 export const FAMILIES: Readonly<Record<string, (random: Random) => Turn>> = {
   'fixed windows': (random) => {
     const length = pick(random, LENGTHS) + (random(8) === 0 ? 1 : 0)
     const align = pick<Align>(random, ['clock', 'clock', 'first', 'key'])
     const ramp = align === 'first' || random(4) > 0 ? 0 : Math.ceil(length / pick(random, [2, 3, 10, 1.01]) / 100_000) * 100_000
     return fixed(pick(random, LIMITS), length, align, ramp < length ? ramp : 0)
+  },
+  'fixed windows with large limits': (random) => {
+    const [length, align] = [pick(random, LENGTHS), pick<Align>(random, ['clock', 'clock', 'first', 'key'])]
+    return fixed(pick(random, LARGE_LIMITS), length, align)
   },
   counters: (random) => counter(pick(random, LIMITS), pick(random, LENGTHS)),
   logs: (random) => log(pick(random, LIMITS), pick(random, LENGTHS)),

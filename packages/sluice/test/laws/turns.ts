@@ -21,7 +21,7 @@ export type Promised = 'turns' | 'meeting' | 'any'
 
 /**
  * The greediest calls that were found. `ratio`: in the worst interval, what was admitted less what the rate lets through, by the burst; above 1
- * means minted. Rounded down to a micro-token of it: the rate is counted in doubles.
+ * means minted. Rounded down to a micro-token of it, and by a 2^40th of large ones: the rate is counted in doubles.
  */
 export interface Greed {
   readonly ratio: number
@@ -133,7 +133,11 @@ export function greediest(
   }
   const calls: Entry[] = []
   for (let entry = best.entries; entry !== undefined; entry = entry.before) calls.unshift(entry)
-  return { ratio: Math.floor(best.worst * burst + 0.01) / burst, calls, trace: calls.filter((entry) => entry.at >= best.from) }
+  return {
+    ratio: Math.floor(best.worst * burst * (1 - 2 ** -40) + 0.01) / burst,
+    calls,
+    trace: calls.filter((entry) => entry.at >= best.from),
+  }
 }
 
 /** The end of the window of the longer plan that an instant lies in; of windows that slide, that of one that begins there. */

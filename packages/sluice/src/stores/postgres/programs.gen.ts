@@ -211,7 +211,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: 'e2e97fb399a51e7e5ddc372b02f72f81bcbae89382ff3f418be439e1b93cb4df', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: 'f3c4e51cc17af5ed557d67ca4160088deeb2d8b185b35a4957d0812f24e983a8', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -250,14 +250,21 @@ $$;
 create function sluice_turn_v2(turn bigint, count bigint, most bigint) returns bigint language sql immutable as $$
   select case when turn >= 4 then turn when count * 4 > most then 3 when count * 16 > most then 2 when count * 64 > most then 1 else 0 end
 $$;
-create function sluice_part_v2(elapsed bigint, len bigint, longer bigint, most bigint) returns bigint language sql immutable as $$
-  select greatest(0, least(elapsed / len, least(longer / len, 9007199254740991 / most - 1) - 1))
+create function sluice_part_v2(elapsed bigint, len bigint, longer bigint) returns bigint language sql immutable as $$
+  select greatest(0, least(elapsed / len, longer / len - 1))
+$$;
+create function sluice_used_v2(count bigint, part bigint, most bigint) returns bigint language sql immutable as $$
+  select case when part > 9007199254740991 / most then 0 else greatest(0, count - part * most) end
+$$;
+create function sluice_spent_v2(turn bigint, part bigint, most bigint) returns boolean language sql immutable as $$
+  select turn = 6 or part + 2 > 9007199254740991 / most
 $$;
 create function sluice_window_adopt_v2(finish bigint, own bigint, turn bigint, len bigint, align bigint, fresh bigint, now_us bigint)
 returns bigint[] language sql immutable as $$
   select case
     when own = len and turn < 5 then array[finish, own, turn]
     when now_us >= finish then case when now_us < sluice_fresh_at_v2(finish, own, turn) then array[finish, own, turn] end
+    when turn = 6 then case when len > own then array[finish, len, 4] else array[finish, own, turn] end
     when own = len then array[finish, own, 4]
     when own < len then array[case align when 1 then finish - own + len else greatest(finish, fresh) end, len, 4]
     when turn >= 4 then array[finish, own, turn]
@@ -632,6 +639,7 @@ begin
           converted := looked <> array[a, own_len, hold];
           unit := 4 * looked[2] + 1;
           a := looked[1];
+          b := case when hold = 6 and looked[3] = 4 then 9007199254740991 else b end;
           hold := looked[3];
         elsif kind = 2 then
           if own_len = len or (own_len > len and now_us < a) then
@@ -735,10 +743,17 @@ begin
           room := burst;
           base := 0;
           at := now_us - a + unit / 4;
-          if hold = 5 and unit > own_unit then
-            base := sluice_part_v2(at, len, unit / 4, burst);
+          if hold >= 5 and unit > own_unit then
+            base := sluice_part_v2(at, len, unit / 4);
             at := at - base * len;
-            base := base * burst;
+            if sluice_spent_v2(hold, base, burst) then
+              b := sluice_used_v2(b, base, burst);
+              unit := unit - 4 * base * len;
+              base := 0;
+              hold := 6;
+            else
+              base := base * burst;
+            end if;
           end if;
           if ramp > 0 and at < ramp then
             room := least(burst, greatest(1000000, greatest(0, at) * n / m));
@@ -1035,6 +1050,7 @@ begin
         looked := case when t.unit is not null then sluice_window_adopt_v2(t.a, own_len, t.hold, len, plans[8 * i - 3], at, now_us) end;
         t.unit := 4 * looked[2] + 1;
         t.a := coalesce(looked[1], t.a);
+        t.b := case when t.hold = 6 and looked[3] = 4 then 9007199254740991 else t.b end;
         t.hold := coalesce(looked[3], 0);
         s := row(t.a, t.b, t.unit / 4, t.hold, null, null, null, null)::sluice_tb_v1;
         if t.unit is null then
@@ -1043,8 +1059,14 @@ begin
           looked := sluice_begun_v2(t.a, t.unit / 4, t.hold, len, plans[8 * i - 3], at, now_us);
           s := row(looked[1], 0, looked[2], looked[3], null, null, null, null)::sluice_tb_v1;
         end if;
-        room := case when s.hold = 5 and s.seen > len then sluice_part_v2(now_us - s.zero + s.seen, len, s.seen, burst) else 0 end;
-        sum := greatest(0, s.rest - room * burst);
+        room := case when s.hold >= 5 and s.seen > len then sluice_part_v2(now_us - s.zero + s.seen, len, s.seen) else 0 end;
+        sum := sluice_used_v2(s.rest, room, burst);
+        if s.hold >= 5 and sluice_spent_v2(s.hold, room, burst) then
+          s.rest := sum;
+          s.seen := s.seen - room * len;
+          s.hold := 6;
+          room := 0;
+        end if;
         if amount > 0 then
           if sum > 0 and (receipt < 0 or receipt >= s.zero - s.seen + room * len) then
             t.b := s.rest - least(amount, sum);

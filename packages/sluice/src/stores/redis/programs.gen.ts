@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '6df1210e7a843525ed018191b83e50cda0de1703',
+  sha1: '0294aee68404d21108a78484ff42d2e42e538816',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -710,6 +710,10 @@ local function adopt_window(finish, count, window, turn, row)
     if now >= window_until(finish, window, turn) then return nil end
     return finish, count, window, turn, false
   end
+  if turn == 6 then
+    if length <= window then return finish, count, window, turn, false end
+    return finish, 9007199254740991, length, 4, true
+  end
   if window == length then return finish, count, window, 4, true end
   if length < window and turn >= 4 then return finish, count, window, turn, false end
   local last = fresh_end(row, now)
@@ -728,11 +732,15 @@ local function begun(finish, window, turn, row)
   if asked[row + 4] ~= 1 and own - length < finish then own = own + length end
   return own, length, 0
 end
-local function part_of(finish, window, turn, row)
-  local length = asked[row + 3]
-  if turn < 5 or length >= window then return 0 end
-  local last = math.min(math.floor(window / length), math.floor(9007199254740991 / asked[row + 2]) - 1) - 1
-  return math.max(0, math.min(math.floor((now - finish + window) / length), last))
+local function part_of(finish, count, window, turn, row)
+  local limit, length, part = asked[row + 2], asked[row + 3], 0
+  if turn >= 5 and length < window then
+    part = math.max(0, math.min(math.floor((now - finish + window) / length), math.floor(window / length) - 1))
+  end
+  local start, base = finish - window + part * length, part * limit
+  local used = math.max(0, count - base)
+  if turn == 6 or turn == 5 and base > 9007199254740991 - 2 * limit then return start, 0, used, finish - start, 6 end
+  return start, base, used, window, turn
 end
 local function turn_of(turn, count, limit)
   if turn >= 4 then return turn end
@@ -755,12 +763,11 @@ end
     last, long, who = begun(finish, span, turn, row)
     taken = 0
   end
-  local part = part_of(last, long, who, row)
-  local base = part * limit
-  local used = math.max(0, taken - base)
+  local start, base, used
+  start, base, used, long, who = part_of(last, taken, long, who, row)
   if sign > 0 then
-    if used > 0 and not (receipt >= 0 and receipt < last - long + part * asked[row + 3]) then
-      taken, converted = taken - math.min(amount, used), true
+    if used > 0 and not (receipt >= 0 and receipt < start) then
+      taken, converted = base + used - math.min(amount, used), true
       if taken == 0 and who < 4 then return drop(state, ends) end
       finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
     end
@@ -2197,7 +2204,7 @@ return head .. table.concat(values) .. pack('>I7', now)
 }
 
 export const consumeProgram: Program = {
-  sha1: '67d74ae2ea879b5b5676dcc95aefa65fd052e0c8',
+  sha1: 'ea4ce524fcbca408ad78e355a7701bf2161f48d1',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2261,6 +2268,10 @@ local function adopt_window(finish, count, window, turn, row)
     if now >= window_until(finish, window, turn) then return nil end
     return finish, count, window, turn, false
   end
+  if turn == 6 then
+    if length <= window then return finish, count, window, turn, false end
+    return finish, 9007199254740991, length, 4, true
+  end
   if window == length then return finish, count, window, 4, true end
   if length < window and turn >= 4 then return finish, count, window, turn, false end
   local last = fresh_end(row, now)
@@ -2279,11 +2290,15 @@ local function begun(finish, window, turn, row)
   if asked[row + 4] ~= 1 and own - length < finish then own = own + length end
   return own, length, 0
 end
-local function part_of(finish, window, turn, row)
-  local length = asked[row + 3]
-  if turn < 5 or length >= window then return 0 end
-  local last = math.min(math.floor(window / length), math.floor(9007199254740991 / asked[row + 2]) - 1) - 1
-  return math.max(0, math.min(math.floor((now - finish + window) / length), last))
+local function part_of(finish, count, window, turn, row)
+  local limit, length, part = asked[row + 2], asked[row + 3], 0
+  if turn >= 5 and length < window then
+    part = math.max(0, math.min(math.floor((now - finish + window) / length), math.floor(window / length) - 1))
+  end
+  local start, base = finish - window + part * length, part * limit
+  local used = math.max(0, count - base)
+  if turn == 6 or turn == 5 and base > 9007199254740991 - 2 * limit then return start, 0, used, finish - start, 6 end
+  return start, base, used, window, turn
 end
 local function turn_of(turn, count, limit)
   if turn >= 4 then return turn end
@@ -2291,7 +2306,7 @@ local function turn_of(turn, count, limit)
   return count * 16 > limit and 2 or count * 64 > limit and 1 or 0
 end
 local function window(value, row, times)
-  local cost, limit, length, ramp = asked[row + 1], asked[row + 2], asked[row + 3], asked[row + 5]
+  local cost, limit, ramp = asked[row + 1], asked[row + 2], asked[row + 5]
   local ends, passed = 0, 0
   local finish, count, span, turn, converted
   if value then
@@ -2302,8 +2317,8 @@ local function window(value, row, times)
     finish, span, turn = begun(finish, span, turn, row)
     count = 0
   end
-  local part = part_of(finish, span, turn, row)
-  local base, elapsed, most = part * limit, now - finish + span - part * length, limit
+  local start, base, used, long, who = part_of(finish, count, span, turn, row)
+  local elapsed, most = now - start, limit
   if ramp > 0 and elapsed < ramp then
     if elapsed < 0 then elapsed = 0 end
     local grown = math.floor(elapsed * asked[row + 6] / asked[row + 7])
@@ -2311,14 +2326,12 @@ local function window(value, row, times)
     if grown < most then most = grown end
   end
   if ends > now then times = 0 end
-  local used = count - base
-  if used < 0 then used = 0 end
   while passed < times and used + cost <= most do
     used, passed = used + cost, passed + 1
   end
   if passed > 0 then
-    count = base + used
-    turn = turn_of(turn, count, limit)
+    count, span = base + used, long
+    turn = turn_of(who, count, limit)
   elseif not converted then
     return 0
   end

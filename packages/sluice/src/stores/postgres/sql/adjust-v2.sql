@@ -96,6 +96,7 @@ begin
         looked := case when t.unit is not null then sluice_window_adopt_v2(t.a, own_len, t.hold, len, plans[8 * i - 3], at, now_us) end;
         t.unit := 4 * looked[2] + 1;
         t.a := coalesce(looked[1], t.a);
+        t.b := case when t.hold = 6 and looked[3] = 4 then 9007199254740991 else t.b end;
         t.hold := coalesce(looked[3], 0);
         -- As it stands at this instant (zero: end, rest: count, seen: window, hold: turn); kept where nothing comes of it.
         s := row(t.a, t.b, t.unit / 4, t.hold, null, null, null, null)::sluice_tb_v1;
@@ -105,8 +106,14 @@ begin
           looked := sluice_begun_v2(t.a, t.unit / 4, t.hold, len, plans[8 * i - 3], at, now_us);
           s := row(looked[1], 0, looked[2], looked[3], null, null, null, null)::sluice_tb_v1;
         end if;
-        room := case when s.hold = 5 and s.seen > len then sluice_part_v2(now_us - s.zero + s.seen, len, s.seen, burst) else 0 end;
-        sum := greatest(0, s.rest - room * burst);
+        room := case when s.hold >= 5 and s.seen > len then sluice_part_v2(now_us - s.zero + s.seen, len, s.seen) else 0 end;
+        sum := sluice_used_v2(s.rest, room, burst);
+        if s.hold >= 5 and sluice_spent_v2(s.hold, room, burst) then
+          s.rest := sum;
+          s.seen := s.seen - room * len;
+          s.hold := 6;
+          room := 0;
+        end if;
         if amount > 0 then
           if sum > 0 and (receipt < 0 or receipt >= s.zero - s.seen + room * len) then
             t.b := s.rest - least(amount, sum);

@@ -186,10 +186,17 @@ begin
           room := burst;
           base := 0;
           at := now_us - a + unit / 4;
-          if hold = 5 and unit > own_unit then
-            base := sluice_part_v2(at, len, unit / 4, burst);
+          if hold >= 5 and unit > own_unit then
+            base := sluice_part_v2(at, len, unit / 4);
             at := at - base * len;
-            base := base * burst;
+            if sluice_spent_v2(hold, base, burst) then
+              b := sluice_used_v2(b, base, burst);
+              unit := unit - 4 * base * len;
+              base := 0;
+              hold := 6;
+            else
+              base := base * burst;
+            end if;
           end if;
           if ramp > 0 and at < ramp then
             room := least(burst, greatest(1000000, greatest(0, at) * n / m));

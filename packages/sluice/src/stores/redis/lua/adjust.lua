@@ -85,12 +85,11 @@ local function adjust_window(state, row, sign)
     last, long, who = begun(finish, span, turn, row)
     taken = 0
   end
-  local part = part_of(last, long, who, row)
-  local base = part * limit
-  local used = math.max(0, taken - base)
+  local start, base, used
+  start, base, used, long, who = part_of(last, taken, long, who, row)
   if sign > 0 then
-    if used > 0 and not (receipt >= 0 and receipt < last - long + part * asked[row + 3]) then
-      taken, converted = taken - math.min(amount, used), true
+    if used > 0 and not (receipt >= 0 and receipt < start) then
+      taken, converted = base + used - math.min(amount, used), true
       if taken == 0 and who < 4 then return drop(state, ends) end
       finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
     end

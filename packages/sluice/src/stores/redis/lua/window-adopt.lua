@@ -1,6 +1,7 @@
 -- row         1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and where windows begin (microseconds)
 
--- Plans that take turns (algorithms/window-turns.ts). turn: 0 to 3 one plan alone, 4 both, 5 the longer one absent.
+-- Plans that take turns (algorithms/window-turns.ts). turn: 0 to 3 one plan alone, 4 both, 5 the longer one absent, 6 and
+-- nothing left for it.
 
 -- The end of a window in which nothing was charged yet.
 local function fresh_end(row, time)
@@ -17,6 +18,10 @@ local function adopt_window(finish, count, window, turn, row)
   if now >= finish then
     if now >= window_until(finish, window, turn) then return nil end
     return finish, count, window, turn, false
+  end
+  if turn == 6 then
+    if length <= window then return finish, count, window, turn, false end
+    return finish, 9007199254740991, length, 4, true
   end
   if window == length then return finish, count, window, 4, true end
   if length < window and turn >= 4 then return finish, count, window, turn, false end
@@ -39,12 +44,17 @@ local function begun(finish, window, turn, row)
   return own, length, 0
 end
 
--- Which part of the window of an absent longer plan this is.
-local function part_of(finish, window, turn, row)
-  local length = asked[row + 3]
-  if turn < 5 or length >= window then return 0 end
-  local last = math.min(math.floor(window / length), math.floor(9007199254740991 / asked[row + 2]) - 1) - 1
-  return math.max(0, math.min(math.floor((now - finish + window) / length), last))
+-- The part of the window of an absent longer plan that this is: its start, what was let through before it and taken in it; the window and turn,
+-- which begin with it where counts end.
+local function part_of(finish, count, window, turn, row)
+  local limit, length, part = asked[row + 2], asked[row + 3], 0
+  if turn >= 5 and length < window then
+    part = math.max(0, math.min(math.floor((now - finish + window) / length), math.floor(window / length) - 1))
+  end
+  local start, base = finish - window + part * length, part * limit
+  local used = math.max(0, count - base)
+  if turn == 6 or turn == 5 and base > 9007199254740991 - 2 * limit then return start, 0, used, finish - start, 6 end
+  return start, base, used, window, turn
 end
 
 local function turn_of(turn, count, limit)

@@ -1,7 +1,7 @@
 -- The fixed window kernel: how many of `times` calls pass; where the value changes, the new one and until when it is needed.
 
 local function window(value, row, times)
-  local cost, limit, length, ramp = asked[row + 1], asked[row + 2], asked[row + 3], asked[row + 5]
+  local cost, limit, ramp = asked[row + 1], asked[row + 2], asked[row + 5]
   local ends, passed = 0, 0
   local finish, count, span, turn, converted
   if value then
@@ -12,8 +12,8 @@ local function window(value, row, times)
     finish, span, turn = begun(finish, span, turn, row)
     count = 0
   end
-  local part = part_of(finish, span, turn, row)
-  local base, elapsed, most = part * limit, now - finish + span - part * length, limit
+  local start, base, used, long, who = part_of(finish, count, span, turn, row)
+  local elapsed, most = now - start, limit
   if ramp > 0 and elapsed < ramp then
     if elapsed < 0 then elapsed = 0 end
     local grown = math.floor(elapsed * asked[row + 6] / asked[row + 7])
@@ -21,14 +21,12 @@ local function window(value, row, times)
     if grown < most then most = grown end
   end
   if ends > now then times = 0 end
-  local used = count - base
-  if used < 0 then used = 0 end
   while passed < times and used + cost <= most do
     used, passed = used + cost, passed + 1
   end
   if passed > 0 then
-    count = base + used
-    turn = turn_of(turn, count, limit)
+    count, span = base + used, long
+    turn = turn_of(who, count, limit)
   elseif not converted then
     return 0
   end
