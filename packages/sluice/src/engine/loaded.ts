@@ -6,7 +6,7 @@ import type { StoreKind } from '../policy/bound.ts'
 import { overBudget } from '../policy/bound-budget.ts'
 import { type FindRules, indexRules } from '../policy/match.ts'
 import type { Policy } from '../policy/policy.ts'
-import type { Rule } from '../policy/rule.ts'
+import { indexTiers, type Rule } from '../policy/rule.ts'
 import type { Sliced } from '../policy/sliced.ts'
 import { type FindByKey, indexByName } from './by-key.ts'
 import type { OverrideIndex } from './override-index.ts'
@@ -51,6 +51,7 @@ export function* load(policy: Policy, { trustedProxies, pseudonym, storeKind, st
     const problem = overBudget(policy.failure, rule, storeKind)
     if (problem !== undefined) throw new LimiterError('INVALID_OPTIONS', `maxOvergrant of rule ${rule.name} is ${problem}`)
     if (rule.mode === 'off') continue
+    yield* indexTiers(rule)
     for (const { limit } of rule.tiers) {
       yield
       requireDecidable(`rule ${rule.name}`, store, limit)

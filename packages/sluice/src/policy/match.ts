@@ -1,5 +1,6 @@
 import type { Request } from '../identity/request.ts'
 import { someReading } from '../identity/path-readings.ts'
+import { type FindByCondition, indexByCondition } from './condition-index.ts'
 import { pathSegments } from './glob.ts'
 import { indexByPath } from './path-index.ts'
 import { type Match, type Rule, truthOf } from './rule.ts'
@@ -9,15 +10,37 @@ import type { Sliced } from './sliced.ts'
 export type FindRules = (request: Request) => readonly Rule[]
 
 export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
-  const candidates = yield* indexByPath(rules, (rule) => rule.match.path)
-  return (request) => candidatesOf(rules, candidates, request).filter((rule) => mismatchBesidePath(rule.match, request) === undefined)
+  const [withPath, others]: [Placed[], Placed[]] = [[], []]
+  for (const [index, rule] of rules.entries()) {
+    yield
+    ;(rule.match.path === undefined ? others : withPath).push({ index, rule })
+  }
+  const byPath = yield* indexByPath(withPath, ({ rule }) => rule.match.path)
+  const byCondition: FindByCondition<Placed> = yield* indexByCondition(others, ({ rule }) => rule.match.when)
+  return (request) => {
+    const found: Rule[] = []
+    for (const { rule } of inOrder(candidatesOf(withPath, byPath, request), byCondition(request)))
+      if (mismatchBesidePath(rule.match, request) === undefined) found.push(rule)
+    return found
+  }
+}
+
+/** A rule and its index in the policy. */
+interface Placed {
+  readonly index: number
+  readonly rule: Rule
+}
+
+function inOrder(some: readonly Placed[], others: readonly Placed[]): readonly Placed[] {
+  if (some.length === 0) return others
+  return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.index - b.index)
 }
 
 function candidatesOf(
-  rules: readonly Rule[],
-  candidates: (segments: readonly string[]) => readonly Rule[],
+  rules: readonly Placed[],
+  candidates: (segments: readonly string[]) => readonly Placed[],
   { path, readings }: Request,
-): readonly Rule[] {
+): readonly Placed[] {
   if (readings === undefined) return candidates(pathSegments(path))
   if (readings === 'any') return rules
   const found = new Set(readings.flatMap((reading) => candidates(pathSegments(reading.path))))

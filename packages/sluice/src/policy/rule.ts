@@ -2,9 +2,10 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { finalPath } from '../identity/path-readings.ts'
 import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
+import { type FindByCondition, indexByCondition } from './condition-index.ts'
 import type { Exemption } from './exemption.ts'
 import { type Glob, pathSegments } from './glob.ts'
-import { type FindTiers, indexTiers } from './tier-index.ts'
+import { finish, type Sliced } from './sliced.ts'
 
 /** What a group becomes when the store cannot answer. */
 export type OnStoreFailure = 'allow' | 'deny' | 'local'
@@ -80,7 +81,7 @@ export interface Cost {
 /** The first tier whose conditions hold; where several may be the first, the strictest of these. */
 export function tierOf(rule: Rule, request: Request): Tier | undefined {
   let possible: Tier | undefined
-  for (const tier of findTiers(rule)(request)) {
+  for (const tier of (tierIndexes.get(rule.tiers) ?? finish(indexTiers(rule)))(request)) {
     const truth = allHold(tier.when, request)
     if (truth === false) continue
     possible = possible === undefined ? tier : stricter(possible, tier)
@@ -89,14 +90,13 @@ export function tierOf(rule: Rule, request: Request): Tier | undefined {
   return possible
 }
 
-const indexes = new WeakMap<readonly Tier[], FindTiers<Tier>>()
+const tierIndexes = new WeakMap<readonly Tier[], FindByCondition<Tier>>()
 
-function findTiers({ tiers }: Rule): FindTiers<Tier> {
-  const known = indexes.get(tiers)
-  if (known !== undefined) return known
-  const made = indexTiers(tiers)
-  indexes.set(tiers, made)
-  return made
+/** Makes `tierOf` find the tiers of a rule without trying each; it is done at the first request otherwise. */
+export function* indexTiers({ tiers }: Rule): Sliced<FindByCondition<Tier>> {
+  const find = yield* indexByCondition(tiers, ({ when }) => when)
+  tierIndexes.set(tiers, find)
+  return find
 }
 
 /** By the rate in the long run, then by what can pass at once. */

@@ -1,0 +1,54 @@
+import type { Request } from '../identity/request.ts'
+import type { Source } from '../identity/source.ts'
+import type { Sliced } from './sliced.ts'
+
+/** What a thing asks of a request; an equal value is meant where neither `accepts` nor `test` is there. */
+interface Asked {
+  readonly source: Source
+  readonly value: string
+  readonly accepts?: unknown
+  readonly test?: unknown
+}
+
+/** Finds the things that may hold for a request, in their order; the others are known not to. */
+export type FindByCondition<T> = (request: Request) => readonly T[]
+
+/** Fewer than this are tried one after the other at no higher price. */
+const MIN_INDEXED = 8
+
+/** Things whose first condition of this kind asks one source for one value, by their index. */
+interface OfSource {
+  readonly source: Source
+  readonly byValue: Map<string | undefined, number[]>
+}
+
+/** Things that differ by the value of a source are found by this value: what a request costs does not grow with their number. */
+export function* indexByCondition<T>(things: readonly T[], askedOf: (thing: T) => readonly Asked[]): Sliced<FindByCondition<T>> {
+  if (things.length < MIN_INDEXED) return () => things
+  const bySource = new Map<string, OfSource>()
+  const others: number[] = []
+  for (const [index, thing] of things.entries()) {
+    yield
+    const asked = askedOf(thing).find(({ accepts, test }) => accepts === undefined && test === undefined)
+    if (asked === undefined) others.push(index)
+    else add(bySource, asked, index)
+  }
+  if (bySource.size === 0) return () => things
+  return (request) => {
+    const found = [...others]
+    for (const { source, byValue } of bySource.values()) {
+      const several = source.alternatives?.(request)
+      if (several === 'any') for (const indexes of byValue.values()) found.push(...indexes)
+      else for (const value of new Set(several ?? [source.read(request)])) found.push(...(byValue.get(value) ?? []))
+    }
+    return found.sort((a, b) => a - b).map((index) => things[index] as T)
+  }
+}
+
+function add(bySource: Map<string, OfSource>, { source, value }: Asked, index: number): void {
+  const ofSource = bySource.get(source.text) ?? { source, byValue: new Map<string | undefined, number[]>() }
+  bySource.set(source.text, ofSource)
+  const ofValue = ofSource.byValue.get(value)
+  if (ofValue === undefined) ofSource.byValue.set(value, [index])
+  else ofValue.push(index)
+}
