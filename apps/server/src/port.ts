@@ -77,8 +77,10 @@ async function fillQueue(server: Server): Promise<void> {
     // The call of the system is made at the end of this turn, and on one machine it connects at once.
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const connected = handleOf(own)?.getpeername?.({}) === 0
+    // An address that cannot be reached from here.
+    const failed = own.destroyed
     own.destroy()
-    if (connected) return
+    if (connected || failed) return
     await nextTurn()
   }
 }
