@@ -110,7 +110,8 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const engine = createEngine({ policy: first, store, observers, claims, pseudonym, ...namesOf(given) })
   const take = async (next: Policy): Promise<void> => {
     const prepared = await identities.prepare(next)
-    const apply = await engine.prepare(next, prepared)
+    const { pseudonym: renamed } = prepared
+    const apply = await engine.prepare(next, renamed === undefined ? {} : { pseudonym: renamed })
     prepared.use()
     apply()
   }
