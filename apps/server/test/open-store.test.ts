@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { CommandFailure } from '../src/failure.ts'
 import { openStore } from '../src/stores/open-store.ts'
-import { run } from './command.ts'
+import { run, serve } from './command.ts'
 import { exchange } from './raw.ts'
 
 /** Long enough for a server that answers, even on a busy machine. */
@@ -96,5 +96,47 @@ describe.skipIf('missing' in redis)('a Redis with a password', () => {
     expect([ran.code, ran.stdout]).toEqual([2, ''])
     expect(ran.stderr).toMatch(new RegExp(`^sluice: store redis://.* cannot be reached: ${reason} [^\n]+\n$`))
     expect(ran.stderr).not.toContain('wrong@')
+  })
+})
+
+describe.skipIf('missing' in redis)('a database that the Redis does not have', () => {
+  const path = 'path' in redis ? redis.path : ''
+
+  it.each([[[]], [['--require-store']]])('is refused at the start, with %j too', async (more) => {
+    const engine = await startRedis(path)
+    onTestFinished(engine.stop)
+    const ran = await run(['serve', '--demo', '--store', new URL('/99', engine.url).href, ...more], { PORT: '0' })
+    expect([ran.code, ran.stdout]).toEqual([2, ''])
+    expect(ran.stderr).toMatch(/^sluice: store redis:\/\/\S+\/99 cannot be reached: ERR DB index is out of range\n$/)
+  })
+
+  it('is never another one, also where the server comes back with fewer', async () => {
+    const engine = await startRedis(path)
+    const service = await serve(['--demo', '--store', new URL('/9', engine.url).href])
+    onTestFinished(async () => void (await service.stop()))
+    const check = async (): Promise<unknown> => {
+      const answer = await fetch(`${service.url}/v1/check`, {
+        method: 'POST',
+        body: JSON.stringify({ method: 'GET', path: '/', ip: '192.0.2.1' }),
+      })
+      return ((await answer.json()) as { source?: unknown }).source
+    }
+    expect(await check()).toBe('store')
+    await engine.stop()
+    const back = await startRedis(path, ['--databases', '4'], Number(new URL(engine.url).port))
+    onTestFinished(back.stop)
+    const refusals = async (): Promise<number> => {
+      expect(await check()).not.toBe('store')
+      return Number(/cmdstat_select:.*failed_calls=(\d+)/.exec(await exchange(back.url, 'INFO commandstats\r\nQUIT\r\n'))?.[1] ?? 0)
+    }
+    await expect.poll(refusals, { timeout: 20_000 }).toBeGreaterThan(3)
+    expect(await exchange(back.url, 'DBSIZE\r\nQUIT\r\n')).toContain(':0\r\n')
+    expect((await fetch(`${service.url}/readyz`)).ok).toBe(false)
+  })
+
+  it('is not asked of a cluster, which has the first alone', async () => {
+    const ran = await run(['serve', '--demo', '--store', 'redis+cluster://127.0.0.1:1/3'], { PORT: '0' })
+    expect([ran.code, ran.stdout]).toEqual([3, ''])
+    expect(ran.stderr).toBe('sluice: store redis+cluster://127.0.0.1:1/3 names database 3: a cluster has database 0 alone\n')
   })
 })

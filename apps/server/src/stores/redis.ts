@@ -13,22 +13,40 @@ export async function redis(url: string, connectMs: number, space: string | unde
   const place = parseStoreUrl(url)
   if (place === undefined)
     throw new CommandFailure(EXIT.usage, `store ${withoutPassword(url)} is not the URL of a store: expected redis://HOST:PORT/DATABASE`)
+  if (place.scheme === 'redis+cluster' && Number(place.database ?? 0) !== 0)
+    throw new CommandFailure(EXIT.usage, `store ${withoutPassword(url)} names database ${place.database}: a cluster has database 0 alone`)
   const [{ ioredis, redisStore }, client] = await Promise.all([import('sluice/redis'), clientOf(place, connectMs, folder)])
   let lastError: Error | undefined
-  client.on('error', (error: Error) => (lastError = error))
+  let unselected: Error | undefined
+  client.on('error', (error: Error) => {
+    lastError = error
+    if (!isOfSelect(error)) return
+    // The client would go on in database 0. It has not sent a call yet on this connection, which is given up for another.
+    unselected = error
+    client.disconnect(true)
+  })
   // What is refused on a connection that works has a reason of its own.
-  client.on('ready', () => (lastError = undefined))
+  client.on('ready', () => {
+    lastError = undefined
+    unselected = undefined
+  })
   return {
     store: redisStore({ client: ioredis(client), ...(space === undefined ? {} : { prefix: `${space}:` }) }),
     keeps: `limits are shared by all processes on ${SHARED.get(place.scheme) ?? 'this server'}`,
     // It goes on connecting by itself once it has begun.
     begin: async () => (client.status === 'wait' || client.status === 'end' ? client.connect() : undefined),
     advise: () => adviceOn(client),
-    reason: () => lastError,
+    // That no database was selected is the cause of what the client says of the connection that was given up.
+    reason: () => unselected ?? lastError,
     // A state is a key of its own, and goes when it is reset.
     discard: async () => {},
     close: async () => client.disconnect(),
   }
+}
+
+/** Whether a server refused the choice of a database: the client tells errors of its commands with their names. */
+function isOfSelect(error: Error & { readonly command?: { readonly name?: unknown } }): boolean {
+  return error.command?.name === 'select'
 }
 
 const SHARED: ReadonlyMap<string, string> = new Map([

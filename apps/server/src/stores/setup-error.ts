@@ -1,7 +1,8 @@
 import { StoreFailure } from 'sluice'
 
 /** First words of replies to a login, or to the choice of a database, that no waiting mends. */
-const REPLIES = /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|ERR (?:AUTH|Client sent AUTH|invalid password|invalid DB index|DB index))/
+const REPLIES =
+  /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|ERR (?:AUTH|Client sent AUTH|invalid password|invalid DB index|DB index|SELECT is not allowed))/
 /** SQLSTATE: login, database, schema, permissions, missing or changed tables. */
 const STATES = /^(?:28\w{3}|3D000|3F000|42\w{3}|SL001)$/
 /** Certificates that are not trusted, and servers that speak no TLS. */
