@@ -14,6 +14,7 @@ type Decided = Told<
   | 'limitName'
   | 'reason'
   | 'retryAfterMs'
+  | 'detail'
   | 'limits'
   | 'at'
   | 'atMicros'
@@ -33,10 +34,12 @@ type View = Told<LimitView, 'name' | 'limit' | 'remaining' | 'replenishAfterMs' 
  * time, for a list of decisions is little else.
  */
 export function decisionJson(decision: Decided): string {
-  const { outcome, allowed, limitName, reason, retryAfterMs, limits, at, atMicros, source, degraded, rules, shadow, violated } = decision
+  const { outcome, allowed, limitName, reason, detail, retryAfterMs, limits, at, atMicros, source, degraded, rules, shadow, violated } =
+    decision
   let json = `{"outcome":"${outcome}","allowed":${allowed}`
   if (limitName !== undefined) json += `,"limitName":${quoted(limitName)}`
   if (reason !== undefined) json += `,"reason":"${reason}"`
+  if (detail !== undefined) json += `,"detail":${JSON.stringify(detail)}`
   if (retryAfterMs !== undefined) json += `,"retryAfterMs":${retryAfterMs}`
   json += ',"limits":['
   for (let index = 0; index < limits.length; index += 1) json += (index === 0 ? '' : ',') + viewJson(limits[index] as View)

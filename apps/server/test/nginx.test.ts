@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -86,6 +86,25 @@ describe.skipIf(missing.length > 0)(
         expect((await fetch(`${url}/x`)).status).toBe(503)
       },
     )
+
+    it('S9: answers 400 for a target that cannot be read, which nginx passes on', async () => {
+      const edits = '  - { name: edits, match: { path: /api/*/edit }, key: [], rate: 1/h, burst: 1 }\n'
+      const service = await serve([policyFile(POLICY.replace('burst: 1', 'burst: 9') + edits)])
+      onTestFinished(async () => void (await service.stop()))
+      const { hostname, port } = new URL(await proxied(service.url))
+      const status = (path: string): Promise<number | undefined> =>
+        new Promise((resolve, reject) => {
+          httpRequest(
+            { hostname, port, path, agent: false },
+            (response) => void response.resume().on('end', () => resolve(response.statusCode)),
+          )
+            .on('error', reject)
+            .end()
+        })
+      expect([await status('/api/1#/edit'), await status('/api/1/edit'), await status('/api/1/edit'), await status('/other')]).toEqual([
+        400, 200, 429, 200,
+      ])
+    })
 
     it('leaves the answers of the backend alone', async () => {
       const service = await serve([policyFile(POLICY.replace('burst: 1', 'burst: 9'))])

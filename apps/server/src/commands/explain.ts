@@ -75,13 +75,14 @@ function pairOf(flag: string, text: string, by: string): [string, string] {
   throw new CommandFailure(EXIT.usage, `explain: --${flag} is ${JSON.stringify(text)}: expected NAME${by}VALUE`)
 }
 
-function textOf({ method, path, readings, host, address, exempt, rules }: Explanation): string[] {
+function textOf({ method, path, readings, unreadable, refusedBy, host, address, exempt, rules }: Explanation): string[] {
   const from = address === undefined ? 'an unknown address' : address
   const matching = rules.filter(({ matches }) => matches)
   const head = `${method} ${path}${host === undefined ? '' : ` at ${host}`} from ${from}`
-  const several =
-    readings === undefined ? [] : [`  an upstream may read the path as ${readings === 'any' ? 'any other' : readings.join(' or ')}`]
+  const several = readings === undefined ? [] : [`  an upstream may read the path as ${readings.join(' or ')}`]
+  if (unreadable !== undefined) several.push(`  ${unreadable}`)
   if (exempt !== undefined) return [`${head}: no rule is asked, it is exempt by ${exempt}`, ...several]
+  if (refusedBy !== undefined) return [`${head}: refused with 400, for ${refusedBy} looks at what cannot be read`, ...several]
   return [`${head}: ${matching.length} of ${rules.length} rules match`, ...several, ...rules.flatMap(ruleText)]
 }
 

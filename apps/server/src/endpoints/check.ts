@@ -1,7 +1,7 @@
 import { LimiterError } from 'sluice'
 import { headersOf, problemOf } from 'sluice/http'
 import type { Engine } from 'sluice/policy'
-import { JSON_TYPE, refusalOf, send } from '../answer.ts'
+import { BadRequest, JSON_TYPE, refusalOf, send } from '../answer.ts'
 import { readJson } from '../body.ts'
 import { decisionJson } from '../decision-json.ts'
 import { readQuestion, readQuestions } from '../question.ts'
@@ -15,13 +15,17 @@ const LARGEST_LIST = 1_048_576
 export async function check(engine: Engine, { request, response, query }: Asked): Promise<void> {
   const question = readQuestion(await readJson(request, LARGEST_QUESTION))
   const decision = 'key' in question ? await engine.decideKey(question) : await engine.decide(question)
+  if (decision.detail !== undefined) throw new BadRequest(decision.detail, { reason: decision.reason })
   const told = `${decisionJson(decision)}\n`
   if (query.get('status') !== 'http') return send(response, 200, JSON_TYPE, told)
   const headers = headersOf(decision, decision.identity, engine.headers)
   send(response, decision.allowed ? 200 : problemOf(decision).status, JSON_TYPE, told, headers)
 }
 
-/** `POST /v1/checks`: a list of questions, decided in order in one call of the store; the list of their decisions. */
+/**
+ * `POST /v1/checks`: a list of questions, decided in order in one call of the store; the list of their decisions. A target that cannot be read is
+ * told in its own decision: whoever sends one must not stop the questions about others.
+ */
 export async function checks(engine: Engine, { request, response }: Asked): Promise<void> {
   const questions = readQuestions(await readJson(request, LARGEST_LIST))
   const decisions = await engine.decideMany(questions).catch((error: unknown) => {

@@ -58,9 +58,9 @@ function differ(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }
 
-/** The path behind the endpoint's, with the query of the call. */
+/** The path behind the endpoint's, with what follows the path of the call. */
 function ownTarget({ url = '/' }: IncomingMessage, path: string): string {
-  return path + (/\?[^#]*/.exec(url)?.[0] ?? '')
+  return path + (/[?#].*/s.exec(url)?.[0] ?? '')
 }
 
 function factsOf(request: IncomingMessage, { method, uri, host }: Told & { readonly uri: string }): RequestFacts {
@@ -79,7 +79,7 @@ function answer(response: ServerResponse, { headers: choice }: Engine, decision:
   const headers = headersOf(decision, decision.identity, choice)
   if (decision.allowed) return send(response, 200, 'text/plain', '', headers)
   const problem = problemOf(decision, decision.violated.length > 0 ? decision.violated : undefined)
-  const status = problem.status === 429 ? (denied ?? 429) : problem.status
+  const status = problem.status === 503 ? 503 : (denied ?? problem.status)
   const meant: HeaderList = status === problem.status ? [] : [['X-RateLimit-Status', String(problem.status)]]
   send(response, status, PROBLEM_TYPE, `${JSON.stringify({ ...problem, status })}\n`, [...headers, ...meant])
 }

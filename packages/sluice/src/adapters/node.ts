@@ -39,8 +39,8 @@ const REFUSED = Promise.resolve(false)
 
 /**
  * A rate limit in front of a `node:http` handler: resolves to true where the request may go on; otherwise it has been
- * answered with 429, or 503 where the limiter could not decide, and a problem body; an answer that was begun meanwhile is ended. Rejects, with nothing answered, with what
- * key, cost, skip or onDenied threw.
+ * answered with a problem body: 429, 400 where its target cannot be read, or 503 where the limiter could not decide. An answer that was begun
+ * meanwhile is ended. Rejects, with nothing answered, with what key, cost, skip or onDenied threw.
  * @param reader reads the request where a framework changed it
  */
 export function rateLimit<Request extends NodeRequest, Response extends NodeResponse>(

@@ -1,12 +1,12 @@
 import type { Micros } from '../time/micros.ts'
 
 /**
- * `allowed`; `denied`: used up or blocked, waiting helps; `impossible`: the cost is above the capacity, waiting does not help;
+ * `allowed`; `denied`: used up or blocked, waiting helps; `impossible`: the cost is above the capacity, or the request cannot be read: waiting does not help;
  * `undecided`: the store could not answer, and the failure policy said whether the request may pass.
  */
 export type Outcome = 'allowed' | 'denied' | 'impossible' | 'undecided'
 
-export type Reason = 'quota' | 'capacity' | 'blocked' | 'overflow' | 'kill-switch' | 'loop' | 'spend'
+export type Reason = 'quota' | 'capacity' | 'bad-request' | 'blocked' | 'overflow' | 'kill-switch' | 'loop' | 'spend'
 
 /** Who decided: the store, or what stood in for it. */
 export type Source = 'store' | 'lease' | 'denied-cache' | 'fallback'
@@ -53,6 +53,7 @@ interface Base {
 interface Unknown {
   readonly limitName?: undefined
   readonly reason?: undefined
+  readonly detail?: undefined
   readonly retryAfterMs?: undefined
 }
 
@@ -68,7 +69,8 @@ export interface Denied extends Base {
   readonly allowed: false
   /** The denying limit with the latest retry. */
   readonly limitName: string
-  readonly reason: Exclude<Reason, 'capacity'>
+  readonly reason: Exclude<Reason, 'capacity' | 'bad-request'>
+  readonly detail?: undefined
   /**
    * Waiting this long is enough for this cost at every limit, a millisecond less is not. Absent where no such wait was found: limits whose ramps
    * take turns may leave no instant at which all of them let it pass.
@@ -76,12 +78,17 @@ export interface Denied extends Base {
   readonly retryAfterMs?: number
 }
 
-/** The cost is above the capacity of `limitName`: waiting does not help. */
+/**
+ * Waiting does not help: the cost is above the capacity of `limitName` (reason `capacity`), or that rule would look at a path or query that cannot be read
+ * (`bad-request`).
+ */
 export interface Impossible extends Base {
   readonly outcome: 'impossible'
   readonly allowed: false
   readonly limitName: string
-  readonly reason: 'capacity'
+  readonly reason: 'capacity' | 'bad-request'
+  /** Of a bad request: place, value (shortened) and what is allowed. */
+  readonly detail?: string
   readonly retryAfterMs?: undefined
 }
 

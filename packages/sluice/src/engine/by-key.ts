@@ -11,6 +11,7 @@ export const NOBODY: Request = {
   path: '*',
   exactPath: '*',
   readings: undefined,
+  unreadable: undefined,
   query: '',
   host: undefined,
   hosts: undefined,

@@ -9,6 +9,7 @@ import { type Charge, chargeOf, chargeOfKey, type Terms, timesSample } from './c
 import type { Loaded } from './loaded.ts'
 import type { OverrideIndex } from './override-index.ts'
 import { overrideOf } from './overrides.ts'
+import { unreadRules } from './unread-rules.ts'
 
 /** What one decision charges. */
 export interface Charging {
@@ -17,6 +18,8 @@ export interface Charging {
   readonly probabilistic: boolean
   /** Why no rule was asked at all. */
   readonly exempt?: string
+  /** A rule that looks at what of the request cannot be read: it refuses the request where it enforces. */
+  readonly unread?: { readonly rule: Rule; readonly detail: string }
 }
 
 /** What a decision needs beside the policy. */
@@ -30,10 +33,13 @@ export function chargingOf(at: Loaded, request: Request, cost: MicroTokens | und
   const exemption = exemptionOf(at.policy.exempt, request)
   if (exemption !== undefined) return { charges: [], probabilistic: false, exempt: exemption.text }
   const terms = termsOf(at, present)
-  const rules = at.find(request)
-  return sampled(rules, present.random, (rule) =>
-    exemptionOf(rule.exempt, request) === undefined ? chargeOf(rule, request, cost, terms) : undefined,
-  )
+  const chargeFor = (rule: Rule): Charge | undefined =>
+    exemptionOf(rule.exempt, request) === undefined ? chargeOf(rule, request, cost, terms) : undefined
+  const { unreadable } = request
+  if (unreadable === undefined) return sampled(at.find(request), present.random, chargeFor)
+  const { looking, others } = unreadRules(at.policy.rules, request, cost !== undefined)
+  const charging = sampled(others, present.random, chargeFor)
+  return looking === undefined ? charging : { ...charging, unread: { rule: looking, detail: unreadable.detail } }
 }
 
 /** @throws LimiterError UNKNOWN_RULE for a name that no rule has */

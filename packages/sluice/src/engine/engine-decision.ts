@@ -5,6 +5,7 @@ import { decisionOf, type NamedLimit } from '../limiter/decide.ts'
 import type { RuleResult } from '../observe/events.ts'
 import type { Mode } from '../policy/rule.ts'
 import type { GroupVerdict } from '../stores/store.ts'
+import { MICROS_PER_MS } from '../time/micros.ts'
 import type { Time } from '../time/time.ts'
 import type { Charge } from './charges.ts'
 import type { Charging } from './charging.ts'
@@ -37,7 +38,8 @@ export interface Asked {
 /** @param clock this process's time, read where no store said its own */
 export function engineDecision(asked: Asked, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const { charging, enforcing, shadows, verdict, shadowVerdicts } = asked
-  const { charges, probabilistic, exempt } = charging
+  const { charges, probabilistic, exempt, unread } = charging
+  if (unread?.rule.mode === 'enforce') return badRequest(unread, request, clock)
   // Nobody else holds it yet: growing it costs a third of a copy.
   const decision = decisionOf(verdict ?? unlimited(shadowVerdicts), enforcing.map(namedOf), clock) as Growing
   decision.rules = charges.map(nameOf)
@@ -52,7 +54,31 @@ export function engineDecision(asked: Asked, request: Request, clock: Pick<Time,
       : enforcing.filter((_, index) => verdict.calls[index] !== undefined && verdict.calls[index].outcome !== 'allowed').map(nameAlone)
   if (probabilistic) decision.probabilistic = true
   if (exempt !== undefined) decision.exempt = exempt
+  if (unread !== undefined) {
+    decision.rules = [...decision.rules, nameOf(unread)]
+    decision.shadow = [...decision.shadow, { rule: unread.rule.name, outcome: 'impossible' }]
+  }
   return decision
+}
+
+/** Nothing was charged, and no store was asked. */
+function badRequest({ rule, detail }: Required<Charging>['unread'], request: Request, clock: Pick<Time, 'now'>): EngineDecision {
+  const atMicros = clock.now()
+  return {
+    outcome: 'impossible',
+    allowed: false,
+    limitName: rule.name,
+    reason: 'bad-request',
+    detail,
+    limits: [],
+    at: Math.floor(atMicros / MICROS_PER_MS),
+    atMicros,
+    source: 'store',
+    rules: [nameOf({ rule })],
+    identity: identityOf([], request),
+    shadow: [],
+    violated: [rule.name],
+  }
 }
 
 type Growing = Decision & { -readonly [Field in keyof EngineDecision]: EngineDecision[Field] }
@@ -65,7 +91,7 @@ function nameAlone({ rule }: Charge): string {
   return rule.name
 }
 
-function nameOf({ rule: { name, mode } }: Charge): EngineDecision['rules'][number] {
+function nameOf({ rule: { name, mode } }: Pick<Charge, 'rule'>): EngineDecision['rules'][number] {
   return { name, mode }
 }
 

@@ -5,14 +5,19 @@ import type { Policy } from '../policy/policy.ts'
 import type { Mode, Rule } from '../policy/rule.ts'
 import { exemptionOf } from '../policy/exemption.ts'
 import { chargeOf, type Terms } from './charges.ts'
+import { lookingAt } from './unread-rules.ts'
 
 /** What a policy does with a request, and why. It names keys in clear: it is for the operator, not for clients. */
 export interface Explanation {
   readonly method: string
   /** `(ambiguous)` where an upstream may read it as one path or another. */
   readonly path: string
-  /** Where an upstream may read the path in several ways: each of them; `any` where they are too many to list. */
-  readonly readings?: readonly string[] | 'any'
+  /** Where an upstream may read the path in several ways: each of them. */
+  readonly readings?: readonly string[]
+  /** Set where path or query cannot be read: what is wrong. Rules that look at it are not charged. */
+  readonly unreadable?: string
+  /** Name of the rule that refuses the request for that; absent where no rule that enforces looks at it. */
+  readonly refusedBy?: string
   readonly host?: string
   /** The client's address, as forwarding headers of trusted proxies tell it. */
   readonly address?: string
@@ -41,17 +46,25 @@ export interface RuleExplanation {
 
 /** @param cost micro-tokens: what the caller says the request costs, instead of what the rules say */
 export function explainRules(policy: Policy, request: Request, cost: number | undefined, terms: Terms): Explanation {
-  const { method, path, readings, host, address } = request
+  const { method, path, readings, unreadable, host, address } = request
   const exempt = exemptionOf(policy.exempt, request)
+  const looks = unreadable === undefined ? undefined : lookingAt(request, cost !== undefined)
+  const refusing = exempt === undefined ? policy.rules.find((rule) => rule.mode === 'enforce' && looks?.(rule) === true) : undefined
   return {
     method,
     path,
-    ...(readings === undefined ? {} : { readings: readings === 'any' ? readings : readings.map((reading) => reading.path) }),
+    ...(readings === undefined ? {} : { readings: readings.map((reading) => reading.path) }),
+    ...(unreadable === undefined ? {} : { unreadable: unreadable.detail }),
+    ...(refusing === undefined ? {} : { refusedBy: refusing.name }),
     ...(host === undefined ? {} : { host }),
     ...(address === undefined ? {} : { address }),
     ...(exempt === undefined ? {} : { exempt: exempt.text }),
-    rules: policy.rules.map((rule) => explainRule(rule, request, cost, terms)),
+    rules: policy.rules.map((rule) => (looks?.(rule) === true ? unread(rule) : explainRule(rule, request, cost, terms))),
   }
+}
+
+function unread({ name, mode }: Rule): RuleExplanation {
+  return { name, mode, matches: false, why: mode === 'off' ? 'it is off' : 'it looks at what cannot be read' }
 }
 
 function explainRule(rule: Rule, request: Request, cost: number | undefined, terms: Terms): RuleExplanation {

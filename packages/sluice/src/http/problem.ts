@@ -20,8 +20,8 @@ const TYPES = 'https://iana.org/assignments/http-problem-types#'
 export type Refusal = Exclude<Decision, { allowed: true }>
 
 /**
- * What a refused client is told: 429 for a used-up quota, a block, or a cost that can never pass; 503 where the limiter itself
- * could not answer, which is nothing the client did.
+ * What a refused client is told: 400 for a request that cannot be read, 429 for a used-up quota, a block, or a cost that can never pass; 503
+ * where the limiter itself could not answer, which is nothing the client did.
  * @throws LimiterError INVALID_OPTIONS
  * @param violated names of the limits that refused; default the one the decision names
  */
@@ -36,7 +36,8 @@ export function problemOf(decision: Refusal, violated?: readonly string[]): Prob
       detail: 'The limiter could not decide about this request.',
     }
   }
-  const { reason } = decision
+  const { reason, detail } = decision
+  if (detail !== undefined) return { type: 'about:blank', title: 'Bad Request', status: 400, detail, reason }
   const kind = ABNORMAL.has(reason)
     ? { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
     : { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }

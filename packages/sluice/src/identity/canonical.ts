@@ -17,7 +17,9 @@ export function canonicalValue(source: Source, text: string): string | undefined
     case 'ip':
       return networkOf(name, text)
     case 'path': {
-      const path = text === AMBIGUOUS ? text : readPath(text).path
+      if (text === AMBIGUOUS) return text
+      const { path, unreadable } = readPath(text)
+      if (unreadable !== undefined) return undefined
       return name === 'template' ? pathTemplate(path) : path
     }
     case 'method': {

@@ -1,5 +1,6 @@
 import { AMBIGUOUS } from './ambiguous.ts'
-import { encodePath, withoutAuthority, withoutQuery } from './path.ts'
+import { encodePath, withoutAuthority } from './path.ts'
+import { type Unreadable, withFragment, withManyReadings } from './unreadable.ts'
 
 /** A path as one upstream reads it. */
 export interface PathReading {
@@ -17,17 +18,22 @@ export interface OneReading extends PathReading {
 
 /** A path, and every reading of it where upstreams may differ. */
 export interface ReadPath extends PathReading {
-  /** Absent: there is one. `any`: they are too many or too long to list, so that every path must be expected. */
-  readonly readings?: readonly OneReading[] | 'any' | undefined
+  /** Absent: there is one. */
+  readonly readings?: readonly OneReading[] | undefined
+  /** Present: path or query may be anything, and no rule may look at it. The paths are AMBIGUOUS where it is the path. */
+  readonly unreadable?: Unreadable | undefined
 }
 
 /** Segments that begin with no dot, of characters that every upstream takes as they are. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,=:@-][\w.~!$&'()*+,=:@-]*)*\/?$/
 /** What upstreams differ about, in an encoded path. */
 const SEVERAL = /[;\\]|%(?:2F|5C|25|3B)|\/\.\.(?:\/|$)|^\/\//
-/** Bounds of one request's work, about 2 ms of CPU for the longest targets. No path that a person wrote comes near. */
+/**
+ * Bounds of one request's work, some milliseconds of CPU for the longest targets. A URL that is encoded twice and holds another one has 22 states, so
+ * that the first is met by no path that a person wrote. The second, in all states together, is met by no target below 512 characters.
+ */
 const MAX_STATES = 64
-const MAX_CHARACTERS = 16_384
+const MAX_CHARACTERS = 32_768
 
 /**
  * Reads a request target in every way that a chain of upstreams may: `%2F`, `%5C` and `\` as a slash or not, `;` parameters kept or dropped,
@@ -36,39 +42,50 @@ const MAX_CHARACTERS = 16_384
  */
 export function readPath(target: string): ReadPath {
   if (target === '*') return { path: target, exactPath: target }
-  const plain = withoutQuery(target)
-  if (PLAIN.test(plain)) return readingOf(plain)
-  const text = encodePath(withoutAuthority(plain))
+  const query = target.indexOf('?')
+  const path = query === -1 ? target : target.slice(0, query)
+  if (!target.includes('#')) return readPart(path)
+  const unreadable = withFragment(target, query)
+  return unreadable.path ? { ...UNKNOWN, unreadable } : { ...readPart(path), unreadable }
+}
+
+const UNKNOWN: PathReading = { path: AMBIGUOUS, exactPath: AMBIGUOUS }
+
+function readPart(path: string): ReadPath {
+  if (PLAIN.test(path)) return readingOf(path)
+  const text = encodePath(withoutAuthority(path))
   const first = text.startsWith('/') ? text : `/${text}`
   if (!SEVERAL.test(first)) return readingOf(tidy(first))
-  return readAll(first)
+  return readAll(first) ?? { ...UNKNOWN, unreadable: withManyReadings(path) }
 }
 
-/** Whether some reading of a request's path passes a test. */
+/** Whether some reading of a request's path may pass a test, which it may where it cannot be read. */
 export function someReading(read: ReadPath, test: (reading: PathReading) => boolean): boolean {
-  const { readings } = read
-  return readings === undefined ? test(read) : readings === 'any' || readings.some(test)
+  const { readings, unreadable } = read
+  if (unreadable?.path === true) return true
+  return readings === undefined ? test(read) : readings.some(test)
 }
 
-/** Whether every reading of a request's path passes a test. */
+/** Whether every reading of a request's path passes a test; none does where it cannot be read. */
 export function everyReading(read: ReadPath, test: (reading: PathReading) => boolean): boolean {
-  const { readings } = read
-  return readings === undefined ? test(read) : readings !== 'any' && readings.every(test)
+  const { readings, unreadable } = read
+  if (unreadable?.path === true) return false
+  return readings === undefined ? test(read) : readings.every(test)
 }
 
 /** What all readings that pass a test are in the end; AMBIGUOUS where they differ. */
 export function finalPath({ path, readings }: ReadPath, test: (reading: PathReading) => boolean): string {
-  return Array.isArray(readings) ? common(readings.filter(test).map((reading: OneReading) => reading.final)) : path
+  return readings === undefined ? path : common(readings.filter(test).map((reading) => reading.final))
 }
 
-/** Follows every order of the steps from one spelling until nothing new comes. */
-function readAll(first: string): ReadPath {
+/** Follows every order of the steps from one spelling until nothing new comes; undefined where that is beyond the bounds. */
+function readAll(first: string): ReadPath | undefined {
   const states = new Map<string, readonly string[]>([[first, []]])
   let characters = 0
   // A map is walked in the order of its insertion, also through what is added meanwhile.
   for (const state of states.keys()) {
     characters += state.length
-    if (states.size > MAX_STATES || characters > MAX_CHARACTERS) return { path: AMBIGUOUS, exactPath: AMBIGUOUS, readings: 'any' }
+    if (states.size > MAX_STATES || characters > MAX_CHARACTERS) return undefined
     const after = STEPS.map((step) => step(state)).filter((next) => next !== state)
     for (const next of after) if (!states.has(next)) states.set(next, [])
     states.set(state, after)

@@ -33,7 +33,7 @@ export function queryOf(target: string): string {
 }
 
 /** A request target without its query and fragment. */
-export function withoutQuery(target: string): string {
+function withoutQuery(target: string): string {
   const end = target.search(/[?#]/)
   return end === -1 ? target : target.slice(0, end)
 }

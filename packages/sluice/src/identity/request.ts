@@ -85,6 +85,7 @@ export function readRequest(facts: RequestFacts, claims: Claims | null | undefin
     path: read.path,
     exactPath: read.exactPath,
     readings: read.readings,
+    unreadable: read.unreadable,
     query: queryOf(path),
     host: hosts.length > 1 ? AMBIGUOUS : hosts[0],
     hosts: hosts.length > 1 ? hosts : undefined,

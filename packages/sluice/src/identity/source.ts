@@ -4,7 +4,6 @@ import { isBot } from './bot.ts'
 import { cookieValues } from './cookies.ts'
 import { canonicalCredentials, CREDENTIALS } from './credentials.ts'
 import { headerLines, headerValue } from './header-lines.ts'
-import type { PathReading } from './path-readings.ts'
 import { pathTemplate } from './path-template.ts'
 import type { Request } from './request.ts'
 
@@ -16,11 +15,11 @@ export interface Source {
   readonly neutral?: true
   /** AMBIGUOUS where the request gives several values, whatever they are: all such requests share it. */
   read(request: Request): string | undefined
-  /** Where the value is AMBIGUOUS, each that an upstream may take; `any`: too many to list. Undefined where `read` says it all. */
+  /** Where the value is AMBIGUOUS, each that an upstream may take. Undefined where `read` says it all. */
   alternatives?(request: Request): Alternatives | undefined
 }
 
-export type Alternatives = readonly (string | undefined)[] | 'any'
+export type Alternatives = readonly (string | undefined)[]
 
 export const SOURCE_FORM: string =
   'header:<name>, query:<name>, cookie:<name>, jwt:<claim>, ip:address, ip:/<prefix>, path:, path:template, method:, host:, ua:bot or const:<text>'
@@ -55,7 +54,6 @@ export function firstOf(sources: readonly Source[]): Source {
       const found: (string | undefined)[] = []
       for (const source of sources) {
         const several = source.alternatives?.(request)
-        if (several === 'any') return several
         const values = several ?? [source.read(request)]
         found.push(...values.filter((value) => value !== undefined))
         if (!values.includes(undefined)) return found.length < 2 ? undefined : found
@@ -71,8 +69,7 @@ export function derived(source: Source, text: string, make: (value: string | und
     text,
     read: (request) => make(source.read(request), request),
     alternatives(request) {
-      const several = source.alternatives?.(request)
-      return several === undefined || several === 'any' ? several : several.map((value) => make(value, request))
+      return source.alternatives?.(request)?.map((value) => make(value, request))
     },
   }
 }
@@ -171,8 +168,7 @@ function alternativesOf(values: readonly string[]): Alternatives | undefined {
 function ofPath(value: (path: string) => string): Reader {
   return {
     read: ({ path }) => value(path),
-    alternatives: ({ readings }) =>
-      Array.isArray(readings) ? readings.map(({ path }: PathReading) => value(path)) : (readings as 'any' | undefined),
+    alternatives: ({ readings }) => readings?.map(({ path }) => value(path)),
   }
 }
 

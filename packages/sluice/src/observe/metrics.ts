@@ -67,7 +67,7 @@ function reasonOf(result: RuleResult['result'], reason: string | undefined): str
     case 'denied':
       return reason ?? 'quota'
     case 'impossible':
-      return 'capacity'
+      return reason ?? 'capacity'
     case 'undecided':
       return 'store'
     default:

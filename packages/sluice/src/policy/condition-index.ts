@@ -38,8 +38,7 @@ export function* indexByCondition<T>(things: readonly T[], askedOf: (thing: T) =
     const found = [...others]
     for (const { source, byValue } of bySource.values()) {
       const several = source.alternatives?.(request)
-      if (several === 'any') for (const indexes of byValue.values()) found.push(...indexes)
-      else for (const value of new Set(several ?? [source.read(request)])) found.push(...(byValue.get(value) ?? []))
+      for (const value of new Set(several ?? [source.read(request)])) found.push(...(byValue.get(value) ?? []))
     }
     return found.sort((a, b) => a - b).map((index) => things[index] as T)
   }

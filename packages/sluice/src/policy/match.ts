@@ -42,7 +42,6 @@ function candidatesOf(
   { path, readings }: Request,
 ): readonly Placed[] {
   if (readings === undefined) return candidates(pathSegments(path))
-  if (readings === 'any') return rules
   const found = new Set(readings.flatMap((reading) => candidates(pathSegments(reading.path))))
   return rules.filter((rule) => found.has(rule))
 }
@@ -55,7 +54,8 @@ export function mismatch(match: Match, request: Request): string | undefined {
   return mismatchBesidePath(match, request)
 }
 
-function mismatchBesidePath({ methods, hosts, when }: Match, request: Request): string | undefined {
+/** As `mismatch`, of everything else. */
+export function mismatchBesidePath({ methods, hosts, when }: Match, request: Request): string | undefined {
   // HEAD runs the handler of GET, so a rule for GET is a rule for HEAD.
   if (methods !== undefined && !methods.has(request.method) && !(request.method === 'HEAD' && methods.has('GET'))) {
     return `method ${request.method} is not ${[...methods].join(' or ')}`

@@ -133,7 +133,6 @@ export function truthOf(condition: Condition, request: Request): Truth {
     found !== undefined && (condition.accepts === undefined ? found === value : condition.accepts(found))
   const several = source.alternatives?.(request)
   if (several === undefined) return accepts(source.read(request))
-  if (several === 'any') return undefined
   if (!several.some(accepts)) return false
   // What stands twice is never sure, even where both say the same: the upstream may refuse it, or read neither.
   return accepts(source.read(request)) && several.every(accepts) ? true : undefined

@@ -12,6 +12,7 @@ export interface PricedPath {
 export interface Prices {
   add(price: PricedPath): void
   index(): Sliced<void>
+  isEmpty(): boolean
   /** Those of a request's path. */
   of(segments: readonly string[]): readonly PricedPath[]
   /** The dearest, or the fallback where that is more. */
@@ -26,6 +27,7 @@ export function priceList(): Prices {
     *index() {
       find = yield* indexByPath(prices, ({ path }) => path)
     },
+    isEmpty: () => prices.length === 0,
     of: (segments) => find(segments),
     most: (fallback) => prices.reduce((dearest, { cost }) => Math.max(dearest, cost), fallback),
   }
@@ -47,9 +49,9 @@ export function endpointCost(prices: Prices, fallback: number = 1): Cost {
       return prices.most(fallback)
     },
     of(request) {
+      if (prices.isEmpty()) return fallback
       const { path, readings } = request
-      if (readings === undefined) return costOf(path)
-      return readings === 'any' ? prices.most(fallback) : Math.max(...readings.map((reading) => costOf(reading.path)))
+      return readings === undefined ? costOf(path) : Math.max(...readings.map((reading) => costOf(reading.path)))
     },
   }
 }

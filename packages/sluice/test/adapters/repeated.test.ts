@@ -68,7 +68,8 @@ const ADAPTERS: readonly (readonly [string, (engine: Engine) => Promise<string>]
 /** Header lines as they are written here, one for each value of a list. */
 function ask(url: string, path: string, headers: Record<string, string | string[]>): Promise<number> {
   return new Promise((resolve, reject) => {
-    httpRequest(`${url}${path}`, { headers, agent: false }, (response) => {
+    const { hostname, port } = new URL(url)
+    httpRequest({ hostname, port, path, headers, agent: false }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0))
     })
       .on('error', reject)
@@ -153,5 +154,22 @@ describe.each(ADAPTERS.filter(([name]) => name !== 'fetch'))('S8: lines are told
   it('a value with a comma on one line is a value of its own', async () => {
     const url = await start(createEngine({ policy: parsePolicy(POLICY), store: memoryStore() }))
     for (let index = 0; index < 6; index += 1) expect(await ask(url, '/header', { 'x-api-key': `a, ${index}` })).toBe(200)
+  })
+})
+
+describe.each(ADAPTERS)('S9: a target that cannot be read is a bad request: %s', (name, serve) => {
+  const BOMB = '/a;%2f..%5c%252e%252e%253b//x/../y;z%2f%5c;%2f'
+
+  it('400 with a problem body, and nothing is charged', async () => {
+    const engine = createEngine({
+      policy: parsePolicy('version: 1\nrules: [{ name: a, match: { path: /api/*/edit }, key: ["query:k"], rate: 1/h, burst: 3 }]'),
+      store: memoryStore(),
+    })
+    const base = await serve(engine)
+    // The parser of a URL resolves the dots of the third.
+    const targets = ['/api/1#/edit', '/api/1/edit?k=junk#&k=real', ...(name === 'fetch' ? [] : [BOMB])]
+    for (const target of targets)
+      for (let index = 0; index < 5; index += 1) expect([target, await ask(base, target, {})]).toEqual([target, 400])
+    for (let index = 0; index < 5; index += 1) expect(await ask(base, '/api/1/edit?k=real', {})).toBe(index < 3 ? 200 : 429)
   })
 })

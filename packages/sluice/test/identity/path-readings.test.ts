@@ -7,9 +7,9 @@ import { compileGlob, pathSegments } from '../../src/policy/glob.ts'
 import { UPSTREAMS } from './upstreams.ts'
 import { draws } from '../draws.ts'
 
-const readings = (target: string): readonly string[] | 'any' => {
+const readings = (target: string): readonly string[] => {
   const { path, readings: several } = readPath(target)
-  return several === undefined ? [path] : several === 'any' ? several : several.map((one) => one.path).sort()
+  return several === undefined ? [path] : several.map((one) => one.path).sort()
 }
 
 describe('S9: every reading of a path', () => {
@@ -64,11 +64,29 @@ describe('S9: every reading of a path', () => {
     ['many kinds and orders', `//a/${'..;/%2f%5c%3b%2541//../%255c..%252f'.repeat(8)}x`],
     ['encoded again and again', `/${'%25'.repeat(100)}`.replaceAll('%25', '%2525') + '2525'.repeat(200)],
     ['too long', `/a;${'x'.repeat(40_000)}`],
-  ])('what has too many readings may be every path: %s', (_name, target) => {
+    ['with a #', '/a#/b'],
+  ])('what cannot be read may be every path: %s', (_name, target) => {
     const read = readPath(target)
-    expect(read).toEqual({ path: AMBIGUOUS, exactPath: AMBIGUOUS, readings: 'any' })
+    expect(read).toMatchObject({ path: AMBIGUOUS, exactPath: AMBIGUOUS, unreadable: { path: true } })
     expect(someReading(read, () => false)).toBe(true)
     expect(everyReading(read, () => true)).toBe(false)
+  })
+
+  it.each([
+    ['a URL', `/r/${encodeURIComponent('https://a.example/b/c?next=https%3A%2F%2Fb.example%2Fx%3By&d=1')}`],
+    [
+      'a URL, encoded twice',
+      `/r/${encodeURIComponent(encodeURIComponent('https://a.example/b;v=1/c?next=https%3A%2F%2Fb.example%2Fx%3By'))}`,
+    ],
+    ['the path of a file', `/files/${encodeURIComponent('C:\\a\\..\\100%;50%/b;c')}/..;/d`],
+    ['a long path', `/a%2F${'x'.repeat(16_000)}`],
+  ])('what people write in a path is read: %s', (_name, target) => {
+    expect(readPath(target).unreadable).toBeUndefined()
+  })
+
+  it('no target below 512 characters is refused for its length', () => {
+    const read = readPath(`/r/${'x'.repeat(430)}/..;%2f%5c%3b%25`)
+    expect([read.unreadable, (read.readings?.length ?? 1) > 10]).toEqual([undefined, true])
   })
 
   it('reading the worst is bounded work', () => {
@@ -167,7 +185,7 @@ describe('a path with one reading', () => {
       fc.property(fc.array(fc.oneof(fc.constantFrom('/', '.', '%41', 'a', 'B', '?', '#', ':', '~', 'é'), fc.string())), (parts) => {
         const target = parts.join('')
         const read = readPath(target)
-        if (read.readings !== undefined) return
+        if (read.readings !== undefined || read.unreadable?.path === true) return
         expect(read).toMatchObject({ path: normalizePath(target).toLowerCase(), exactPath: normalizePathExactly(target) })
       }),
       { seed: 7, numRuns: draws(3_000, 750) },
