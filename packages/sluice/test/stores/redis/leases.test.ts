@@ -29,6 +29,28 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
     await redis.quit()
   })
 
+  it('X7: count in a smaller plan too: what is out on lease and what is left are together no more than its burst', async () => {
+    const [wide, narrow] = [tokenBucket({ rate: '1/day', burst: 100 }), tokenBucket({ rate: '1/day', burst: 60 })]
+    const reference = leasingStore(manualClock())
+    for (const want of [0, 10, 50, 60, 90]) {
+      const id = { scope: { text: 'smaller:tb:' }, key: `k${want}` }
+      const call = (limit: AnyLimit, cost = 1): Call => ({ id, limit, cost: cost * 1_000_000, phase: 0 })
+      const request = { call: call(wide), want: want * 1_000_000, holder: 7, sequence: 1, life: 3_600_000_000, kept: 0, returned: 0 }
+      expect(await store.lease?.([request], { now: START })).toEqual(await reference.lease([request], { now: START }))
+      for (const [limit, cost] of [
+        [narrow, 1],
+        [narrow, 5],
+        [wide, 5],
+        [narrow, 40],
+      ] as const) {
+        const groups = [{ calls: [call(limit, cost)] }]
+        const [verdict] = await store.consume(groups, { now: START })
+        expect(verdict).toEqual((await reference.consume(groups, { now: START }))[0])
+        if (limit === narrow) expect((verdict?.calls[0]?.remaining ?? 0) + want).toBeLessThanOrEqual(Math.max(60, want))
+      }
+    }
+  })
+
   it.each([1, 2, 3])('are granted, renewed, settled and counted as the pure functions have it (seed %d)', async (seed) => {
     const random = seeded(seed)
     const pick = (count: number): number => Math.floor(random() * count)
