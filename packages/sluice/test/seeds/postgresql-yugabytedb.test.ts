@@ -168,9 +168,12 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
   it('is made over the table that the article made, and again over its own', async () => {
     await pool.query('drop table rate_limiting_token_bucket')
     await pool.query('create table rate_limiting_token_bucket (id text primary key, tk bigint not null, ts timestamptz not null)')
-    await pool.query(`insert into rate_limiting_token_bucket values ('user1', 3, clock_timestamp()), ('user2', -1, clock_timestamp())`)
+    await pool.query(
+      `insert into rate_limiting_token_bucket values ('user1', 3, clock_timestamp() + interval '1 hour'), ('user2', -1, clock_timestamp() + interval '1 hour')`,
+    )
     await store.migrate({ article: true })
     await store.migrate({ article: true })
+    // Both were last used in an hour, so that nothing comes meanwhile.
     expect([await request('user1', 1, 10), await request('user2', 1, 10)]).toEqual([2, -1])
   })
 })
