@@ -91,16 +91,16 @@ create trigger trip before insert or update on ${table} for each row execute fun
     const database = `deadlocks_${process.pid}_${dialect}`
     await pool.query(`create database ${database}`)
     const alone = new pgDriver.Pool({ connectionString: Object.assign(new URL(url as string), { pathname: `/${database}` }).href, max: 8 })
-    const store = postgresStore({ client: pg(alone), dialect, sweepEveryMs: 0 })
-    await store.migrate()
+    const there = postgresStore({ client: pg(alone), dialect, sweepEveryMs: 0 })
+    await there.migrate()
     const keys = ['w', 'x', 'y', 'z']
     const wide = tokenBucket({ rate: '1/day', burst: 1_000 })
     const group = (turn: number) => ({
       calls: keys.map((_, index) => call(`g:${keys[(index * (turn % 2 === 0 ? 1 : 3) + turn) % 4]}`, wide)),
     })
-    const verdicts = await Promise.all(Array.from({ length: 200 }, (_, turn) => store.consume([group(turn)])))
+    const verdicts = await Promise.all(Array.from({ length: 200 }, (_, turn) => there.consume([group(turn)])))
     expect(verdicts.flat().every(({ allowed }) => allowed)).toBe(true)
-    const looks = await store.peek(keys.map((key) => ({ calls: [call(`g:${key}`, wide)] })))
+    const looks = await there.peek(keys.map((key) => ({ calls: [call(`g:${key}`, wide)] })))
     expect(looks.map(({ calls }) => calls[0]?.remaining)).toEqual([800, 800, 800, 800])
     await alone.end()
     await expect.poll(() => sessions(database), { timeout: 10_000 }).toBe(0)
