@@ -56,7 +56,10 @@ export interface Limiter extends AsyncDisposable {
   checkSync(key: string, options?: Pick<CheckOptions, 'cost'>): Decision
   /** Several checks in one store call, decided in order, each on its own. */
   checkMany(requests: readonly CheckRequest[], options?: Omit<CheckOptions, 'cost'>): Promise<Decision[]>
-  /** What `check` would answer (outcome and retryAfter), charging nothing; what is left is told as it stands, without the cost. */
+  /**
+   * What `check` would answer now (outcome and retryAfter), charging and writing nothing; what is left is reported as it stands, without the cost.
+   * After a change of the limit, the wait counts from the first `check` under the new one: that converts the key, a peek does not.
+   */
   peek(key: string, options?: CheckOptions): Promise<Decision>
   /** Gives tokens back to every limit of the key, never beyond fresh. Rejects with the StoreFailure if the store cannot. */
   refund(key: string, options?: RefundOptions): Promise<void>

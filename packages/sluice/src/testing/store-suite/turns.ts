@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import { fixedWindow } from '../../algorithms/fixed-window.ts'
+import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { type Bench, START } from './bench.ts'
 
 /** Plans that take turns on a key, where it takes more calls than random traces have (law 7). */
@@ -43,5 +44,29 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         }
       }
     }, 30_000)
+
+    it('a peek under a changed limit answers as a check at that instant, and converts nothing', async (context) => {
+      context.skip(!tags.includes('tb'), 'the store has no program for buckets')
+      const [slow, fast] = [tokenBucket({ rate: '1/h', burst: 10 }), tokenBucket({ rate: '1/s', burst: 10 })]
+      const key = fresh()
+      await ask([call(key, slow, 10)], START)
+      const before = await bench.options.readState(call(key, slow).id)
+      const [seen] = await bench.look([{ calls: [call(key, fast)] }], START)
+      expect(await bench.options.readState(call(key, slow).id)).toEqual(before)
+      expect(seen).toMatchObject({ outcome: 'denied', retryAfter: 1_000_000 })
+      // The check converts the key, so that its wait holds from here on.
+      expect(await ask([call(key, fast)], START)).toEqual(seen)
+      expect((await ask([call(key, fast)], START + 999_999)).outcome).toBe('denied')
+      expect((await ask([call(key, fast)], START + 1_000_000)).outcome).toBe('allowed')
+    })
+
+    it('a peek under a limit with a smaller burst takes nothing from the key', async (context) => {
+      context.skip(!tags.includes('tb'), 'the store has no program for buckets')
+      const [large, small] = [tokenBucket({ rate: '1/h', burst: 100 }), tokenBucket({ rate: '1/h', burst: 5 })]
+      const key = fresh()
+      await ask([call(key, large, 10)], START)
+      expect((await bench.look([{ calls: [call(key, small)] }], START))[0]?.calls[0]?.remaining).toBe(5)
+      expect((await ask([call(key, large, 90)], START)).outcome).toBe('allowed')
+    })
   })
 }
