@@ -37,7 +37,7 @@ export function chargingOf(at: Loaded, request: Request, cost: MicroTokens | und
     exemptionOf(rule.exempt, request) === undefined ? chargeOf(rule, request, cost, terms) : undefined
   const { unreadable } = request
   if (unreadable === undefined) return sampled(at.find(request), present.random, chargeFor)
-  const { looking, others } = unreadRules(at.policy.rules, request, cost !== undefined)
+  const { looking, others } = unreadRules(at.find(request), request, cost !== undefined)
   const charging = sampled(others, present.random, chargeFor)
   return looking === undefined ? charging : { ...charging, unread: { rule: looking, detail: unreadable.detail } }
 }

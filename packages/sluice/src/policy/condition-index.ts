@@ -1,5 +1,6 @@
 import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
+import { watchUnread } from '../identity/watch-unread.ts'
 import type { Sliced } from './sliced.ts'
 
 /** What a thing asks of a request; an equal value is meant where neither `accepts` nor `test` is there. */
@@ -36,7 +37,13 @@ export function* indexByCondition<T>(things: readonly T[], askedOf: (thing: T) =
   if (bySource.size === 0) return () => things
   return (request) => {
     const found = [...others]
+    const during = request.unreadable === undefined ? undefined : watchUnread(request)
     for (const { source, byValue } of bySource.values()) {
+      if (during?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
+        // What cannot be read may have any value.
+        for (const indexes of byValue.values()) found.push(...indexes)
+        continue
+      }
       const several = source.alternatives?.(request)
       for (const value of new Set(several ?? [source.read(request)])) found.push(...(byValue.get(value) ?? []))
     }

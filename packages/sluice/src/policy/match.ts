@@ -1,12 +1,13 @@
 import type { Request } from '../identity/request.ts'
 import { someReading } from '../identity/path-readings.ts'
+import { type Watch, watchUnread } from '../identity/watch-unread.ts'
 import { type FindByCondition, indexByCondition } from './condition-index.ts'
 import { pathSegments } from './glob.ts'
 import { indexByPath } from './path-index.ts'
-import { type Match, type Rule, truthOf } from './rule.ts'
+import { type Match, type Rule, type Truth, truthOf } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/** Finds the rules that match a request in some reading of it, in the order of the policy. */
+/** Finds the rules that match a request in some reading of it, or may where it cannot be read, in the order of the policy. */
 export type FindRules = (request: Request) => readonly Rule[]
 
 export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
@@ -19,8 +20,14 @@ export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
   const byCondition: FindByCondition<Placed> = yield* indexByCondition(others, ({ rule }) => rule.match.when)
   return (request) => {
     const found: Rule[] = []
+    const during = request.unreadable === undefined ? undefined : watchUnread(request)
     for (const { rule } of inOrder(candidatesOf(withPath, byPath, request), byCondition(request)))
-      if (mismatchBesidePath(rule.match, request) === undefined) found.push(rule)
+      if (
+        during === undefined
+          ? mismatchBesidePath(rule.match, request) === undefined
+          : unreadMatch(rule.match, request, during) !== undefined
+      )
+        found.push(rule)
     return found
   }
 }
@@ -39,8 +46,9 @@ function inOrder(some: readonly Placed[], others: readonly Placed[]): readonly P
 function candidatesOf(
   rules: readonly Placed[],
   candidates: (segments: readonly string[]) => readonly Placed[],
-  { path, readings }: Request,
+  { path, readings, unreadable }: Request,
 ): readonly Placed[] {
+  if (unreadable?.path === true) return rules
   if (readings === undefined) return candidates(pathSegments(path))
   const found = new Set(readings.flatMap((reading) => candidates(pathSegments(reading.path))))
   return rules.filter((rule) => found.has(rule))
@@ -54,8 +62,22 @@ export function mismatch(match: Match, request: Request): string | undefined {
   return mismatchBesidePath(match, request)
 }
 
+/** Whether a match looks at what of a request cannot be read; undefined where what can be read rules it out. */
+export function unreadMatch(match: Match, request: Request, during: Watch): boolean | undefined {
+  let looked = match.path !== undefined && request.unreadable?.path === true
+  const why = looked ? mismatchBesidePath : mismatch
+  if (why({ ...match, when: [] }, request) !== undefined) return undefined
+  for (const condition of match.when) {
+    let truth: Truth
+    const watched = during((seen) => void (truth = truthOf(condition, seen)))
+    if (!watched && truth === false) return undefined
+    looked ||= watched
+  }
+  return looked
+}
+
 /** As `mismatch`, of everything else. */
-export function mismatchBesidePath({ methods, hosts, when }: Match, request: Request): string | undefined {
+function mismatchBesidePath({ methods, hosts, when }: Match, request: Request): string | undefined {
   // HEAD runs the handler of GET, so a rule for GET is a rule for HEAD.
   if (methods !== undefined && !methods.has(request.method) && !(request.method === 'HEAD' && methods.has('GET'))) {
     return `method ${request.method} is not ${[...methods].join(' or ')}`

@@ -224,4 +224,16 @@ describe('S9: other dialects', () => {
     expect(await bad({ limit_keys: ['header:k'] }, QUERY)).toBe(false)
     expect(await bad({ match: { 'query:k': 'x' } }, QUERY)).toBe(true)
   })
+
+  it('rules that are found by their condition are found where it cannot be read, and no others', async () => {
+    const engineOf = (source: string): Engine =>
+      bundleBench({
+        rules: Array.from({ length: 20 }, (_, index) =>
+          bare({ rps: 0.001, burst: 3 }, { name: `r${index}`, match: { [source]: `v${index}` } }),
+        ),
+      }).engine
+    expect(isBad(await engineOf('query:k').decide(facts({ path: QUERY })))).toBe(true)
+    const decision = await engineOf('header:k').decide(facts({ path: QUERY, headers: { k: 'v7' } }))
+    expect([decision.allowed, decision.rules]).toEqual([true, [{ name: 'r7', mode: 'enforce' }]])
+  })
 })
