@@ -51,25 +51,19 @@ const HEADERS: Form = [
   (value) => OBJECT[0](value) && typeof (value as { readonly get?: unknown }).get !== 'function',
   'an object of header fields by lower-case name, such as Object.fromEntries(request.headers)',
 ]
-const FORMS: readonly (readonly [name: keyof RequestFacts, form: Form])[] = [
-  ['method', TEXT],
-  ['path', TEXT],
-  ['headers', HEADERS],
-]
 /** Programs hand over `request.ip ?? null`. */
-const OPTIONAL_FORMS: readonly (readonly [name: keyof RequestFacts, form: Form])[] = [
-  ['ip', TEXT],
-  ['rawHeaders', TEXTS],
-  ['claims', OBJECT],
-  ['route', TEXT],
-]
+function requireUnlessAbsent(name: string, value: unknown, form: Form): void {
+  if (value !== undefined && value !== null) requireForm('facts', name, value, form)
+}
 
-function requireFacts(facts: RequestFacts): void {
-  for (const [name, form] of FORMS) requireForm('facts', name, facts[name], form)
-  for (const [name, form] of OPTIONAL_FORMS) {
-    const value = facts[name]
-    if (value !== undefined && value !== null) requireForm('facts', name, value, form)
-  }
+function requireFacts({ method, path, headers, ip, rawHeaders, claims, route }: RequestFacts): void {
+  requireForm('facts', 'method', method, TEXT)
+  requireForm('facts', 'path', path, TEXT)
+  requireForm('facts', 'headers', headers, HEADERS)
+  requireUnlessAbsent('ip', ip, TEXT)
+  requireUnlessAbsent('rawHeaders', rawHeaders, TEXTS)
+  requireUnlessAbsent('claims', claims, OBJECT)
+  requireUnlessAbsent('route', route, TEXT)
 }
 
 /** @throws LimiterError INVALID_OPTIONS where facts are missing or of another kind */
