@@ -33,9 +33,6 @@ const SLOW_SHARE = 0.25
 const SLOW_MS = 500
 /** What was seen of mutants of the same source counts so many times more. */
 const OWN = 3
-/** After so many failures that were found again, and none that was not, a test is believed at once. */
-const TRUSTED = 2
-
 /** A test file, or a part of it, as it runs without any change. */
 export interface Test {
   readonly path: string
@@ -63,8 +60,6 @@ export interface TestCase {
   /** Alone, with what is done before the first test of its file. */
   readonly ms: number
   readonly fared: Fared
-  /** How often it failed again on the same mutant; NaN once it did not. */
-  again: number
   /** Whether it passes without the tests before it; undefined where nobody tried. */
   alone?: boolean
 }
@@ -114,7 +109,7 @@ async function asItIs(path: string, tester: Tester, marks: Texts, ids?: readonly
   const { passed, cases, entered } = outcome
   const ms = performance.now() - started
   const before = ms - cases.reduce((sum, one) => sum + one.ms, 0)
-  const byId = new Map(cases.map((one) => [one.id, { id: one.id, ms: before + one.ms, fared: { run: 0, noticed: 0 }, again: 0 }]))
+  const byId = new Map(cases.map((one) => [one.id, { id: one.id, ms: before + one.ms, fared: { run: 0, noticed: 0 } }]))
   return {
     path,
     ms,
@@ -213,10 +208,8 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
   const confirmed = async (test: Test, first: Outcome | 'timeout', tester: Tester, texts: Texts): Promise<Outcome | 'timeout'> => {
     if (first === 'timeout' || first.failed.length === 0) return first
     const one = test.cases.get(first.failedCase ?? '')
-    if (one !== undefined && one.again >= TRUSTED) return first
     const alone = one === undefined || test.cases.size === 1 ? undefined : await probe(test, one, tester, texts)
     const second = alone === undefined || (alone !== 'timeout' && alone.failed.length === 0) ? await patiently(test, tester, texts) : alone
-    if (one !== undefined) one.again = second === 'timeout' || second.failed.length > 0 ? one.again + 1 : Number.NaN
     return second === 'timeout' || second.failed.length === 0 ? second : first
   }
   return {
