@@ -211,7 +211,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: 'f3c4e51cc17af5ed557d67ca4160088deeb2d8b185b35a4957d0812f24e983a8', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: '3911917c87655d54d8141ccc6f40339d0a6f88d90debe41d647061d3cc5f69b0', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -502,6 +502,22 @@ begin
     for found_row in
       select x.place, k.* from unnest(ids) with ordinality as x (id, place) cross join lateral (
         select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until from sluice_state t where t.id = x.id for update
+      ) k
+    loop
+      place := found_row.place;
+      stored[place] := true;
+      unit_of[place] := found_row.unit;
+      a_of[place] := found_row.a;
+      b_of[place] := coalesce(found_row.b, 0);
+      c_of[place] := coalesce(found_row.c, 0);
+      d_of[place] := coalesce(found_row.d, 0);
+      hold_of[place] := coalesce(found_row.hold, 0);
+      until_of[place] := coalesce(found_row.until, 0);
+    end loop;
+  elsif charging and waiting = 3 then
+    for found_row in
+      select x.place, k.* from unnest(ids) with ordinality as x (id, place) cross join lateral (
+        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until from sluice_state t where t.id = x.id for update skip locked
       ) k
     loop
       place := found_row.place;
@@ -915,6 +931,7 @@ create function sluice_buckets_v2(
 declare
   many int := cardinality(ids);
   plain int;
+  locked boolean := false;
   lies_at tid[];
   a_of bigint[];
   b_of bigint[];
@@ -924,15 +941,19 @@ declare
   written int;
   reply text;
 begin
-  select count(*) filter (where k.unit = own_unit and k.until is null and k.hold is null),
-      array_agg(k.lies_at), array_agg(k.a), array_agg(coalesce(k.b, 0)), array_agg(k.c)
-    into plain, lies_at, a_of, b_of, c_of
-    from unnest(ids) as x (id) cross join lateral (
-      select t.ctid as lies_at, t.unit, t.a, t.b, t.c, t.hold, t.until from sluice_state t where t.id = x.id for update
-    ) k;
-  if plain < many or cost > burst then
+  if waiting < 2 and cost <= burst then
+    select count(*) filter (where k.unit = own_unit and k.until is null and k.hold is null),
+        array_agg(k.lies_at), array_agg(k.a), array_agg(coalesce(k.b, 0)), array_agg(k.c)
+      into plain, lies_at, a_of, b_of, c_of
+      from unnest(ids) as x (id) cross join lateral (
+        select t.ctid as lies_at, t.unit, t.a, t.b, t.c, t.hold, t.until from sluice_state t where t.id = x.id for update
+      ) k;
+    locked := true;
+  end if;
+  if plain is distinct from many then
     return sluice_consume_v2(
-      given, true, waiting, ids, array_fill(1, array[many]), array_fill(1, array[many]), array[0, own_unit, n, m, burst, 0, 0, 0],
+      given, true, case when locked then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
+      array[0, own_unit, n, m, burst, 0, 0, 0],
       (select array_agg(v order by i, p) from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;

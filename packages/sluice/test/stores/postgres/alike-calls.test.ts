@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import { pg } from '../../../src/stores/postgres/index.ts'
 import type { Call, CallGroup } from '../../../src/stores/store.ts'
 import { seeded } from '../../../src/testing/random.ts'
@@ -59,9 +60,39 @@ describe.skipIf(url === undefined)('calls of one cost to buckets of one plan', (
 })
 
 describe.skipIf(url === undefined)('the same from many connections', () => {
-  const { store, open, close } = ownStore(url, 8)
+  const { store, pool, open, close } = ownStore(url, 8)
   beforeAll(open)
   afterAll(close)
+
+  it('do not deadlock with who holds a state that was made while they waited', async () => {
+    const limit = tokenBucket({ rate: '1/day', burst: 30 })
+    const [low, middle, high] = [100, 101, 102]
+      .map((key) => ({ key, id: digestOf(call(key, limit).id) }))
+      .sort((one, other) => (one.id < other.id ? -1 : 1))
+      .map(({ key, id }) => ({ id, group: { calls: [call(key, limit)] } }))
+    if (low === undefined || middle === undefined || high === undefined) throw new Error('three of them')
+    await store.consume([middle.group])
+    await store.consume([high.group])
+    const [last, first] = [await pool.connect(), await pool.connect()]
+    const lock = 'select from sluice_state where id = $1 for update'
+    await last.query('begin')
+    await last.query(lock, [high.id])
+    // They lock the middle one and wait for the last: the first is missing.
+    const decided = store.consume([low, middle, high].map(({ group }) => group))
+    const waits = `select from pg_locks where not granted and locktype in ('transactionid', 'tuple')`
+    await expect.poll(async () => (await pool.query(waits)).rowCount, { timeout: 10_000 }).toBe(1)
+    await store.consume([low.group])
+    await first.query('begin')
+    await first.query(lock, [low.id])
+    const other = first.query(lock, [middle.id])
+    await expect.poll(async () => (await pool.query(waits)).rowCount, { timeout: 10_000 }).toBe(2)
+    await last.query('commit')
+    // Without a deadlock nobody is ended by the server.
+    await other
+    await first.query('commit')
+    expect((await decided).map(({ calls }) => calls[0]?.remaining)).toEqual([28, 28, 28])
+    for (const client of [first, last]) client.release()
+  })
 
   it('admits exactly the burst of every bucket, whoever else has moved its row meanwhile', async () => {
     const limit = tokenBucket({ rate: '1/day', burst: 30 })

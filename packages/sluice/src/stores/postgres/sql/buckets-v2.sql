@@ -8,6 +8,7 @@ create function sluice_buckets_v2(
 declare
   many int := cardinality(ids);
   plain int;
+  locked boolean := false;
   lies_at tid[];
   a_of bigint[];
   b_of bigint[];
@@ -17,15 +18,21 @@ declare
   written int;
   reply text;
 begin
-  select count(*) filter (where k.unit = own_unit and k.until is null and k.hold is null),
-      array_agg(k.lies_at), array_agg(k.a), array_agg(coalesce(k.b, 0)), array_agg(k.c)
-    into plain, lies_at, a_of, b_of, c_of
-    from unnest(ids) as x (id) cross join lateral (
-      select t.ctid as lies_at, t.unit, t.a, t.b, t.c, t.hold, t.until from sluice_state t where t.id = x.id for update
-    ) k;
-  if plain < many or cost > burst then
+  -- With a cost above the burst, and where places are held, nothing is locked before the rows are locked in their order.
+  if waiting < 2 and cost <= burst then
+    select count(*) filter (where k.unit = own_unit and k.until is null and k.hold is null),
+        array_agg(k.lies_at), array_agg(k.a), array_agg(coalesce(k.b, 0)), array_agg(k.c)
+      into plain, lies_at, a_of, b_of, c_of
+      from unnest(ids) as x (id) cross join lateral (
+        select t.ctid as lies_at, t.unit, t.a, t.b, t.c, t.hold, t.until from sluice_state t where t.id = x.id for update
+      ) k;
+    -- A state that was missing may have been made since, before rows that are locked here: it is not waited for.
+    locked := true;
+  end if;
+  if plain is distinct from many then
     return sluice_consume_v2(
-      given, true, waiting, ids, array_fill(1, array[many]), array_fill(1, array[many]), array[0, own_unit, n, m, burst, 0, 0, 0],
+      given, true, case when locked then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
+      array[0, own_unit, n, m, burst, 0, 0, 0],
       (select array_agg(v order by i, p) from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;

@@ -7,15 +7,15 @@
         select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until from sluice_state t where t.id = x.id for update
       ) k
     loop
-      place := found_row.place;
-      stored[place] := true;
-      unit_of[place] := found_row.unit;
-      a_of[place] := found_row.a;
-      b_of[place] := coalesce(found_row.b, 0);
-      c_of[place] := coalesce(found_row.c, 0);
-      d_of[place] := coalesce(found_row.d, 0);
-      hold_of[place] := coalesce(found_row.hold, 0);
-      until_of[place] := coalesce(found_row.until, 0);
+-- include: found-v2.sql
+    end loop;
+  elsif charging and waiting = 3 then
+    for found_row in
+      select x.place, k.* from unnest(ids) with ordinality as x (id, place) cross join lateral (
+        select t.unit, t.a, t.b, t.c, t.d, t.hold, t.until from sluice_state t where t.id = x.id for update skip locked
+      ) k
+    loop
+-- include: found-v2.sql
     end loop;
   else
     for i in 1..many loop
