@@ -10,10 +10,13 @@ export type Watch = (work: (seen: Request) => void) => boolean
 export function watchUnread(request: Request): Watch {
   const { path, query } = request.unreadable ?? {}
   const names = [...(path === true ? (['path', 'exactPath', 'readings'] as const) : []), ...(query === true ? (['query'] as const) : [])]
-  const seen = { ...request }
+  // A copy by value would be a look at a request that is watched already.
+  const seen = Object.defineProperties({}, Object.getOwnPropertyDescriptors(request)) as Request
   let looked = false
   for (const name of names)
     Object.defineProperty(seen, name, {
+      configurable: true,
+      enumerable: true,
       get() {
         looked = true
         return request[name]

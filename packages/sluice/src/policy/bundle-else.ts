@@ -1,49 +1,75 @@
-import type { Request } from '../identity/request.ts'
 import type { BundleRule } from './bundle-rule.ts'
 import type { Issues } from './issues.ts'
-import { allHold, type Condition, type Truth } from './rule.ts'
+import { type FirstHolding, indexFirst } from './first-holding.ts'
+import type { Condition } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 
 /**
- * The rules that a rule is the else of: those before it with conditions, the same keys and the same algorithm, where it has no
- * `match` itself. An empty `match` says that a rule is for every request.
+ * The condition of each rule that is the else of others: of those before it with conditions, the same keys and the same algorithm, where
+ * it has no `match` itself. An empty `match` says that a rule is for every request. All elses share one index of the rules before them, so
+ * that a request is compared with these once and not once for each else.
  */
-export function siblingsOf(rule: BundleRule, all: readonly BundleRule[], issues: Issues): readonly BundleRule[] {
-  if (rule.match !== undefined) return []
-  const index = all.indexOf(rule)
-  const alike = (other: BundleRule): boolean => other.match !== undefined && other.match.length > 0 && other.counting === rule.counting
-  const before = all.slice(0, index).filter(alike)
-  const after = all.slice(index + 1).filter(alike)
-  if (before.length > 0)
-    issues.warn(
-      rule.at,
-      `${rule.path}: ${rule.name} has no match and follows ${namesOf(before)} with the same limit_keys, so it is read as their else; with "match": {} it would apply to every request`,
-    )
-  if (after.length > 0)
-    issues.warn(
-      rule.at,
-      `${rule.path}: ${rule.name} has no match and applies to requests of ${namesOf(after)} as well; behind them it would be their else`,
-    )
-  return before
+export function* elsesOf(rules: readonly BundleRule[], issues: Issues): Sliced<ReadonlyMap<BundleRule, Condition>> {
+  const alike = new Map<string, BundleRule[]>()
+  const unmatched: { readonly rule: BundleRule; readonly siblings: readonly BundleRule[]; readonly before: number }[] = []
+  for (const rule of rules) {
+    yield
+    const siblings = alike.get(rule.counting) ?? []
+    alike.set(rule.counting, siblings)
+    if (rule.match === undefined) unmatched.push({ rule, siblings, before: siblings.length })
+    else if (rule.match.length > 0) siblings.push(rule)
+  }
+  const elses = new Map<BundleRule, Condition>()
+  const indexes = new Map<readonly BundleRule[], FirstHolding>()
+  for (const { rule, siblings, before } of unmatched) {
+    yield
+    warnOfSiblings(rule, siblings, before, issues)
+    if (before === 0) continue
+    const index = indexes.get(siblings) ?? (yield* indexRules(siblings))
+    indexes.set(siblings, index)
+    elses.set(rule, conditionOf(siblings, before, index))
+  }
+  return elses
 }
 
 /** Holds where the conditions of none of these rules do. */
-export function noneOf(rules: readonly BundleRule[]): Condition {
-  const groups = rules.map(({ match = [] }) => match)
-  const test = (request: Request): Truth => {
-    let none: Truth = true
-    for (const conditions of groups) {
-      const truth = allHold(conditions, request)
-      if (truth === true) return false
-      if (truth === undefined) none = undefined
-    }
-    return none
-  }
-  return { source: { text: `match of ${namesOf(rules)}`, read: (request) => String(test(request) === false) }, value: 'false', test }
+export function* noneOf(rules: readonly BundleRule[]): Sliced<Condition> {
+  return conditionOf(rules, rules.length, yield* indexRules(rules))
 }
 
-const MOST_NAMES = 5
+function indexRules(rules: readonly BundleRule[]): Sliced<FirstHolding> {
+  return indexFirst(rules.map(({ match = [] }) => match))
+}
 
-function namesOf(rules: readonly BundleRule[]): string {
-  const names = rules.slice(0, MOST_NAMES).map(({ name }) => name)
-  return [...names, ...(rules.length > MOST_NAMES ? [`${rules.length - MOST_NAMES} more`] : [])].join(' or ')
+/** Holds where the conditions of none of the first `count` rules do. */
+function conditionOf(rules: readonly BundleRule[], count: number, index: FirstHolding): Condition {
+  const test: Condition['test'] = (request) => {
+    const truth = index(request, count)
+    return truth === undefined ? undefined : !truth
+  }
+  return {
+    source: { text: `match of ${namesOf(rules, 0, count)}`, read: (request) => String(test(request) === false) },
+    value: 'false',
+    test,
+  }
+}
+
+function warnOfSiblings({ at, path, name }: BundleRule, siblings: readonly BundleRule[], before: number, issues: Issues): void {
+  if (before > 0)
+    issues.warn(
+      at,
+      `${path}: ${name} has no match and follows ${namesOf(siblings, 0, before)} with the same limit_keys, so it is read as their else; with "match": {} it would apply to every request`,
+    )
+  if (before < siblings.length)
+    issues.warn(
+      at,
+      `${path}: ${name} has no match and applies to requests of ${namesOf(siblings, before, siblings.length)} as well; behind them it would be their else`,
+    )
+}
+
+const MAX_NAMES = 5
+
+function namesOf(rules: readonly BundleRule[], from: number, to: number): string {
+  const names = rules.slice(from, Math.min(to, from + MAX_NAMES)).map(({ name }) => name)
+  return [...names, ...(to - from > MAX_NAMES ? [`${to - from - MAX_NAMES} more`] : [])].join(' or ')
 }

@@ -1,4 +1,4 @@
-import { noneOf, siblingsOf } from './bundle-else.ts'
+import { elsesOf, noneOf } from './bundle-else.ts'
 import { scopedName } from './bundle-name.ts'
 import { type BundleRule, readBundleRule } from './bundle-rule.ts'
 import { refuseSection } from './bundle-section.ts'
@@ -26,13 +26,13 @@ export function* readSpec(fields: Fields, id: string | undefined, options: Selec
   const fallback = yield* readFallback(fields, rules, options, issues)
   refuseTwins(fallback === undefined ? rules : [...rules, fallback], issues)
   const compile = compiler(id, mode, match)
-  return [
-    ...(yield* flatMapSliced(rules, (rule) => {
-      const siblings = siblingsOf(rule, rules, issues)
-      return compile(rule, [...(rule.match ?? []), ...(siblings.length === 0 ? [] : [noneOf(siblings)])])
-    })),
-    ...(fallback === undefined ? [] : [compile(fallback, rules.length === 0 ? [] : [noneOf(rules)])]),
-  ]
+  const elses = yield* elsesOf(rules, issues)
+  const compiled = yield* flatMapSliced(rules, (rule) => {
+    const otherwise = elses.get(rule)
+    return compile(rule, [...(rule.match ?? []), ...(otherwise === undefined ? [] : [otherwise])])
+  })
+  if (fallback !== undefined) compiled.push(compile(fallback, rules.length === 0 ? [] : [yield* noneOf(rules)]))
+  return compiled
 }
 
 /** One rule that stands alone. */

@@ -2,7 +2,7 @@ import type { Request } from '../identity/request.ts'
 import { someReading } from '../identity/path-readings.ts'
 import { type Watch, watchUnread } from '../identity/watch-unread.ts'
 import { type FindByCondition, indexByCondition } from './condition-index.ts'
-import { pathSegments } from './glob.ts'
+import { type Glob, pathSegments } from './glob.ts'
 import { indexByPath } from './path-index.ts'
 import { type Match, type Rule, type Truth, truthOf } from './rule.ts'
 import type { Sliced } from './sliced.ts'
@@ -16,12 +16,13 @@ export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
     yield
     ;(rule.match.path === undefined ? others : withPath).push({ index, rule })
   }
-  const byPath = yield* indexByPath(withPath, ({ rule }) => rule.match.path)
+  const places = yield* indexPlaces(withPath)
+  const byPath = yield* indexByPath(places, ({ path }) => path)
   const byCondition: FindByCondition<Placed> = yield* indexByCondition(others, ({ rule }) => rule.match.when)
   return (request) => {
     const found: Rule[] = []
     const during = request.unreadable === undefined ? undefined : watchUnread(request)
-    for (const { rule } of inOrder(candidatesOf(withPath, byPath, request), byCondition(request)))
+    for (const { rule } of inOrder(candidatesOf(places, byPath, request), byCondition(request)))
       if (
         during === undefined
           ? mismatchBesidePath(rule.match, request) === undefined
@@ -43,15 +44,41 @@ function inOrder(some: readonly Placed[], others: readonly Placed[]): readonly P
   return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.index - b.index)
 }
 
+/** All rules of one path. */
+interface Place {
+  readonly path: Glob
+  readonly find: FindByCondition<Placed>
+}
+
+function* indexPlaces(rules: readonly Placed[]): Sliced<readonly Place[]> {
+  const byPath = new Map<string, { readonly path: Glob; readonly rules: Placed[] }>()
+  for (const placed of rules) {
+    yield
+    const path = placed.rule.match.path as Glob
+    const name = path.segments.join('/')
+    const known = byPath.get(name)
+    if (known === undefined) byPath.set(name, { path, rules: [placed] })
+    else known.rules.push(placed)
+  }
+  const places: Place[] = []
+  for (const { path, rules: here } of byPath.values())
+    places.push({ path, find: yield* indexByCondition(here, ({ rule }) => rule.match.when) })
+  return places
+}
+
 function candidatesOf(
-  rules: readonly Placed[],
-  candidates: (segments: readonly string[]) => readonly Placed[],
-  { path, readings, unreadable }: Request,
+  places: readonly Place[],
+  candidates: (segments: readonly string[]) => readonly Place[],
+  request: Request,
 ): readonly Placed[] {
-  if (unreadable?.path === true) return rules
-  if (readings === undefined) return candidates(pathSegments(path))
-  const found = new Set(readings.flatMap((reading) => candidates(pathSegments(reading.path))))
-  return rules.filter((rule) => found.has(rule))
+  const { path, readings, unreadable } = request
+  let found: readonly Place[]
+  if (unreadable?.path === true) found = places
+  else if (readings === undefined) found = candidates(pathSegments(path))
+  else found = [...new Set(readings.flatMap((reading) => candidates(pathSegments(reading.path))))]
+  const [first] = found
+  if (first === undefined || found.length === 1) return first?.find(request) ?? []
+  return found.flatMap(({ find }) => find(request)).sort((a, b) => a.index - b.index)
 }
 
 /** Why a request does not match, or undefined where it does. */
