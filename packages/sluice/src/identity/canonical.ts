@@ -2,12 +2,13 @@ import { groupAddress, parseAddress } from './address.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
 import { canonicalCredentials, CREDENTIALS } from './credentials.ts'
+import { canonicalHost } from './host.ts'
 import { readPath } from './path-readings.ts'
 import { pathTemplate } from './path-template.ts'
 import { prefixesOf, type Source } from './source.ts'
 
 /**
- * A value as its source would give it, for a value that a person wrote down: an address of IPv6 becomes its network, a host lower case.
+ * A value as its source would give it, for a value that a person wrote down: an address of IPv6 becomes its network, a host lower case without port and final dots.
  * Undefined for what the source can never give.
  */
 export function canonicalValue(source: Source, text: string): string | undefined {
@@ -29,7 +30,7 @@ export function canonicalValue(source: Source, text: string): string | undefined
     case 'header':
       return CREDENTIALS.has(name) ? canonicalCredentials(text) : text
     case 'host':
-      return text.toLowerCase().replace(/\.$/, '')
+      return text === AMBIGUOUS ? text : canonicalHost(text)
     case 'ua':
       return text === 'true' || text === 'false' ? text : undefined
     default:

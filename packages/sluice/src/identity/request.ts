@@ -2,7 +2,8 @@ import { type Form, OBJECT, requireForm, TEXT, TEXTS } from '../errors/options.t
 import { groupAddress } from './address.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
 import { clientAddress, type Headers, isTrustedPeer } from './client-address.ts'
-import { type HeaderFields, headerLines } from './header-lines.ts'
+import type { HeaderFields } from './header-lines.ts'
+import { hostsOf } from './host.ts'
 import { queryOf } from './path.ts'
 import { readPath, type ReadPath } from './path-readings.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
@@ -34,7 +35,7 @@ export interface RequestFacts {
 export interface Request extends ReadPath, HeaderFields {
   readonly method: string
   readonly query: string
-  /** AMBIGUOUS where there are several. */
+  /** AMBIGUOUS where there are several, and where the Host is none. */
   readonly host: string | undefined
   /** Present where there are several. */
   readonly hosts?: readonly string[] | undefined
@@ -90,16 +91,4 @@ export function readRequest(facts: RequestFacts, claims: Claims | null | undefin
     trustedPeer: isTrustedPeer(ip, trust),
     claims: claims ?? undefined,
   }
-}
-
-/** The Host field in lower case, without port and final dot. It is the client's word. */
-function hostsOf(fields: HeaderFields): readonly string[] {
-  const authority = headerLines(fields, ':authority')
-  const host = headerLines(fields, 'host')
-  if (authority.length + host.length < 2) return [...authority, ...host].map(hostOf)
-  return [...new Set([...authority, ...host].map(hostOf))]
-}
-
-function hostOf(text: string): string {
-  return text.trim().toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 }
