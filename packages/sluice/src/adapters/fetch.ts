@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
-import type { GateOptions } from '../http/gate-options.ts'
+import { type GateOptions, requireHandler } from '../http/gate-options.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 
 /** `Rest` is what the platform gives a handler beside the request: an environment, the connection, the server. */
@@ -17,7 +17,10 @@ export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptio
 export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
 
 export interface FetchLimit<Rest extends readonly unknown[]> {
-  /** The handler, asked only for what may pass; its answers get the header fields. */
+  /**
+   * The handler, asked only for what may pass; its answers get the header fields.
+   * @throws LimiterError INVALID_OPTIONS for a handler that is no function
+   */
   wrap(handler: FetchHandler<Rest>): (request: Request, ...rest: Rest) => Promise<Response>
   /** For a server with an order of its own: the answer to a refused request, or none and a way to add the header fields. */
   check(request: Request, ...rest: Rest): Promise<{ readonly denial?: Response; tell(response: Response): Response }>
@@ -63,11 +66,12 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
   }
   return {
     check,
-    wrap:
-      (handler) =>
-      async (request, ...rest) => {
+    wrap(handler) {
+      requireHandler('wrap', handler)
+      return async (request, ...rest) => {
         const { denial, tell: told } = await check(request, ...rest)
         return denial ?? told(await handler(request, ...rest))
-      },
+      }
+    },
   }
 }

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown, shown } from '../errors/options.ts'
+import { FUNCTION, refuseUnknown, requireForm, shown } from '../errors/options.ts'
 import type { RequestFacts } from '../identity/request.ts'
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
@@ -58,6 +58,11 @@ export function checkOptions<Request>(options: GateOptions<Request>, peers: Peer
   if (engine === undefined) return
   if (options.key !== undefined) throw refused('key is for a limiter; an engine takes the keys of its rules')
   if (options.trustedProxies !== undefined) throw refused('trustedProxies is for a limiter; an engine has those of its policy')
+}
+
+/** @throws LimiterError INVALID_OPTIONS for a handler that is no function: it would fail at the first request */
+export function requireHandler(where: string, handler: unknown): void {
+  requireForm(where, 'handler', handler, FUNCTION)
 }
 
 function refused(why: string): LimiterError {

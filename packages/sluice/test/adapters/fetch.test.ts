@@ -50,6 +50,14 @@ describe('fetch', () => {
     expect(() => rateLimit({ limiter: limiter(), key: () => 'all' })).not.toThrow()
   })
 
+  it('U3: wrap refuses what is no handler, and says what it is', () => {
+    const limit = rateLimit({ limiter: limiter(), key: () => 'all' })
+    for (const handler of [5, undefined, null, { fetch: () => new Response() }])
+      expect(() => limit.wrap(handler as never)).toThrow(
+        expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringMatching(/^wrap: handler is .+ a function/) as string }),
+      )
+  })
+
   it('requests without an address count as one', async () => {
     const handler = rateLimit({ limiter: limiter(), address: () => undefined }).wrap(() => new Response('hello'))
     expect([(await handler(ask())).status, (await handler(ask())).status]).toEqual([200, 429])
