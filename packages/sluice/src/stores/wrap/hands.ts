@@ -290,10 +290,8 @@ export class Hands {
   #slept(now: MonotonicInstant): boolean {
     if (!this.#sleep.slept(now)) return false
     this.#epoch += 1
-    for (const hand of this.#all()) {
-      hand.tokens = 0
-      hand.returning = 0
-    }
+    // What was to be given back was spent by nobody: it still is.
+    for (const hand of this.#all()) hand.tokens = 0
     return true
   }
 }
