@@ -3,6 +3,7 @@ import type { AlgorithmTag } from '../algorithms/algorithm.ts'
 import type { Store } from '../stores/store.ts'
 import { TENS } from './limits.ts'
 import { benchOf, type StoreSuiteOptions } from './store-suite/bench.ts'
+import { changesOf } from './store-suite/changes.ts'
 import { groupsOf } from './store-suite/groups.ts'
 import { lawsOn } from './store-suite/laws.ts'
 import { ownClock } from './store-suite/own-clock.ts'
@@ -39,6 +40,7 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
     groupsOf(tags, bench)
     waitsOf(tags, bench)
     turnsOf(tags, bench)
+    changesOf(tags, bench)
     rangeOf(tags, bench)
     ownClock(tags, bench)
     replay(tags, bench)

@@ -211,7 +211,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: '0002-every-algorithm', sha256: '3911917c87655d54d8141ccc6f40339d0a6f88d90debe41d647061d3cc5f69b0', source: `create table sluice_state (
+  { name: '0002-every-algorithm', sha256: '81f9b7f89cc5d8d2dfbea55cc4b1274441f7d3626ea293d571ca346f100ac539', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   a bigint,
@@ -364,7 +364,7 @@ declare
   reset_after bigint;
 begin
   first := case
-    when tail < head or newest <= now_at - len then tail + 1
+    when newest is null or newest <= now_at - len then tail + 1
     else sluice_log_after_v2(log, now_at - len, head, least(tail - 1, kept_tail))
   end;
   before_first := case
@@ -383,7 +383,7 @@ begin
   if outcome = 0 then
     from_seq := case
       when hold = 0 then first
-      when tail < head or newest <= now_at - hold then tail + 1
+      when newest is null or newest <= now_at - hold then tail + 1
       else sluice_log_after_v2(log, now_at - hold, head, least(tail - 1, kept_tail))
     end;
     kept := tail - from_seq + 1;
@@ -722,9 +722,7 @@ begin
       elsif kind = 3 then
         d := d_of[slot];
         if unit is null then
-          a := 0;
-          c := d + 1;
-          hold := 0;
+          a := null;
         end if;
         stands := not charging or until_of[slot] > now_us;
         looked := sluice_log_decide_v2(
@@ -1155,8 +1153,7 @@ begin
         end if;
         if amount < 0 then
           looked := sluice_log_decide_v2(
-            ids[i], now_us, burst, len, -amount, case when t.unit is null then 0 else t.a end, t.b,
-            case when t.unit is null then t.d + 1 else t.c end, t.d, case when t.unit is null then 0 else t.hold end, t.d, t.b, false, true
+            ids[i], now_us, burst, len, -amount, case when t.unit is not null then t.a end, t.b, t.c, t.d, t.hold, t.d, t.b, false, true
           );
           if looked[1] = 0 then
             t.a := looked[9];

@@ -184,8 +184,7 @@ begin
         end if;
         if amount < 0 then
           looked := sluice_log_decide_v2(
-            ids[i], now_us, burst, len, -amount, case when t.unit is null then 0 else t.a end, t.b,
-            case when t.unit is null then t.d + 1 else t.c end, t.d, case when t.unit is null then 0 else t.hold end, t.d, t.b, false, true
+            ids[i], now_us, burst, len, -amount, case when t.unit is not null then t.a end, t.b, t.c, t.d, t.hold, t.d, t.b, false, true
           );
           if looked[1] = 0 then
             t.a := looked[9];

@@ -148,9 +148,7 @@ begin
       elsif kind = 3 then
         d := d_of[slot];
         if unit is null then
-          a := 0;
-          c := d + 1;
-          hold := 0;
+          a := null;
         end if;
         -- Of what is not charged, since it is blocked or only looked at, the log is told as it stands.
         stands := not charging or until_of[slot] > now_us;

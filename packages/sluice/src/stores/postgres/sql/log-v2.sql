@@ -47,7 +47,7 @@ begin
 end $$;
 
 -- One call to a log, or a penalty (taking: as much of the cost as two limits leave, without asking).
--- newest, total, head, tail, hold: the state; tail 0 and head 1 for none. kept_tail, kept_total: as the table has it.
+-- newest, total, head, tail, hold: the state; newest null for none. kept_tail, kept_total: as the table has it.
 -- returns outcome, retryAfter; remaining, replenishAfter, resetAfter once charged, and the same uncharged (both, or a denial);
 -- then the state with the charge: newest, total, head, tail, hold.
 create function sluice_log_decide_v2(
@@ -71,7 +71,7 @@ declare
   reset_after bigint;
 begin
   first := case
-    when tail < head or newest <= now_at - len then tail + 1
+    when newest is null or newest <= now_at - len then tail + 1
     else sluice_log_after_v2(log, now_at - len, head, least(tail - 1, kept_tail))
   end;
   before_first := case
@@ -90,7 +90,7 @@ begin
   if outcome = 0 then
     from_seq := case
       when hold = 0 then first
-      when tail < head or newest <= now_at - hold then tail + 1
+      when newest is null or newest <= now_at - hold then tail + 1
       else sluice_log_after_v2(log, now_at - hold, head, least(tail - 1, kept_tail))
     end;
     kept := tail - from_seq + 1;

@@ -1,0 +1,66 @@
+import { describe, it } from 'vitest'
+import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
+import { tokenBucket } from '../../algorithms/token-bucket.ts'
+import { TENS, THREES } from '../limits.ts'
+import { type Bench, START } from './bench.ts'
+
+/** Refunds and penalties that are the first to see a changed limit, and those on a bucket in debt. */
+export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+  const { ask, adjust, call, fresh } = bench
+
+  describe('refunds and penalties', () => {
+    it.each(tags)(
+      'X7: a %s whose limit has changed keeps its charges when the first call under the new limit is an adjust',
+      async (tag) => {
+        if (bench.store.adjust === undefined) return
+        const [ten, three] = [TENS[tag], THREES[tag]]
+        for (const [before, after] of [
+          [ten, three],
+          [three, ten],
+        ] as const) {
+          for (const tokens of [0.5, 2, -0.5, -2, -100]) {
+            const key = fresh()
+            await ask([call(key, before, 3)], START)
+            await adjust([call(key, after)], [tokens], START + 1_000)
+            await bench.sameState(call(key, after).id)
+            await ask([call(key, after)], START + 2_000)
+            const spent = fresh()
+            await ask([call(spent, before)], START)
+            await adjust([call(spent, after)], [tokens], START + 60_000_000)
+            await bench.sameState(call(spent, after).id)
+            // Forgotten by a shorter window, and not remembered by a longer one.
+            const ended = fresh()
+            await ask([call(ended, before, 3)], START)
+            await adjust([call(ended, after)], [tokens], START + 1_500_000)
+            await bench.sameState(call(ended, after).id)
+          }
+          const forgotten = fresh()
+          await ask([call(forgotten, before, 3)], START)
+          await ask([call(forgotten, after, 2), call(forgotten, after, 1)], START + 1_500_000)
+          await bench.sameState(call(forgotten, after).id)
+        }
+      },
+    )
+
+    it('X7: a penalty ends at one burst of debt to the part of a microsecond, and leaves a deeper debt as it is', async (context) => {
+      context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')
+      // A micro-token takes a third of a microsecond to flow in; the smaller burst less by one of them.
+      const [larger, smaller] = [tokenBucket({ rate: '3/s', burst: 2 }), tokenBucket({ rate: '3/s', burst: '1.999999' })]
+      const key = fresh()
+      const change = async (limit: typeof larger, tokens: number): Promise<void> => {
+        await adjust([call(key, limit)], [tokens], START)
+        await bench.sameState(call(key, larger).id)
+      }
+      await change(larger, -100)
+      await change(larger, 0.000001)
+      await change(larger, -0.000001)
+      await change(smaller, -0.000001)
+      await change(smaller, 0.000001)
+      await change(smaller, -100)
+      await change(larger, -100)
+      await change(THREES.tb, -1)
+      await change(tokenBucket({ rate: '7/s', burst: '0.5' }), -0.000001)
+      await ask([call(key, THREES.tb)], START)
+    })
+  })
+}
