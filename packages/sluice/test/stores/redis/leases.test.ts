@@ -51,6 +51,27 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
     }
   })
 
+  it('X7: are cut to a changed plan where nothing else comes of the call: a late request, a refund for what has flowed in again', async () => {
+    const [wide, narrow] = [tokenBucket({ rate: '10/s', burst: 10 }), tokenBucket({ rate: '7/s', burst: 7 })]
+    const reference = leasingStore(manualClock())
+    const scope = { text: 'changed:tb:' }
+    const callOf = (key: string, limit: AnyLimit): Call => ({ id: { scope, key }, limit, cost: 1_000_000, phase: 0 })
+    const both = async (act: (one: Pick<typeof reference, 'lease' | 'adjust'>) => Promise<unknown>): Promise<void> => {
+      expect(await act(store as typeof reference)).toEqual(await act(reference))
+    }
+    for (const key of ['late', 'refund']) {
+      const request = { call: callOf(key, wide), want: 5_000_000, holder: 7, sequence: 5, life: 3_600_000_000, kept: 0, returned: 0 }
+      await both((one) => one.lease([request], { now: START }))
+      const now = START + 10_000_000
+      if (key === 'late') await both((one) => one.lease([{ ...request, call: callOf(key, narrow), sequence: 4 }], { now }))
+      else await both((one) => one.adjust([callOf(key, narrow)], [1_000_000], { now, receipt: START }))
+      const { id } = request.call
+      const found = readValue(await redis.getBuffer(prefix + stateName(id))).numbers
+      expect(found).toEqual(leasedBucketKernel.codec.encodeState(reference.stateOf(id) as LeasedState))
+      expect(await store.peek([{ calls: [callOf(key, narrow)] }], { now })).toMatchObject([{ calls: [{ remaining: 2 }] }])
+    }
+  })
+
   it.each([1, 2, 3])('are granted, renewed, settled and counted as the pure functions have it (seed %d)', async (seed) => {
     const random = seeded(seed)
     const pick = (count: number): number => Math.floor(random() * count)
