@@ -87,7 +87,7 @@ describe('X7: leases are renewed', () => {
   it('and nothing is asked for where nothing is left', async () => {
     const { requests, store, ask, made, pass } = renewalBench()
     const limit = tokenBucket({ rate: '1/day', burst: 40 })
-    while ((await ask('k', limit))?.allowed === true);
+    for (let index = 0; index <= 40; index += 1) await ask('k', limit)
     requests.splice(0)
     for (let look = 1; look <= 4; look += 1) {
       // Several limits at once are no request for a lease while the wait of the denial lasts.
