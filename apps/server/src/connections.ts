@@ -13,7 +13,7 @@ export interface ConnectionOptions {
   readonly bounds?: ConnectionBounds
   /** Milliseconds in which an answer must be read; default 10,000. */
   readonly readMs?: number
-  /** Is told that all are taken, at most once a minute; default: a line on stderr. */
+  /** Called when all are taken, at most once a minute; default: a line on stderr. */
   readonly say?: (line: string) => void
 }
 

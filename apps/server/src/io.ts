@@ -1,4 +1,4 @@
-/** What a command writes to, is told by its environment, and hears signals from: the process's own, or those of a caller that runs it within itself. */
+/** Output, environment and signals of a command: the process's own, or those of a caller that runs the command in its own process. */
 export interface Io {
   out(text: string): void
   err(text: string): void

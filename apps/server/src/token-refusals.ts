@@ -8,7 +8,7 @@ export interface TokenRefusals {
   readonly metrics: readonly ReadMetric[]
 }
 
-/** Counts them, and says that wrong tokens come: at the first, then at most once a minute. Neither token nor address is told. */
+/** Counts them, and says that wrong tokens come: at the first, then at most once a minute. Neither token nor address is written. */
 export function tokenRefusals(write: (line: string) => void): TokenRefusals {
   let [wrong, missing] = [0, 0]
   const line = sayEachMinute((count, again) =>

@@ -33,7 +33,7 @@ export interface WatchedBy<T> {
  */
 export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>): WatchedFile {
   let seen = markOf(file)
-  /** The last try failed, and was told; the next follows after so many milliseconds. */
+  /** The last try failed and was reported; the next follows after so many milliseconds. */
   let failing = false
   let again = AGAIN_MS
   let timer: NodeJS.Timeout | undefined

@@ -112,9 +112,9 @@ function within(env: Env): Within {
       out: write('stdout'),
       err: write('stderr'),
       env: { ...process.env, ...env },
-      onSignal(...heard) {
-        hearing.add(heard)
-        return () => void hearing.delete(heard)
+      onSignal(...listener) {
+        hearing.add(listener)
+        return () => void hearing.delete(listener)
       },
     },
   }

@@ -78,12 +78,12 @@ describe.each(DOORS)('S9: a target that cannot be read is a bad request: %s', (n
 })
 
 describe('S9: a target that cannot be read', () => {
-  it('is told in its own decision among several questions', async () => {
+  it('is reported in its own decision among several requests', async () => {
     const { post } = await local(POLICY)
     const answer = await post('/v1/checks', [{ path: '/api/1/edit' }, { path: FRAGMENT }, { path: '/api/2/edit' }])
-    const told = (await answer.json()) as { outcome: string; reason?: string; detail?: string }[]
-    expect([answer.status, told.map(({ outcome }) => outcome)]).toEqual([200, ['allowed', 'impossible', 'allowed']])
-    expect(told[1]).toMatchObject({ reason: 'bad-request', detail: expect.stringContaining('has a #') })
+    const decisions = (await answer.json()) as { outcome: string; reason?: string; detail?: string }[]
+    expect([answer.status, decisions.map(({ outcome }) => outcome)]).toEqual([200, ['allowed', 'impossible', 'allowed']])
+    expect(decisions[1]).toMatchObject({ reason: 'bad-request', detail: expect.stringContaining('has a #') })
   })
 
   it('is a denial for nginx, with the status that is meant', async () => {

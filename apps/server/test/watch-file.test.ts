@@ -109,7 +109,7 @@ describe('a watched file', () => {
     await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)', 'first'])
   })
 
-  it('is told once when its name cannot be followed, and again when it can', async () => {
+  it('is reported once when its name cannot be followed, and again when it can', async () => {
     const { folder, file, seen } = watching(plain)
     symlinkSync('p.yaml', join(folder, 'itself'))
     renameSync(join(folder, 'itself'), file)

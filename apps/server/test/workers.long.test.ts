@@ -18,7 +18,7 @@ describe.skipIf(redis === undefined)('a policy of several workers', () => {
     const service = await serve([file, '--workers', '3', '--store', redis as string, '--admin-token-file', token])
     onTestFinished(async () => void (await service.stop()))
     const administration = { headers: { authorization: 'Bearer a-token-of-administration' } }
-    /** The names that as many connections as several rounds of all workers are told. */
+    /** The rule names that all workers return, each asked several times. */
     const names = async (): Promise<string[]> => {
       const asked = Array.from({ length: 9 }, async () => {
         const answer = await fetch(`${service.url}/v1/policy`, { headers: { ...administration.headers, connection: 'close' } })
@@ -59,7 +59,7 @@ describe.skipIf(redis === undefined)('an override of several workers', () => {
     onTestFinished(async () => void (await service.stop()))
     const headers = { authorization: 'Bearer a-token-of-administration', connection: 'close' }
     const ready = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
-    /** The limits that as many connections as several rounds of all workers are told. */
+    /** The limits that all workers return, each asked several times. */
     const limits = async (): Promise<number[]> => {
       const asked = Array.from({ length: 9 }, async () => {
         const answer = await fetch(`${service.url}/v1/keys/ada`, { headers })

@@ -63,7 +63,7 @@ export const facts = { method: 'GET', path: '/', headers: {} }
 export const trust = policies.trustProxies([])
 export const reader = { method: () => 'GET', target: () => '/', headers: () => ({}) }
 
-/** Undefined for a misuse that is told as one should be. */
+/** Undefined for a misuse that is reported as it should be. */
 export async function complaint(run: () => unknown, allowed: boolean, place: RegExp): Promise<string | undefined> {
   try {
     await run()

@@ -11,12 +11,12 @@ export interface Tester {
   related(file: string): Promise<readonly string[]>
   /** False where the text of a file makes programs that the servers refuse. */
   takes(file: string, text: string): Promise<boolean>
-  /** `timeout` where nothing was heard for `limitOf` ms: of the test that began last, or of none. */
+  /** `timeout` where the process sent nothing for `limitOf` ms: after the test that began last, or before the first. */
   run(request: Extract<Request, { do: 'run' }>, limitOf: LimitOf): Promise<Outcome | 'timeout'>
   stop(): Promise<void>
 }
 
-/** How long nothing may be heard, in ms, after a test began; undefined before the first. */
+/** How long the process may send nothing, in ms, after a test began; undefined before the first. */
 export type LimitOf = (begun: string | undefined) => number
 
 /** What was built, also where this file is run as a source. */
@@ -49,7 +49,7 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
   }
 
   /** One answer, whatever comes of the process. */
-  const heard = (from: ChildProcess, limitOf: LimitOf): Promise<Answer | 'timeout'> =>
+  const nextAnswer = (from: ChildProcess, limitOf: LimitOf): Promise<Answer | 'timeout'> =>
     new Promise((resolve) => {
       const finish = (answer: Answer | 'timeout'): void => {
         clearTimeout(timer)
@@ -80,13 +80,13 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
       env: { ...process.env, SLUICE_REDIS_URL: '', SLUICE_POSTGRES_URL: '' },
     })
     child = made
-    const ready = await heard(made, () => START_MS)
+    const ready = await nextAnswer(made, () => START_MS)
     if (ready === 'timeout' || 'failed' in ready) throw new Error('the tests cannot be started')
     return made
   }
   const ask = async (request: Request, limitOf: LimitOf): Promise<Answer | 'timeout'> => {
     const process = await started()
-    const answer = heard(process, limitOf)
+    const answer = nextAnswer(process, limitOf)
     process.send(request)
     const unwatch = watchServers()
     return answer.finally(unwatch)

@@ -138,7 +138,7 @@ async function partsOf(whole: Test, tester: Tester, marks: Texts): Promise<reado
   return parts
 }
 
-/** How long nothing may be heard of a test. The word that the next one began may be late, where that one computes. */
+/** How long a test may report nothing. The message that the next one began may be late, because a test that computes blocks it. */
 function limitsOf(test: Test): LimitOf {
   const cases = [...test.cases.values()]
   const places = new Map(cases.map(({ id }, index) => [id, index]))

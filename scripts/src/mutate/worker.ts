@@ -123,7 +123,7 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
   }
 }
 
-/** Names of suites are told with a sign between, and matched with a blank. */
+/** Names of suites are reported with a sign between them, and matched with a blank. */
 function patternOf(fullName: string): RegExp {
   return new RegExp(`^${fullName.replaceAll(' > ', ' ').replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')}$`)
 }

@@ -24,7 +24,7 @@ export async function check(engine: Engine, { request, response, query }: Asked)
 
 /**
  * `POST /v1/checks`: a list of questions, decided in order in one call of the store; the list of their decisions. A target that cannot be read is
- * told in its own decision: whoever sends one must not stop the questions about others.
+ * reported in its own decision: whoever sends one must not stop the questions about others.
  */
 export async function checks(engine: Engine, { request, response }: Asked): Promise<void> {
   const questions = readQuestions(await readJson(request, LARGEST_LIST))

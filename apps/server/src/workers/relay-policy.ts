@@ -17,7 +17,7 @@ export interface RelayedPolicies {
  * The primary puts the policies of all workers in one order, and the last of them counts. One of another worker that arrives before this
  * worker's own was ordered is the earlier one, and is dropped; it is kept only until the own one is known to be good.
  * @param send hands a policy to the primary, in the order of the calls
- * @param keeps is told why this worker goes on with the policy it has
+ * @param keeps called with the reason why this worker keeps the policy it has
  */
 export function relayPolicies(held: HeldPolicy, send: (policy: RelayedPolicy) => void, keeps: (error: unknown) => void): RelayedPolicies {
   /** Own policies that are being taken in, or were not ordered yet. */

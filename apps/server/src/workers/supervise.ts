@@ -46,7 +46,7 @@ export async function supervise(count: number, at: ListenAt): Promise<void> {
     const { latest } = policies
     if (latest !== undefined && policy !== latest) send(worker, { kind: 'policy', policy: latest })
     for (const change of missed) send(worker, { kind: 'override', change })
-    // The signal that ended the others came before it could be told to stop.
+    // It began after the stop was sent to the others.
     if (stopping) return send(worker, { kind: 'stop' })
     door.add(worker)
   }

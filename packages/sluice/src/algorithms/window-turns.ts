@@ -9,7 +9,7 @@ import { type FixedWindowPlan, freshEnd, rampTo } from './fixed-window-plan.ts'
 /**
  * `count` was taken in the window that ends at `end`; `window` is the length of the longest plan that it is for. `turn` says who was called in
  * it: below `BOTH` one plan alone, which took up to a 64th, a 16th, a quarter or all of its limit; `BOTH` where a shorter plan was too;
- * `ABSENT` where the longer plan was called in the window before this one, and not yet in this one; `SPENT` where besides more was let through
+ * `ABSENT` where the longer plan was called in the window before this one, and not yet in this one; `SPENT` where also more was let through
  * than whole numbers count: then `window` and `count` are those of what is left of it from a part on, and a longer plan finds nothing left.
  */
 export interface FixedWindowState {

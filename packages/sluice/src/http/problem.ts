@@ -20,7 +20,7 @@ const TYPES = 'https://iana.org/assignments/http-problem-types#'
 export type Refusal = Exclude<Decision, { allowed: true }>
 
 /**
- * What a refused client is told: 400 for a request that cannot be read, 429 for a used-up quota, a block, or a cost that can never pass; 503
+ * The status of a refusal: 400 for a request that cannot be read, 429 for a used-up quota, a block, or a cost that can never pass; 503
  * where the limiter itself could not answer, which is nothing the client did.
  * @throws LimiterError INVALID_OPTIONS
  * @param violated names of the limits that refused; default the one the decision names

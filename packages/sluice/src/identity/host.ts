@@ -2,7 +2,7 @@ import { AMBIGUOUS } from './ambiguous.ts'
 import { type HeaderFields, headerLines } from './header-lines.ts'
 
 /**
- * The hosts that a request names, in lower case, without port and final dots. Several where it has several, and where its Host is none (with
+ * The hosts that a request names, in lower case, without port and final dots. Several where it has several, and where its Host is not one (with
  * user information, a path, escapes): AMBIGUOUS, and each that an upstream may find in it. It is the client's word.
  */
 export function hostsOf(fields: HeaderFields): readonly string[] {
@@ -19,7 +19,7 @@ const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
 /** Characters of a name that is looked for in what is no Host: three for each of the longest name of DNS. */
 const MAX_NAME = 759
 
-/** The one spelling of a host; undefined for what is none. */
+/** The one spelling of a host; undefined for what is not a host. */
 export function canonicalHost(text: string): string | undefined {
   const host = HOST.exec(text.trim().toLowerCase())?.[1]
   return host === undefined ? undefined : withoutDots(host)

@@ -35,7 +35,7 @@ export interface RequestFacts {
 export interface Request extends ReadPath, HeaderFields {
   readonly method: string
   readonly query: string
-  /** AMBIGUOUS where there are several, and where the Host is none. */
+  /** AMBIGUOUS where there are several, and where the Host is not a host. */
   readonly host: string | undefined
   /** Present where there are several. */
   readonly hosts?: readonly string[] | undefined

@@ -56,7 +56,7 @@ export const STORE_FORM: string =
 const LONGEST = 2_048
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/i
 
-/** The parts of a store's URL, or undefined for what is none. Nothing of a wrong one may be shown: it may hold a password. @throws LimiterError INVALID_OPTIONS for what is not a text */
+/** The parts of a store's URL, or undefined for what is not a URL of a store. Nothing of a wrong one may be shown: it may hold a password. @throws LimiterError INVALID_OPTIONS for what is not a text */
 export function parseStoreUrl(text: string): StoreUrl | undefined {
   requireUrl('parseStoreUrl', text)
   if (text === 'memory' || text === 'memory:') return inProcess('memory', 'memory:')

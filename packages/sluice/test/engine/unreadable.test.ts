@@ -105,9 +105,11 @@ describe('S9: a target that cannot be read in a bounded number of ways is a bad 
     ['a rule that is off', '{ name: a, match: { path: /api/** }, key: [], rate: 1/h, burst: 3, mode: off }', [false, false, false]],
   ])('where a rule would look at it, and only there: %s', async (_what, rule, bad) => {
     const { engine } = bench(rules(rule))
-    const told = await Promise.all([BOMB, FRAGMENT, QUERY].map((path) => engine.decide(facts({ path, headers: { host: 'a.example' } }))))
-    expect(told.map(isBad)).toEqual(bad)
-    expect(told.map(({ allowed }) => allowed)).toEqual(bad.map((one) => !one))
+    const decisions = await Promise.all(
+      [BOMB, FRAGMENT, QUERY].map((path) => engine.decide(facts({ path, headers: { host: 'a.example' } }))),
+    )
+    expect(decisions.map(isBad)).toEqual(bad)
+    expect(decisions.map(({ allowed }) => allowed)).toEqual(bad.map((one) => !one))
   })
 
   it('the caller who names the cost needs none of the rule', async () => {
@@ -166,7 +168,7 @@ describe('S9: rules in shadow begin to block nothing', () => {
   })
 })
 
-describe('S9: how a bad request is told', () => {
+describe('S9: how a bad request is reported', () => {
   it.each([
     [FRAGMENT, 'The path "/api/1#/edit" has a #; expected a request target without one, %23 in place of it.'],
     [QUERY, 'The query of the path "/q" has a #; expected a request target without one, %23 in place of it.'],
@@ -189,17 +191,17 @@ describe('S9: how a bad request is told', () => {
 
   it('of several questions only its own', async () => {
     const { engine } = bench(rules(`{ name: a, match: { path: /api/** }, key: [], ${LIMIT} }`))
-    const told = await engine.decideMany(['/api/x', FRAGMENT, '/api/y', BOMB].map((path) => facts({ path })))
-    expect(told.map(({ outcome }) => outcome)).toEqual(['allowed', 'impossible', 'allowed', 'impossible'])
-    expect(told[2]?.limits[0]?.remaining).toBe(1)
+    const decisions = await engine.decideMany(['/api/x', FRAGMENT, '/api/y', BOMB].map((path) => facts({ path })))
+    expect(decisions.map(({ outcome }) => outcome)).toEqual(['allowed', 'impossible', 'allowed', 'impossible'])
+    expect(decisions[2]?.limits[0]?.remaining).toBe(1)
   })
 
   it('by peek and by explain, which charge nothing', async () => {
     const { engine, store } = bench(rules(`{ name: a, key: [], ${LIMIT} }`, `{ name: b, match: { path: /api/** }, key: [], ${LIMIT} }`))
     expect(isBad(await engine.peek(facts({ path: FRAGMENT })))).toBe(true)
-    const told = await engine.explain(facts({ path: FRAGMENT }))
-    expect(told).toMatchObject({ path: '(ambiguous)', unreadable: expect.stringContaining('has a #'), refusedBy: 'b' })
-    expect(told.rules).toMatchObject([{ matches: true }, { matches: false, why: 'it looks at what cannot be read' }])
+    const explained = await engine.explain(facts({ path: FRAGMENT }))
+    expect(explained).toMatchObject({ path: '(ambiguous)', unreadable: expect.stringContaining('has a #'), refusedBy: 'b' })
+    expect(explained.rules).toMatchObject([{ matches: true }, { matches: false, why: 'it looks at what cannot be read' }])
     expect(store.size).toBe(0)
   })
 

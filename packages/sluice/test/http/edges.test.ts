@@ -24,7 +24,7 @@ describe('X7: what a gate takes', () => {
     expect(() => gate({ limiter: limiter(), cost })).not.toThrow()
   })
 
-  it('answers at once also after a key that is none', () => {
+  it('answers at once also after a wrong key', () => {
     const asked = gate({ limiter: limiter(), key: ({ key = '' }) => key })
     expect(() => asked.ask({ key: '' }, undefined)).toThrow(expect.objectContaining({ code: 'INVALID_KEY' }))
     const passage = asked.ask({ key: 'a' }, undefined)
@@ -33,7 +33,7 @@ describe('X7: what a gate takes', () => {
   })
 })
 
-describe('X7: what a client is told', () => {
+describe('X7: the response to a client', () => {
   it.each([
     [1_700_000_000_000, '1700000001'],
     [1_700_000_000_001, '1700000002'],
@@ -42,7 +42,7 @@ describe('X7: what a client is told', () => {
     expect(new Map(headersOf(allowed(at), '', { dialect: 'off', legacy: 'epoch' })).get('X-RateLimit-Reset')).toBe(reset)
   })
 
-  it('a count that is below 1 is none, and one that is no number too', () => {
+  it('a count below 1, or one that is not a number, is left out', () => {
     for (const remaining of [0.5, -1, Number.NaN])
       expect(new Map(headersOf(allowed(0, { ...view, remaining }), '')).get('RateLimit-Remaining')).toBe('0')
     expect(new Map(headersOf(allowed(0, { ...view, remaining: 2 ** 52 }), '')).get('RateLimit-Remaining')).toBe('999999999999999')

@@ -73,8 +73,8 @@ export function resilient(store: Store, options: ResilientOptions = {}): Resilie
   const asked = broken ?? timely
   const leased = far && leases !== false ? withLeases(asked, { ...leases, clock }) : undefined
   const decided = leased ?? asked
-  const told = far && deniedCache !== false ? withDeniedCache(decided, { ...deniedCache, clock }) : decided
-  const decides = fallback === undefined ? told : withFallback(told, fallback)
+  const remembering = far && deniedCache !== false ? withDeniedCache(decided, { ...deniedCache, clock }) : decided
+  const decides = fallback === undefined ? remembering : withFallback(remembering, fallback)
   // A store may be written as a class: it is asked, and not copied.
   const outermost = decides === store ? eachCall(store, (_operation, callOptions, send) => send(callOptions)) : decides
   return {

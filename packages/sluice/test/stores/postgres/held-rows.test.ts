@@ -45,7 +45,7 @@ describe.skipIf(url === undefined)('X7: rows that another transaction holds', ()
     })
   })
 
-  it('who does not want to wait is told so, for one call and for several, and nothing is charged', async () => {
+  it('a caller that does not wait gets a failure, for one call and for several, and nothing is charged', async () => {
     const hasty = postgresStore({ client: pg(pool), onContention: 'fail', sweepEveryMs: 0 })
     const groups = [{ calls: [call('d')] }, { calls: [call('e'), call('f', log)] }]
     await store.consume(groups)

@@ -4,6 +4,7 @@ import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { stateName } from '../../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
+import { inFirstFormat } from './first-format.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `impossible-${process.pid}:`
@@ -22,13 +23,7 @@ interface Bucket {
 
 /** In the first format, which has room for every number: an empty bucket of another plan, but for what is given. */
 function value({ zero = START, rest = 0, age = 0, hold = 0, n = 7, m = 3, burst = 5_000_000 }: Bucket): Buffer {
-  const parts = [zero, rest, age, hold, n, m, burst].map((number) => {
-    const bytes = Buffer.alloc(9)
-    bytes.writeUInt8(number < 0 ? 0xd3 : 0xcf)
-    bytes.writeBigInt64BE(BigInt(number), 1)
-    return bytes
-  })
-  return Buffer.concat([Buffer.from([1]), ...parts])
+  return inFirstFormat(zero, rest, age, hold, n, m, burst)
 }
 
 describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', () => {
@@ -66,7 +61,7 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
     { n: 1, m: 9_007_199_254, burst: 1_000_000 },
     { zero: 2 ** 53 + 2 },
     { age: 2 ** 53 },
-  ])('%j is none: the key is fresh', async (bucket) => {
+  ])('%j is not a state: the key is fresh', async (bucket) => {
     const call = await placed(bucket)
     expect(await store.peek([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 10 }] }])
     expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])

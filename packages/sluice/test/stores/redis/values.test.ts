@@ -10,21 +10,11 @@ import { LIMITS, TENS } from '../../../src/testing/limits.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { draws } from '../../draws.ts'
+import { inFirstFormat } from './first-format.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `values-${process.pid}:`
 const START = 1_763_692_800_123_456
-
-/** A bucket as the first format has it: MessagePack integers of 64 bits, but for the format itself. */
-function packed(...numbers: readonly number[]): Buffer {
-  const parts = numbers.map((number) => {
-    const bytes = Buffer.alloc(9)
-    bytes.writeUInt8(number < 0 ? 0xd3 : 0xcf)
-    bytes.writeBigInt64BE(BigInt(number), 1)
-    return bytes
-  })
-  return Buffer.concat([Buffer.from([1]), ...parts])
-}
 
 describe.skipIf(url === undefined)('values in Redis', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
@@ -80,7 +70,7 @@ describe.skipIf(url === undefined)('values in Redis', () => {
         reference.decide({ calls: [first] }, START)
         const [state] = reference.states.values()
         const [zero = 0, rest = 0, seen = 0, ...others] = state?.numbers ?? []
-        await redis.set(nameOf(first), packed(zero, rest, seen - zero, ...others), 'PX', 60_000)
+        await redis.set(nameOf(first), inFirstFormat(zero, rest, seen - zero, ...others), 'PX', 60_000)
         const next = { ...first, limit: other, cost: Math.round(other.capacity * 400_000) }
         for (const now of [START + 1_000, START, START + 50_000_000]) {
           const [verdict] = await store.consume([{ calls: [next] }], { now })
@@ -96,7 +86,7 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     const reference = new Reference()
     reference.decide({ calls: [asked] }, START)
     const [zero = 0, rest = 0, seen = 0, ...others] = [...reference.states.values()][0]?.numbers ?? []
-    await redis.set(nameOf(asked), packed(zero, rest, seen - zero, ...others), 'PX', 60_000)
+    await redis.set(nameOf(asked), inFirstFormat(zero, rest, seen - zero, ...others), 'PX', 60_000)
     await store.block?.([asked.id], 1_000_000, { now: START })
     reference.block(asked.id, START + 1_000_000)
     const again = { ...asked, cost: 1_000_000 }

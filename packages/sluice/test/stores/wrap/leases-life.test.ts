@@ -41,7 +41,7 @@ describe('what is in hand', () => {
     expect(inner.asked.lease).toBeLessThan(12)
   })
 
-  it('X7: a slow key is decided here all the time: what is in hand is renewed before it ends', async () => {
+  it('X7: a slow key is decided here all the time: its lease is renewed before it ends', async () => {
     const { ask, clock, store, known } = leaseBench({ lifeMs: 1_000 })
     await ask(call('k'))
     for (let tick = 0; tick < 30; tick += 1) {

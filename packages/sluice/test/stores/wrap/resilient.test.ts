@@ -45,7 +45,7 @@ describe('resilient', () => {
     expect((await answered(ask('k')))[0]).toMatchObject({ outcome: 'allowed', source: 'store' })
   })
 
-  it('X7: asks a store that fails again and again where it is told to have no breaker', async () => {
+  it('X7: asks a store that fails again and again without a breaker', async () => {
     const { ask, calls, store } = bench({ breaker: false })
     for (let turn = 0; turn < 100; turn += 1) {
       const asked = ask('k').catch(({ kind }: StoreFailure) => kind)
