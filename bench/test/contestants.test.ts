@@ -54,10 +54,20 @@ describe.skipIf(url === undefined)('ways are limiters', () => {
 
   it.each(LIMITING)('%s: three of a burst of three, then none, each key for itself; nothing stays', async (way) => {
     const keys = ['a', 'b'].map((name) => `bench-test:${process.pid}:${way}:${name}`)
-    const running = await wayOf(way).open(url ?? '', QUOTA, { callers: 1, note: true })
-    const answers: boolean[] = []
-    for (const at of [0, 1, 0, 0, 0, 1]) answers.push(running.passed(await running.ask(keys[at] as string, 0)))
-    await running.close(keys)
+    const asked = async () => {
+      const running = await wayOf(way).open(url ?? '', QUOTA, { callers: 1, note: true })
+      const answers: boolean[] = []
+      try {
+        for (const at of [0, 1, 0, 0, 0, 1]) answers.push(running.passed(await running.ask(keys[at] as string, 0)))
+      } finally {
+        await running.close(keys)
+      }
+      return { running, answers }
+    }
+    // Ours have the default deadline, which a call may pass where other tests have the processors: then all again, on fresh keys.
+    let attempt = asked()
+    for (let again = 0; again < 20; again += 1) attempt = attempt.catch(asked)
+    const { running, answers } = await attempt
     expect(answers).toEqual([true, true, true, true, false, true])
     expect(running.admitted).toHaveLength(5)
     const [seconds] = await client.time()

@@ -19,7 +19,7 @@ function rules(): { name: string; file: string } {
   const name = `keys-${process.pid}-${made}`
   const rest = 'match: { path: /api/** }, rate: 1/h, burst: 5'
   const file = policyFile(
-    `version: 1\nrules:\n  - { name: ${name}, key: ["header:x-api-key"], ${rest} }\n  - { name: ${name}-all, key: [], ${rest} }\n`,
+    `version: 1\nfailure: { deadline: 10s }\nrules:\n  - { name: ${name}, key: ["header:x-api-key"], ${rest} }\n  - { name: ${name}-all, key: [], ${rest} }\n`,
   )
   return { name, file }
 }
