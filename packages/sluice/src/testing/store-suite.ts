@@ -7,6 +7,7 @@ import { changesOf } from './store-suite/changes.ts'
 import { groupsOf } from './store-suite/groups.ts'
 import { lawsOn } from './store-suite/laws.ts'
 import { ownClock } from './store-suite/own-clock.ts'
+import { edgesOf } from './store-suite/edges.ts'
 import { rangeOf } from './store-suite/range.ts'
 import { replayOwnClock } from './store-suite/replay-own-clock.ts'
 import { replay } from './store-suite/replay.ts'
@@ -42,6 +43,7 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
     turnsOf(tags, bench)
     changesOf(tags, bench)
     rangeOf(tags, bench)
+    edgesOf(tags, bench)
     ownClock(tags, bench)
     replay(tags, bench)
     replayOwnClock(tags, bench)

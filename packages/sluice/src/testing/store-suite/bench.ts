@@ -119,8 +119,7 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
       for (const id of ids) reference.reset(id)
     },
     async sameState(id) {
-      const name = [...reference.states.values()].find((state) => state.id.key === id.key && state.id.scope.text === id.scope.text)
-      expect(await options.readState(id)).toEqual(name?.numbers)
+      expect(await options.readState(id)).toEqual(reference.numbersOf(id))
     },
   }
 }

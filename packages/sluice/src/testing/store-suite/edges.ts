@@ -1,0 +1,62 @@
+import { describe, it } from 'vitest'
+import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import { MICRO } from '../../algorithms/decimal.ts'
+import type { Call } from '../../stores/store.ts'
+import { MICROS_PER_MS, type Micros } from '../../time/micros.ts'
+import { LIMITS, TENS, THREES } from '../limits.ts'
+import { seeded } from '../random.ts'
+import { type Bench, START } from './bench.ts'
+
+/**
+ * The instants at which a state changes by itself (a bucket is full, a window ends, an entry leaves a log), and a microsecond to either side, under
+ * the same limit and under another: where programs compare with `<` what should be compared with `<=`.
+ */
+export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+  describe('at the instants at which a state changes by itself', () => {
+    it.each(tags)(
+      'X7: %s decides, gives back and takes as the kernel does, under the same limit and a changed one',
+      async (tag) => {
+        const random = seeded(tags.indexOf(tag))
+        const limits = bench.short ? [TENS[tag], THREES[tag]] : LIMITS.filter(({ algorithm }) => algorithm.tag === tag)
+        for (const limit of limits) {
+          const other = limits[Math.floor(random() * limits.length)] as AnyLimit
+          const next = random() < 0.5 ? limit : other
+          for (const way of waysOf(bench, random)) await besideEdges(bench, limit, next, way, random)
+        }
+      },
+      60_000,
+    )
+  })
+}
+
+type Way = (call: Call, at: Micros) => Promise<unknown>
+
+/** By itself, beside another key, and without asking. */
+function waysOf(bench: Bench, random: () => number): readonly Way[] {
+  const ask: Way = (call, at) => bench.ask([call], at)
+  const list: Way = (call, at) => {
+    const others = bench.call(bench.fresh(), call.limit)
+    return bench.list([{ calls: [call] }, { calls: [{ ...call, id: others.id, phase: others.phase }] }], at)
+  }
+  const adjust: Way = (call, at) => bench.adjust([call], [(random() < 0.5 ? call.cost : -call.cost) / MICRO], at)
+  return bench.store.adjust === undefined ? [ask, list] : [ask, list, adjust]
+}
+
+async function besideEdges(bench: Bench, limit: AnyLimit, next: AnyLimit, way: Way, random: () => number): Promise<void> {
+  for (const place of [0, 1, 2]) {
+    for (const beside of [-1, 0, 1]) {
+      const key = bench.fresh()
+      const [view] = (await bench.ask([callOf(bench, key, limit, random)], START)).calls
+      const { resetAfter = 0, replenishAfter = 0 } = view ?? {}
+      const edge = [resetAfter, replenishAfter, resetAfter - limit.windowMs * MICROS_PER_MS][place] as Micros
+      const call = callOf(bench, key, next, random)
+      await way(call, START + Math.max(1, edge + beside))
+      await bench.sameState(call.id)
+    }
+  }
+}
+
+function callOf(bench: Bench, key: string, limit: AnyLimit, random: () => number): Call {
+  const cost = Math.max(1, Math.round(limit.capacity * MICRO * random() ** 2))
+  return { ...bench.call(key, limit), cost }
+}
