@@ -48,8 +48,14 @@ async function runSample(room: Room): Promise<SampleResult> {
   const tester = createTester(root, room)
   const counts = { noticed: 0, survived: 0, explained: 0 }
   const lost: Sampled[] = []
+  const broken: string[] = []
   try {
-    for (const one of there) {
+    // A test that fails anyway, as all do where an engine is broken, would notice every mutant.
+    for (const test of tests) {
+      const { name } = there.find((one) => one.test === test) as Sampled
+      if (existsSync(join(root, test)) && !(await passes(test, name)) && !(await passes(test, name))) broken.push(test)
+    }
+    for (const one of broken.length > 0 ? [] : there) {
       if (one.test === undefined) {
         counts[reasons.of(mutants.get(sampledKey(one)) as Mutant) === undefined ? 'survived' : 'explained'] += 1
         continue
@@ -64,7 +70,13 @@ async function runSample(room: Room): Promise<SampleResult> {
     await tester.stop()
   }
   const tried = counts.noticed + counts.survived + counts.explained + lost.length
-  return { room, ...counts, lost, gone: here.length - there.length, left: there.length - tried }
+  return { room, ...counts, lost, gone: here.length - there.length, left: there.length - tried, broken }
+
+  async function passes(test: string, named: string | undefined): Promise<boolean> {
+    const only = named === undefined ? {} : { named }
+    const outcome = await tester.run({ do: 'run', test: join(root, test), ...only }, () => LIMIT_MS)
+    return outcome !== 'timeout' && outcome.failed.length === 0 && outcome.passed > 0
+  }
 
   /** @returns undefined where the time is over before it is known */
   async function isNoticed(one: Sampled, order: readonly string[]): Promise<boolean | undefined> {

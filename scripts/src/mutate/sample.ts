@@ -32,6 +32,8 @@ export interface SampleResult {
   readonly gone: number
   /** There was no time for them. */
   readonly left: number
+  /** Tests that fail without any change: they would notice everything. */
+  readonly broken: readonly string[]
 }
 
 /** So unlikely may be what a sample says, where its room is at its goal. */
@@ -65,7 +67,7 @@ export function sampledKey({ nth = 1, ...others }: Sampled): string {
 
 /** One line for each room, and whether all is well: nothing that was noticed survives, and no room is below its goal, as far as a sample says. */
 export function judge(results: readonly SampleResult[]): { readonly ok: boolean; readonly text: string } {
-  const lines = results.flatMap(({ room, noticed, lost, survived, explained, gone, left }) => {
+  const lines = results.flatMap(({ room, noticed, lost, survived, explained, gone, left, broken }) => {
     const count = noticed + lost.length + survived
     const share = count === 0 ? '-' : ((100 * noticed) / count).toFixed(1)
     const others = [`${explained} explained`, `${gone} gone`, `${left} not tried`].join(', ')
@@ -74,15 +76,23 @@ export function judge(results: readonly SampleResult[]): { readonly ok: boolean;
       ...lost.map(
         ({ file, code, from, to, test }) => `  ${file}: ${code}  [${from} -> ${to || 'nothing'}]: ${test} does not notice it any more`,
       ),
+      ...broken.map((test) => `  ${test} fails without any change`),
+      ...(isUntried({ noticed, lost, left }) ? ['  none of the mutants that were noticed was tried'] : []),
       ...(isLow(room, noticed, count) ? [`  so few would be the chance of one in ${1 / CHANCE} where the goal is reached`] : []),
       ...(isOld(gone, count) ? ['  too much of the sample is gone: draw it again (CONTRIBUTING.md, Mutants)'] : []),
     ]
   })
-  const ok = results.every(({ room, noticed, lost, survived, gone }) => {
+  const ok = results.every(({ room, noticed, lost, survived, gone, left, broken }) => {
     const count = noticed + lost.length + survived
-    return lost.length === 0 && !isLow(room, noticed, count) && !isOld(gone, count)
+    return (
+      broken.length === 0 && lost.length === 0 && !isUntried({ noticed, lost, left }) && !isLow(room, noticed, count) && !isOld(gone, count)
+    )
   })
   return { ok, text: lines.join('\n') }
+}
+
+function isUntried({ noticed, lost, left }: Pick<SampleResult, 'noticed' | 'lost' | 'left'>): boolean {
+  return left > 0 && noticed + lost.length === 0
 }
 
 function isOld(gone: number, count: number): boolean {

@@ -10,7 +10,7 @@ const [kernels, lua] = ROOMS as [(typeof ROOMS)[number], (typeof ROOMS)[number]]
 const FILE = `${lua.paths[0]}/a.lua`
 const mutants = mutantsOf(FILE, 'local a = b < c\nlocal d = 7\n') as [Mutant, Mutant, Mutant]
 const result = (given: Partial<SampleResult>): SampleResult => {
-  return { room: lua, noticed: 20, lost: [], survived: 0, explained: 0, gone: 0, left: 0, ...given }
+  return { room: lua, noticed: 20, lost: [], survived: 0, explained: 0, gone: 0, left: 0, broken: [], ...given }
 }
 
 describe('drawSample', () => {
@@ -50,6 +50,17 @@ describe('judge', () => {
     expect(judge([result({ noticed: 11, survived: 9 })]).ok).toBe(false)
     expect(judge([result({ noticed: 11, survived: 0, gone: 9 })]).ok).toBe(false)
     expect(judge([result({ noticed: 0 })]).ok).toBe(true)
+  })
+
+  it('is not where a test fails without any change, for it would notice everything', () => {
+    const { ok, text } = judge([result({ noticed: 0, broken: ['l.test.ts'] })])
+    expect([ok, text]).toEqual([false, expect.stringContaining('l.test.ts fails without any change')])
+  })
+
+  it('is not where there was no time for a single one', () => {
+    const { ok, text } = judge([result({ noticed: 0, left: 20 })])
+    expect([ok, text]).toEqual([false, expect.stringContaining('none of the mutants that were noticed was tried')])
+    expect(judge([result({ noticed: 1, left: 19 })]).ok).toBe(true)
   })
 
   it('knows how likely a number is', () => {

@@ -5,6 +5,7 @@ import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { GroupVerdict } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
 import { audit, type TraceEntry } from '../audit.ts'
 import type { Bench } from './bench.ts'
@@ -44,6 +45,30 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
       await Promise.all(Array.from({ length: 8 }, caller))
       expect(audit(seen, limit).overGrant).toBe(0)
       expect(admitted).toBeGreaterThan(20)
+    })
+
+    it('takes, gives back and blocks at its own time', async (context) => {
+      const { store } = bench
+      context.skip(!tags.includes('tb') || store.adjust === undefined || store.block === undefined, 'the store has no adjust or no block')
+      const hour = 3_600_000_000
+      const call = { ...bench.call(bench.fresh(), tokenBucket({ rate: '1/h', burst: 20 })), cost: 1_000_000 }
+      const look = async (): Promise<GroupVerdict> => (await store.peek([{ calls: [call] }]))[0] as GroupVerdict
+      /** When the bucket is full again, or the block is over. */
+      const endOf = ({ at, calls: [view] }: GroupVerdict): Micros =>
+        at + (view?.blocked === true ? view.retryAfter : (view?.resetAfter ?? 0))
+      const between = (from: GroupVerdict, to: GroupVerdict, length: Micros): boolean[] => [
+        endOf(to) >= from.at + length,
+        endOf(to) <= to.at + length,
+      ]
+      const before = await look()
+      await store.adjust?.([call], [-5_000_000])
+      const taken = await look()
+      expect(between(before, taken, 5 * hour)).toEqual([true, true])
+      await store.adjust?.([call], [3_000_000])
+      const given = await look()
+      expect(endOf(given)).toBe(endOf(taken) - 3 * hour)
+      await store.block?.([call.id], hour)
+      expect(between(given, await look(), hour)).toEqual([true, true])
     })
 
     it('fails, unexecuted, once the deadline has passed or the caller has left', async (context) => {
