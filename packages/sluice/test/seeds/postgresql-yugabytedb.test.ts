@@ -54,7 +54,8 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
   it('the session, in real time: 9 to 0, then -1 and what has refilled, as exact arithmetic at the recorded instants says', async () => {
     for (const { rate, window, pauseMs } of [
       { rate: 1, window: 10, pauseMs: 100 },
-      { rate: 7, window: 2, pauseMs: 40 },
+      // Slower than any machine asks: it would never be refused.
+      { rate: 3, window: 5, pauseMs: 40 },
     ]) {
       await pool.query('truncate table rate_limiting_token_bucket')
       const limit = tokenBucket({ rate: `${rate}/s`, burst: rate * window })
@@ -74,11 +75,11 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
         }
       }
       await poll()
-      expect(said.slice(0, 2)).toEqual([rate * window - 1, rate * window - 2])
+      expect([said[0], said.at(-1)]).toEqual([rate * window - 1, -1])
       await pool.query('select pg_sleep(1.5)')
       await poll()
     }
-  }, 30_000)
+  })
 
   it.each([
     [1, 0],

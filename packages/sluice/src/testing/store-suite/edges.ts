@@ -38,7 +38,10 @@ function waysOf(bench: Bench, random: () => number): readonly Way[] {
     const others = bench.call(bench.fresh(), call.limit)
     return bench.list([{ calls: [call] }, { calls: [{ ...call, id: others.id, phase: others.phase }] }], at)
   }
-  const adjust: Way = (call, at) => bench.adjust([call], [(random() < 0.5 ? call.cost : -call.cost) / MICRO], at)
+  const adjust: Way = (call, at) => {
+    const receipt = [undefined, 0, START][Math.floor(random() * 3)]
+    return bench.adjust([call], [(random() < 0.5 ? call.cost : -call.cost) / MICRO], at, receipt)
+  }
   return bench.store.adjust === undefined ? [ask, list] : [ask, list, adjust]
 }
 
