@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
+import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { Call, CallGroup } from '../../stores/store.ts'
 import { LONGEST, type Micros } from '../../time/micros.ts'
 import { anyLimit } from '../any-limit.ts'
@@ -27,6 +28,19 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       },
       60_000,
     )
+
+    it('X7: what is taken from a bucket that fills in a hundred years ends before whole numbers do', async (context) => {
+      context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')
+      for (const limit of [tokenBucket({ rate: '1/36525d', burst: 1 }), tokenBucket({ rate: '3/36525d', burst: 3 })]) {
+        for (const tokens of [0.000001, 0.5, 1, 2, 9]) {
+          const call = bench.call(bench.fresh(), limit)
+          for (const now of [LATE, LATE + 1, LATE + 1_000_000]) {
+            await bench.adjust([call], [-tokens], now)
+            await bench.sameState(call.id)
+          }
+        }
+      }
+    })
 
     it('X4: debt is carried through a change of limit in full', async (context) => {
       context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')

@@ -45,6 +45,23 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       }
     }, 30_000)
 
+    it('a shorter plan in a window of the longer that its own do not divide', async (context) => {
+      context.skip(!tags.includes('fw'), 'the store has no program for fixed windows')
+      const long = fixedWindow({ limit: 10, window: '10s', align: 'first' })
+      const short = fixedWindow({ limit: 4, window: '3s', align: 'first' })
+      for (const costs of [[1], [4], [2, 3, 1]]) {
+        const key = fresh()
+        await ask([call(key, long, 7)], START)
+        let asked = 0
+        for (const seconds of [10, 11, 13, 15.5, 16, 18.999999, 19, 19, 19.5, 19.999999, 20]) {
+          const now = START + Math.round(seconds * 1_000_000)
+          await ask([call(key, short, costs[(asked += 1) % costs.length])], now)
+          if (seconds === 19.5 && bench.store.adjust !== undefined) await bench.adjust([call(key, short)], [-1], now)
+          await bench.sameState(call(key, short).id)
+        }
+      }
+    })
+
     it('a peek under a changed limit answers as a check at that instant, and converts nothing', async (context) => {
       context.skip(!tags.includes('tb'), 'the store has no program for buckets')
       const [slow, fast] = [tokenBucket({ rate: '1/h', burst: 10 }), tokenBucket({ rate: '1/s', burst: 10 })]
