@@ -39,7 +39,9 @@ function waysOf(bench: Bench, random: () => number): readonly Way[] {
     return bench.list([{ calls: [call] }, { calls: [{ ...call, id: others.id, phase: others.phase }] }], at)
   }
   const adjust: Way = (call, at) => {
-    const receipt = [undefined, 0, START][Math.floor(random() * 3)]
+    const window = call.limit.windowMs * MICROS_PER_MS
+    const begun = Math.floor(at / window) * window
+    const receipt = [undefined, 0, START, begun, begun - window][Math.floor(random() * 5)]
     return bench.adjust([call], [(random() < 0.5 ? call.cost : -call.cost) / MICRO], at, receipt)
   }
   return bench.store.adjust === undefined ? [ask, list] : [ask, list, adjust]
@@ -60,6 +62,6 @@ async function besideEdges(bench: Bench, limit: AnyLimit, next: AnyLimit, way: W
 }
 
 function callOf(bench: Bench, key: string, limit: AnyLimit, random: () => number): Call {
-  const cost = Math.max(1, Math.round(limit.capacity * MICRO * random() ** 2))
+  const cost = random() < 0.2 ? 1 : Math.max(1, Math.round(limit.capacity * MICRO * random() ** 2))
   return { ...bench.call(key, limit), cost }
 }

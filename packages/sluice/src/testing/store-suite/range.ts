@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
+import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { Call, CallGroup } from '../../stores/store.ts'
 import { LONGEST, type Micros } from '../../time/micros.ts'
@@ -39,6 +40,18 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
             await bench.sameState(call.id)
           }
         }
+      }
+    })
+
+    it('X7: a log that is charged more often than it has entries joins them', async (context) => {
+      context.skip(!tags.includes('sl'), 'the store has no program for logs')
+      const limit = slidingWindowLog({ limit: '2.5', window: '10s' })
+      const key = bench.fresh()
+      for (let second = 0; second < 24; second += 0.5) {
+        const call = bench.call(key, limit, [0.1, 0.3, 0.000001][(2 * second) % 3])
+        await bench.ask([call], START + second * 1_000_000)
+        await bench.look([{ calls: [bench.call(key, limit, 2)] }], START + second * 1_000_000)
+        await bench.sameState(call.id)
       }
     })
 

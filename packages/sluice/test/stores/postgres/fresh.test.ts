@@ -57,5 +57,9 @@ describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
     const expected = new Map(names.map((name) => [name, Math.max(states.get(name) ?? 0, blocks.get(name) ?? 0)]))
     expect(expected.size).toBeGreaterThan(KEYS / 2)
     expect(found).toEqual(expected)
+    const { rows: strays } = await pool.query(
+      'select count(*)::int as many from sluice_log e left join sluice_state s on s.id = e.id where s.unit is null or s.unit & 3 <> 3',
+    )
+    expect(strays).toEqual([{ many: 0 }])
   })
 })
