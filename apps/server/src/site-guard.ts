@@ -5,10 +5,14 @@ import { Refusal, sendError } from './answer.ts'
 
 /** They say how the process is, to probes that name any host. */
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz'])
-/** Proxies ask there with the headers of their own clients: Host, Origin and Sec-Fetch-Site are about the site that they protect. */
+/**
+ * Proxies send requests there with the headers of their own clients: Host, Origin and Sec-Fetch-Site are about the site that they protect.
+ * Without a header of a proxy they are about this service. To a plain http name other than localhost a browser sends no Sec-Fetch-Site, and
+ * with GET no Origin, so that on loopback the Host alone tells a page apart.
+ */
 const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
-/** What a proxy says of a request; a page can send none of them to another site without being asked first, and this service allows none. */
-const TOLD = ['uri', 'method', 'host', 'for'].flatMap((name) => [`x-forwarded-${name}`, `x-original-${name}`])
+/** What proxies add to a request. A page can send none of these to another site without being asked first, and this service allows none. */
+const BY_PROXY = /^x-(?:forwarded|original|envoy)-/
 
 /**
  * Refuses what a browser asks for another site: a web page could charge keys of a service that only this machine reaches, or, with its
@@ -33,18 +37,17 @@ function refusalOf(request: IncomingMessage, hosts: HostCheck | undefined): Refu
   const path = normalizePath(request.url ?? '/')
   if (PROBES.has(path)) return undefined
   if (FORWARDED.test(path)) {
-    const direct = foreignPage && hosts !== undefined && !foreignHost && TOLD.every((name) => headers[name] === undefined)
-    return direct ? otherSite() : undefined
+    if (Object.keys(headers).some((name) => BY_PROXY.test(name))) return undefined
+    return foreignHost ? otherHost(host, ', or the headers of a proxy') : otherSite()
   }
-  if (foreignHost) {
-    const shown = JSON.stringify(host.slice(0, 100))
-    return new Refusal(
-      403,
-      'Forbidden',
-      `The host ${shown} is not this service's; expected localhost, a loopback address, or a name of --allowed-host.`,
-    )
-  }
+  if (foreignHost) return otherHost(host)
   return path === '/' && isNavigation(request) ? undefined : otherSite()
+}
+
+function otherHost(host: string, more = ''): Refusal {
+  const shown = JSON.stringify(host.slice(0, 100))
+  const own = `localhost, a loopback address, or a name of --allowed-host${more}`
+  return new Refusal(403, 'Forbidden', `The host ${shown} is not this service's; expected ${own}.`)
 }
 
 function otherSite(): Refusal {

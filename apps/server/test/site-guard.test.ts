@@ -80,7 +80,22 @@ describe('S4: a service on loopback', () => {
     for (const path of ['/livez', '/readyz']) expect(await status(service.url, 'GET', path, headers)).toBe(200)
     // There the host is the site's.
     expect(await status(service.url, 'GET', '/v1/auth', { ...headers, 'X-Forwarded-Uri': '/x' })).toBe(200)
-    expect(await status(service.url, 'GET', '/v1/decision/x', { Host: host, 'Sec-Fetch-Site': 'cross-site' })).toBe(200)
+    expect(await status(service.url, 'GET', '/v1/decision/x', { ...headers, 'X-Original-Method': 'GET' })).toBe(200)
+  })
+
+  it.each([
+    ['without a word', {}],
+    ['as a page of another site', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }],
+    ['as a page of its own name', { 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Mode': 'cors' }],
+    ['as a form', { Origin: 'https://evil.example', 'Content-Type': 'text/plain' }],
+    ['as a question for leave', { Origin: 'https://evil.example', 'Access-Control-Request-Headers': 'x-original-uri' }],
+  ])('charges no key for a foreign name that leads here and asks the doors of proxies, %s', async (_how, headers) => {
+    const before = await charged()
+    const host = `127.0.0.1.nip.io:${new URL(service.url).port}`
+    for (const path of ['/v1/decision/q/x?k=victim&w=3', '/v1/decision', '/v1/auth/api/x', '/V1//auth/x'])
+      for (const method of ['GET', 'POST', 'OPTIONS'])
+        expect([method, path, await status(service.url, method, path, { Host: host, ...headers })]).toEqual([method, path, 403])
+    expect(await charged()).toBe(before)
   })
 
   it.each([
@@ -118,7 +133,19 @@ describe('S4: a service on loopback', () => {
     const client = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }
     expect(await status(service.url, 'GET', '/v1/auth', { ...client, 'X-Forwarded-Uri': '/x' })).toBe(200)
     expect(await status(service.url, 'POST', '/v1/decision', { ...client, 'X-Original-URI': '/x' })).toBe(200)
-    expect(await status(service.url, 'GET', '/v1/auth/x', { ...client, Host: 'site.example' })).toBe(200)
+  })
+
+  // What the proxies of docs/service.md send of their own, and Envoy's ext_authz over HTTP, beside what the client sent to the site.
+  it.each<[string, string, Record<string, string>]>([
+    ['Traefik', '/v1/auth', { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/x', 'X-Forwarded-For': '198.51.100.7' }],
+    ['Caddy', '/v1/auth?denied=429', { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/x', 'X-Forwarded-For': '198.51.100.7' }],
+    ['nginx', '/v1/auth?denied=403', { 'X-Original-Method': 'GET', 'X-Original-URI': '/x', 'X-Forwarded-For': '198.51.100.7' }],
+    ['HAProxy', '/v1/auth', { 'x-original-method': 'GET', 'x-original-uri': '/x', 'x-forwarded-for': '198.51.100.7' }],
+    ['Envoy', '/v1/auth/x', { 'x-forwarded-for': '198.51.100.7', 'x-envoy-internal': 'true' }],
+    ['Envoy that leaves X-Forwarded-For alone', '/v1/decision/x', { 'x-envoy-expected-rq-timeout-ms': '200' }],
+  ])('answers %s for a page of another site, with the host of its own site', async (_proxy, path, told) => {
+    const client = { Host: 'site.example', Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }
+    for (const method of ['GET', 'POST']) expect(await status(service.url, method, path, { ...client, ...told })).toBe(200)
   })
 })
 
@@ -139,6 +166,16 @@ describe('S4: a service on another address', () => {
       const at = (url: string): string => url.replace('0.0.0.0', '127.0.0.1')
       expect(await status(at(open.url), 'GET', '/v1/overview', { Host: 'any.example' })).toBe(200)
       expect(await status(at(open.url), 'GET', '/v1/overview', { Host: 'any.example', 'Sec-Fetch-Site': 'cross-site' })).toBe(403)
+      // A program that asks by any name is answered; a page of another site is not, unless a proxy speaks for it.
+      for (const path of ['/v1/decision/x', '/v1/auth/x']) {
+        expect([path, await status(at(open.url), 'GET', path, { Host: 'any.example' })]).toEqual([path, 200])
+        for (const foreign of [{ 'Sec-Fetch-Site': 'cross-site' }, { 'Sec-Fetch-Site': 'same-site' }, { Origin: 'https://evil.example' }]) {
+          const headers = { Host: 'any.example', ...foreign }
+          expect([path, await status(at(open.url), 'POST', path, headers)]).toEqual([path, 403])
+          expect([path, await status(at(open.url), 'POST', path, { ...headers, 'X-Forwarded-For': '198.51.100.7' })]).toEqual([path, 200])
+        }
+      }
+      expect(await status(at(listed.url), 'GET', '/v1/decision/x', { Host: 'any.example' })).toBe(403)
       expect(await status(at(listed.url), 'GET', '/v1/overview', { Host: 'any.example' })).toBe(403)
       expect(await status(at(listed.url), 'GET', '/v1/overview', { Host: '[2001:db8::1]:80' })).toBe(200)
     } finally {
