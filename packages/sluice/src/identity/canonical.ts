@@ -1,7 +1,7 @@
 import { groupAddress, parseAddress } from './address.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
-import { canonicalCredentials, CREDENTIALS } from './credentials.ts'
+import { credentialReadings, CREDENTIALS } from './credentials.ts'
 import { canonicalHost } from './host.ts'
 import { readPath } from './path-readings.ts'
 import { pathTemplate } from './path-template.ts'
@@ -28,7 +28,7 @@ export function canonicalValue(source: Source, text: string): string | undefined
       return method === 'HEAD' ? 'GET' : method
     }
     case 'header':
-      return CREDENTIALS.has(name) ? canonicalCredentials(text) : text
+      return CREDENTIALS.has(name) ? credentialOf(text) : text
     case 'host':
       return text === AMBIGUOUS ? text : canonicalHost(text)
     case 'ua':
@@ -36,6 +36,12 @@ export function canonicalValue(source: Source, text: string): string | undefined
     default:
       return text
   }
+}
+
+/** Undefined for what backends read in several ways: it would stand for all such requests. */
+function credentialOf(text: string): string | undefined {
+  const readings = credentialReadings(text)
+  return readings.length === 1 ? readings[0] : undefined
 }
 
 /** Also of a network as keys write it: its own address tells it. */

@@ -2,7 +2,7 @@ import { groupAddress } from './address.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
 import { isBot } from './bot.ts'
 import { cookieValues } from './cookies.ts'
-import { canonicalCredentials, CREDENTIALS } from './credentials.ts'
+import { credentialReadings, CREDENTIALS } from './credentials.ts'
 import { headerLines, headerValue } from './header-lines.ts'
 import { pathTemplate } from './path-template.ts'
 import type { Request } from './request.ts'
@@ -74,11 +74,11 @@ export function derived(source: Source, text: string, make: (value: string | und
   }
 }
 
-/** All values of a repeatable source: every one of a query's parameters, every line of a header. */
+/** All values of a repeatable source: every one of a query's parameters, every line of a header, credentials in every way that backends read them. */
 export function valuesOf(kind: 'header' | 'query', name: string, request: Request): readonly string[] {
   if (kind === 'query') return parameters(request.query, name)
   const lines = headerLines(request, name)
-  return CREDENTIALS.has(name) ? lines.map(canonicalCredentials) : lines
+  return CREDENTIALS.has(name) ? lines.flatMap(credentialReadings) : lines
 }
 
 /** A source over values that may stand more than once. */

@@ -106,6 +106,87 @@ describe('S8: one token has one bucket, however its Authorization is spelt', () 
       expect(await passed('header:authorization', authorized(joined.map((texts) => texts[kind] as string)))).toBe(3)
   })
 
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`
+  const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0'
+
+  it.each([
+    [
+      'Basic with any padding and last bits',
+      ['Basic cmVhbDpwdw==', 'Basic cmVhbDpwdw', 'Basic cmVhbDpwdw=', 'Basic cmVhbDpwdx==', 'basic cmVhbDpwdz', 'Basic cmVhbDpwdw===='],
+    ],
+    [
+      'Bearer with something behind',
+      [
+        ...spellings(20, (index) => `Bearer tok,junk${index}`),
+        ...spellings(20, (index) => `Bearer tok;junk${index}`),
+        'Bearer tok',
+        'Bearer "tok"',
+        'Bearer token=tok',
+      ],
+    ],
+    [
+      'Token as a parameter',
+      [
+        'Token tok',
+        'Token token=tok',
+        'Token token="tok"',
+        'Token Token = "t\\ok"',
+        ...spellings(20, (index) => `Token token="tok", a=${index}`),
+        ...spellings(20, (index) => `Token a=${index};token="tok"`),
+      ],
+    ],
+  ])('S8: one spelling of one credential: %s', async (_what, texts) => {
+    expect(
+      new Set(await Promise.all(texts.map((authorization) => keyOf('header:authorization', { headers: { authorization } })))).size,
+    ).toBe(1)
+    expect(await passed('header:authorization', authorized(texts))).toBe(3)
+  })
+
+  it.each([
+    ['characters that some decoders skip', (index: number) => `Basic cm${String.fromCharCode(0x21 + (index % 10))}VhbDpwdw==`],
+    ['a dot anywhere', (index: number) => `Basic ${'cmVhbDpwdw'.slice(0, index % 9)}.${'cmVhbDpwdw=='.slice(index % 9)}`],
+    ['characters of base64url, which Python skips', (index: number) => `Basic cm${'-_'.repeat(index + 1)}VhbDpwdw==`],
+    ['text behind the padding', (index: number) => `Basic cmVhbDpwdw==A${index}`],
+    ['a number sign behind the padding', (index: number) => `Basic cmVhbDpwdw==#${index}`],
+    ['padding in the middle, which PHP skips', (index: number) => `Basic cmV${'='.repeat(index + 1)}hbDpwdw==`],
+    ['a second word', (index: number) => `Basic cmVhbDpwdw== junk${index}`],
+    ['blanks within', (index: number) => `Basic cmV${' '.repeat(index + 1)}hbDpwdw==`],
+    ['two tokens', (index: number) => `Token token="junk${index}", token="tok"`],
+    ['a token and a parameter', (index: number) => `Bearer junk${index}, token=tok`],
+    ['two credentials on one line', (index: number) => `Bearer junk${index}, Bearer tok`],
+  ])('S8: what decoders read differently is one bucket for all: %s', async (_what, text) => {
+    const lines = spellings(30, text)
+    expect(await passed('header:authorization', authorized(lines))).toBe(3)
+    const raw = lines.map((line) => ({ headers: { authorization: line }, rawHeaders: ['Authorization', line] }))
+    expect(await passed('header:authorization', raw)).toBe(3)
+  })
+
+  it('S8: credentials that differ keep their own buckets', async () => {
+    const differ = [
+      ...spellings(20, (index) => basic(`user${index}:pw`)),
+      ...spellings(20, (index) => basic(`real:${'x'.repeat(index)}`)),
+      ...spellings(20, (index) => `Bearer ${JWT}.c2lnbmF0dXJl${String.fromCharCode(0x41 + index)}-_`),
+      ...spellings(20, (index) => `Bearer a-b_c${index}~+/.==`),
+      ...spellings(20, (index) => `Token token="t${index}", nonce="a"`),
+      ...spellings(20, (index) => `Token realm="all", id="u${index}"`),
+      ...spellings(20, (index) => `Custom v1;key=${index}`),
+    ]
+    expect(await passed('header:authorization', authorized(differ))).toBe(140)
+    expect(await keyOf('header:authorization', { headers: { authorization: `Bearer ${JWT}.a-_` } })).toBe(`bearer ${JWT}.a-_`)
+    expect(await keyOf('header:authorization', { headers: { authorization: basic('real:pw') } })).toBe('basic cmVhbDpwdw==')
+  })
+
+  it('S8: an allowance or a refusal for a credential holds as strictly as one of its readings asks', async () => {
+    const { engine } = bench(`
+rules:
+  - { name: a, key: [], tiers: [{ when: { "header:authorization": "Basic cmVhbDpwdw==" }, rate: 1/h, burst: 2 }, { rate: 1/h, burst: 9 }] }
+`)
+    const found: (number | undefined)[] = []
+    for (const authorization of ['Basic cm!VhbDpwdw==', 'Basic cmVhbDpwdw==#1', 'Basic cm-VhbDpwdw==', 'Basic cmVhbDpwdx'])
+      found.push((await engine.decide(facts({ path: '/', headers: { authorization } }))).limits[0]?.limit)
+    expect(found).toEqual([2, 2, 2, 2])
+  })
+
   it('a key of the policy and of an operator is spelt likewise', async () => {
     const { engine } = bench(`
 rules:
