@@ -3,9 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ConnectionCounts, extraConnections } from './connection-bound.ts'
 import type { ConnectionBounds } from './descriptor-limit.ts'
-import { processIo } from './io.ts'
 import { closePort, twoTurns } from './port.ts'
-import { sayEachMinute, warningTo } from './say-each-minute.ts'
 import { slowReaders } from './slow-readers.ts'
 
 export interface ConnectionOptions {
@@ -13,8 +11,8 @@ export interface ConnectionOptions {
   readonly bounds?: ConnectionBounds
   /** Milliseconds in which an answer must be read; default 10,000. */
   readonly readMs?: number
-  /** Called when all are taken, at most once a minute; default: a line on stderr. */
-  readonly say?: (line: string) => void
+  /** Called for each connection that found all of them taken. */
+  readonly onFull?: () => void
 }
 
 export interface Connections extends ConnectionCounts {
@@ -49,7 +47,7 @@ const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1
 export function watchConnections(
   server: Server,
   handle: RequestListener,
-  { bounds = UNBOUNDED, readMs = READ_MS, say = warningTo(processIo) }: ConnectionOptions = {},
+  { bounds = UNBOUNDED, readMs = READ_MS, onFull }: ConnectionOptions = {},
 ): Connections {
   /** With the time of the last answer, or of its beginning. */
   const sockets = new Map<Socket, number>()
@@ -66,10 +64,6 @@ export function watchConnections(
   let isEmpty = (): void => {}
   let turnedAway = 0
   const extras = extraConnections(bounds.served, bounds.extra, (socket) => underWay.has(socket))
-  const isFull = sayEachMinute((count, again) => {
-    const found = `${count} connection${count === 1 ? '' : 's'}${again ? ' in the last minute' : ''} found all ${bounds.served} taken`
-    say(`${found} (--max-connections): above it only health is answered`)
-  })
   const slow = slowReaders(underWay, readMs)
   const watching = setInterval(
     () => slow(performance.now()).forEach((socket) => socket.destroy()),
@@ -80,7 +74,7 @@ export function watchConnections(
     arrived += 1
     if (sockets.size - extras.size >= bounds.served) {
       turnedAway += 1
-      isFull()
+      onFull?.()
       extras.add(socket)
     }
     sockets.set(socket, performance.now())

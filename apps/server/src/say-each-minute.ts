@@ -8,10 +8,12 @@ export function warningTo(io: Io): (line: string) => void {
 }
 
 /**
- * A function to be called whenever something happens: it is told at once, then at the end of each minute in which it happened again.
+ * A function to be called whenever something happens, with how many times: it is written at once, then at the end of each minute in which
+ * it happened again.
  * @param write the number of times since the last line, and whether it is not the first
+ * @param everyMs milliseconds between two lines; default a minute
  */
-export function sayEachMinute(write: (count: number, again: boolean) => void): () => void {
+export function sayEachMinute(write: (count: number, again: boolean) => void, everyMs: number = MINUTE_MS): (times?: number) => void {
   let count = 0
   let timer: NodeJS.Timeout | undefined
   const end = (): void => {
@@ -22,10 +24,10 @@ export function sayEachMinute(write: (count: number, again: boolean) => void): (
   }
   const begin = (): void => {
     count = 0
-    timer = setTimeout(end, MINUTE_MS).unref()
+    timer = setTimeout(end, everyMs).unref()
   }
-  return () => {
-    count += 1
+  return (times = 1) => {
+    count += times
     if (timer !== undefined) return
     write(count, false)
     begin()

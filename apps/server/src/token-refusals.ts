@@ -1,5 +1,4 @@
 import type { ReadMetric } from 'sluice/observe'
-import { sayEachMinute } from './say-each-minute.ts'
 
 /** What is known of requests that tried to administer and may not. */
 export interface TokenRefusals {
@@ -8,17 +7,17 @@ export interface TokenRefusals {
   readonly metrics: readonly ReadMetric[]
 }
 
-/** Counts them, and says that wrong tokens come: at the first, then at most once a minute. Neither token nor address is written. */
-export function tokenRefusals(write: (line: string) => void): TokenRefusals {
+/**
+ * Counts them.
+ * @param onWrong called for each wrong token; a warning says neither token nor address
+ */
+export function tokenRefusals(onWrong: () => void): TokenRefusals {
   let [wrong, missing] = [0, 0]
-  const line = sayEachMinute((count, again) =>
-    write(`${count} request${count === 1 ? '' : 's'} with a wrong admin token${again ? ' in the last minute' : ''}, refused with 401`),
-  )
   return {
     refused(isWrong) {
       if (!isWrong) return void (missing += 1)
       wrong += 1
-      line()
+      onWrong()
     },
     metrics: [
       {

@@ -1,6 +1,7 @@
 import { prometheusMetrics } from 'sluice/observe'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { admits } from '../src/admin.ts'
+import { repeatedWarnings } from '../src/repeated-warnings.ts'
 import { tokenRefusals } from '../src/token-refusals.ts'
 import type { IncomingMessage } from 'node:http'
 
@@ -13,7 +14,8 @@ describe('S7: wrong admin tokens', () => {
 
   it('are counted, and said in one line a minute, without the token', () => {
     const lines: string[] = []
-    const refusals = tokenRefusals((line) => lines.push(line))
+    const repeated = repeatedWarnings((line) => lines.push(line), 1)
+    const refusals = tokenRefusals(() => repeated('wrong-token'))
     const admission = admits(TOKEN, refusals.refused)
     const metrics = prometheusMetrics({ read: refusals.metrics })
     for (let asked = 0; asked < 400; asked += 1) expect(admission(request('Bearer wrong-token'))).toBe(false)

@@ -5,6 +5,8 @@ import { connectionBounds, DEFAULT_CONNECTIONS } from '../descriptor-limit.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { wholeNumber } from '../given.ts'
 import { readPolicy } from '../read-policy.ts'
+import { repeatedWarnings } from '../repeated-warnings.ts'
+import { warningTo } from '../say-each-minute.ts'
 import { withoutPassword } from '../stores/store-name.ts'
 import type { Verb } from '../verb.ts'
 import { supervise } from '../workers/supervise.ts'
@@ -54,7 +56,7 @@ export const serveVerb: Verb = {
     }
     if (workers === 1 || cluster.isWorker) return serve(options, io)
     refuseUnshared(workers, store ?? readPolicy(policyOf(options)).store ?? 'memory:')
-    return supervise(workers, options.listen)
+    return supervise(workers, options.listen, repeatedWarnings(warningTo(io), options.connections.served))
   },
 }
 

@@ -24,6 +24,7 @@ import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
 import { reloading } from '../reloading.ts'
 import { serviceMetrics } from '../service-metrics.ts'
+import { inBatches, repeatedWarnings } from '../repeated-warnings.ts'
 import { warningTo } from '../say-each-minute.ts'
 import { createService } from '../service.ts'
 import { guardSite } from '../site-guard.ts'
@@ -65,13 +66,14 @@ const KEEP_ALIVE_MS = 125_000
 export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const file = policyOf(options)
   const warning = warningTo(io)
-  const refusals = tokenRefusals(warning)
+  const group = workerGroup()
+  const repeated = group === undefined ? repeatedWarnings(warning, options.connections.served) : inBatches(group.repeated)
+  const refusals = tokenRefusals(() => repeated('wrong-token'))
   const admission = options.adminTokenFile === undefined ? undefined : admits(readAdminToken(options.adminTokenFile), refusals.refused)
   const { policy: first, text } = readPolicyText(file)
   let readAgain = (): void => {}
   io.onSignal('SIGHUP', () => readAgain())
   const chosen = options.store ?? first.store ?? 'memory:'
-  const group = workerGroup()
   const speaks = group?.speaks !== false
   const {
     store: opened,
@@ -142,7 +144,8 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const { host } = options.listen
   const { allowedHosts } = options
   const hosts = isLoopback(host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
-  const connections = watchConnections(server, guardSite(hosts, service), { bounds: options.connections, say: warning })
+  const onFull = (): void => repeated('connections-full')
+  const connections = watchConnections(server, guardSite(hosts, service), { bounds: options.connections, onFull })
   let port: number
   try {
     port = await (group === undefined ? openPort(server, options.listen) : group.listen(server))

@@ -1,4 +1,5 @@
 import type { OverrideFields } from 'sluice/policy'
+import type { Repeated } from '../repeated-warnings.ts'
 
 /** What workers can be asked about each other. */
 export type Question = 'metrics' | 'ready' | 'top'
@@ -32,6 +33,8 @@ export type ToPrimary =
   | { readonly kind: 'listen' }
   /** It has the connection that was passed to it. */
   | { readonly kind: 'taken' }
+  /** Happened that many times since the last such message; the primary warns of it. */
+  | { readonly kind: 'repeated'; readonly what: Repeated; readonly times: number }
 
 /** The port of all workers, or why there is none. */
 export type Opened = { readonly port: number } | { readonly failed: string }

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { randomInt } from 'node:crypto'
 import { CommandFailure, EXIT } from '../failure.ts'
 import type { ListenAt } from '../port.ts'
+import type { CountRepeated } from '../repeated-warnings.ts'
 import { createDoor } from './door.ts'
 import { createGathering } from './gathering.ts'
 import { isMessage, type RelayedOverride, type RelayedPolicy, type ToPrimary, type ToWorker } from './messages.ts'
@@ -24,8 +25,9 @@ interface Began {
 /**
  * Runs that many processes of this very command on one port until SIGTERM or SIGINT, which all get, as SIGHUP. A worker that ends is
  * replaced; one that ends before it has ever served, as the first, ends the command with its exit code.
+ * @param repeated counts what workers met, to warn of it once for all of them
  */
-export async function supervise(count: number, at: ListenAt): Promise<void> {
+export async function supervise(count: number, at: ListenAt, repeated: CountRepeated): Promise<void> {
   let [stopping, restarts, quickly] = [false, 0, 0]
   const serving = new Set<Worker>()
   const policies = createPolicyOrder(serving, send)
@@ -65,6 +67,8 @@ export async function supervise(count: number, at: ListenAt): Promise<void> {
         return
       case 'taken':
         return door.taken(worker)
+      case 'repeated':
+        return repeated(message.what, message.times)
       case 'told':
         return gathering.told(worker, message.id, message.answer)
       case 'policy':

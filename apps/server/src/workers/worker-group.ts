@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
 import { CommandFailure, EXIT } from '../failure.ts'
+import type { Repeated } from '../repeated-warnings.ts'
 import {
   type Beginning,
   type Gathered,
@@ -36,6 +37,8 @@ export interface WorkerGroup {
   relay(policy: RelayedPolicy): void
   /** Hands a change of the overrides to all others. */
   relayOverride(change: RelayedOverride): void
+  /** Reports to the primary what it warns of for all workers. */
+  repeated(what: Repeated, times: number): void
   /** Resolves when the primary wants this worker to stop. */
   stopped(): Promise<void>
 }
@@ -111,6 +114,7 @@ export function workerGroup(): WorkerGroup | undefined {
     },
     relay: (policy) => send({ kind: 'policy', policy }),
     relayOverride: (change) => send({ kind: 'override', change }),
+    repeated: (what, times) => send({ kind: 'repeated', what, times }),
     stopped: () => stopping,
   }
 }
