@@ -25,6 +25,7 @@ export interface OverrideFields {
  * @throws LimiterError INVALID_OPTIONS naming each field that is wrong, UNKNOWN_RULE where only the rule is; no message shows a key
  */
 export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
+  refuseForeign(value, 'override')
   const issues = createIssues('override', () => ({ line: 1, column: 1 }))
   const known = new Map(rules.map((rule) => [rule.name, rule]))
   const override = readOverride(nodeOf(value, 0), 'override', known, issues)
@@ -41,6 +42,32 @@ export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
 }
 
 const DEEPEST = 4
+const KEY_FORM = 'a text, a finite number, null where requests have no value, or a list of these'
+
+/**
+ * Values that a policy's text cannot hold. The text of a bigint or a symbol would be another key than the caller means, and a value that is lost
+ * would mean every request without the key.
+ * @throws LimiterError INVALID_OPTIONS naming each
+ */
+function refuseForeign(value: unknown, place: string): void {
+  const found = foreign(value, place, 0)
+  if (found.length > 0) throw new LimiterError('INVALID_OPTIONS', found.join('; '))
+}
+
+function foreign(value: unknown, place: string, depth: number): string[] {
+  const isKey = place.startsWith('override.key')
+  if (typeof value === 'object' && value !== null) {
+    if (depth >= DEEPEST) return [`${place} is nested too deep: expected ${isKey ? KEY_FORM : `at most ${DEEPEST} levels`}`]
+    if (Array.isArray(value)) return value.flatMap((item, index) => foreign(item, `${place}[${index}]`, depth + 1))
+    return Object.entries(value).flatMap(([name, content]) =>
+      content === undefined ? [] : foreign(content, `${place}.${name}`, depth + 1),
+    )
+  }
+  const isFine = typeof value === 'string' || value === null || Number.isFinite(value) || (typeof value === 'boolean' && !isKey)
+  if (isFine || (depth === 0 && value === undefined)) return []
+  const what = typeof value === 'number' || typeof value === 'boolean' || value === undefined ? String(value) : `a ${typeof value}`
+  return [`${place} is ${what}: expected ${isKey ? KEY_FORM : 'a text or a finite number'}`]
+}
 
 function nodeOf(value: unknown, depth: number): PolicyNode {
   if (Array.isArray(value) && depth < DEEPEST) return { kind: 'list', at: 0, items: value.map((item) => nodeOf(item, depth + 1)) }

@@ -112,4 +112,43 @@ overrides:
     expect(act).toThrow(message)
     expect(act).not.toThrow(/s3cret/)
   })
+
+  it.each([
+    ['a bigint', 10n, 'is a bigint'],
+    ['a symbol', Symbol('x'), 'is a symbol'],
+    ['a function', () => 1, 'is a function'],
+    ['no number', Number.NaN, 'is NaN'],
+    ['an infinite number', -Infinity, 'is -Infinity'],
+    ['a truth value', true, 'is true'],
+  ])('U3: %s as a key is refused, and not the override of every request without the key', async (_what, key, said) => {
+    const { engine } = bench(RULES)
+    for (const [value, place] of [
+      [key, 'override.key'],
+      [[key], 'override.key[0]'],
+    ] as const)
+      expect(() => engine.override({ rule: 'per-key', key: value as never, rate: '9/s', burst: 9 })).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_OPTIONS',
+          message: `${place} ${said}: expected a text, a finite number, null where requests have no value, or a list of these`,
+        }),
+      )
+    for (const field of ['rule', 'rate', 'burst', 'limit', 'until'])
+      if (typeof key !== 'boolean')
+        expect(() => engine.override({ rule: 'per-key', key: 'a', rate: '9/s', burst: 9, [field]: key })).toThrow(
+          expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining(`override.${field} ${said}`) }),
+        )
+    expect(engine.overrides()).toEqual([])
+    expect((await engine.peek(facts())).limits.find(({ name }) => name === 'per-key')?.limit).toBe(2)
+  })
+
+  it('U3: null is still the key of requests without one, and undefined in a list is refused', async () => {
+    const { engine } = bench(RULES)
+    expect(() => engine.override({ rule: 'per-key', key: [undefined as never], rate: '9/s', burst: 9 })).toThrow(
+      'override.key[0] is undefined',
+    )
+    engine.override({ rule: 'per-key', key: [null], rate: '9/s', burst: 9 })
+    expect((await engine.peek(facts())).limits.find(({ name }) => name === 'per-key')?.limit).toBe(9)
+    engine.override({ rule: 'per-key', key: 5, rate: '9/s', burst: 8 })
+    expect((await engine.peek(by('5'))).limits.find(({ name }) => name === 'per-key')?.limit).toBe(8)
+  })
 })
