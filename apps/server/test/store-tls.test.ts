@@ -1,27 +1,15 @@
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findBinary, findRedis, freePort, startRedis } from '@sluice/scripts/engines'
+import { findRedis, freePort, startRedis } from '@sluice/scripts/engines'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { certify, openssl } from './certify.ts'
 import { run, type Running, serve } from './command.ts'
 
 const redis = inject('engines').redis === undefined ? { missing: 'no engine' } : findRedis()
-const openssl = findBinary('openssl', [], 'openssl')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-tls-'))
 const at = (name: string): string => join(folder, name)
 const POLICY = 'version: 1\nrules:\n  - { name: a, key: ["header:x-a"], rate: 1/h, burst: 2 }\n'
-
-/** A certificate for 127.0.0.1 by a certificate authority of its own. */
-function certify(name: string, issuer: string): void {
-  const make = (...args: string[]): void => void execFileSync('path' in openssl ? openssl.path : '', args, { stdio: 'pipe' })
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', at(`${name}.key`)]
-  if (name === issuer) return make('req', '-x509', ...key, '-subj', `/CN=${name}`, '-days', '2', '-out', at(`${name}.pem`))
-  make('req', ...key, '-subj', `/CN=${name}`, '-out', at(`${name}.csr`))
-  writeFileSync(at('names'), 'subjectAltName=IP:127.0.0.1')
-  const signed = ['-CA', at(`${issuer}.pem`), '-CAkey', at(`${issuer}.key`), '-CAcreateserial', '-days', '2', '-extfile', at('names')]
-  make('x509', '-req', '-in', at(`${name}.csr`), ...signed, '-out', at(`${name}.pem`))
-}
 
 describe.skipIf('missing' in redis || 'missing' in openssl)('S6: TLS to a Redis with certificates of its own', () => {
   let url: string
@@ -33,13 +21,15 @@ describe.skipIf('missing' in redis || 'missing' in openssl)('S6: TLS to a Redis 
       ['server', 'ca'],
       ['client', 'ca'],
     ] as const)
-      certify(name, issuer)
+      certify(folder, name, issuer)
     const port = await freePort()
     const files = ['--tls-cert-file', at('server.pem'), '--tls-key-file', at('server.key'), '--tls-ca-cert-file', at('ca.pem')]
     const engine = await startRedis('path' in redis ? redis.path : '', ['--tls-port', String(port), ...files, '--tls-auth-clients', 'yes'])
     stop = engine.stop
     url = `rediss://127.0.0.1:${port}`
     writeFileSync(at('policy.yaml'), POLICY)
+    writeFileSync(at('tok'), 'a-token\n')
+    writeFileSync(at('cut.pem'), `${readFileSync(at('ca.pem'), 'utf8')}-----BEGIN CERTIFICATE-----\nAAAA`)
   })
   afterAll(async () => {
     await stop?.()
@@ -73,6 +63,36 @@ describe.skipIf('missing' in redis || 'missing' in openssl)('S6: TLS to a Redis 
     ['no authority', () => url, 2, /certificate/],
     ['a file that is not there', () => withFiles('nowhere', 'client'), 3, /ca \S+nowhere\.pem cannot be read: ENOENT/],
     ['a file that is a folder', () => `${url}?ca=${folder}`, 3, /cannot be read: it is a folder; expected a regular file/],
+    [
+      '12b: a certificate that is not PEM',
+      () => `${url}?cert=${at('tok')}&key=${at('tok')}`,
+      3,
+      /cert \S+tok is not PEM that can be used: expected a certificate in PEM\n$/,
+    ],
+    [
+      '12b: a key that is not PEM',
+      () => `${url}?cert=${at('client.pem')}&key=${at('tok')}`,
+      3,
+      /key \S+tok is not PEM that can be used: expected a private key in PEM, without a passphrase\n$/,
+    ],
+    [
+      '12b: an authority that is not PEM',
+      () => `${url}?ca=${at('tok')}`,
+      3,
+      /ca \S+tok is not PEM that can be used: expected certificates in PEM\n$/,
+    ],
+    [
+      '12b: an authority of which one certificate is cut off',
+      () => `${url}?ca=${at('cut.pem')}`,
+      3,
+      /ca \S+cut\.pem is not PEM that can be used/,
+    ],
+    [
+      '12b: the key of another certificate',
+      () => `${url}?cert=${at('client.pem')}&key=${at('server.key')}`,
+      3,
+      /cert \S+client\.pem and key \S+server\.key are no pair: expected a certificate and its private key\n$/,
+    ],
     ['a misspelt parameter', () => `${url}?caa=x`, 3, /has the unknown parameter caa: expected tls, ca, cert, key\n$/],
     ['a certificate without its key', () => `${url}?cert=x`, 3, /has one of the parameters cert and key: expected both or none\n$/],
   ])('is refused in one line with %s, though a store may be away', async (_what, store, code, line) => {

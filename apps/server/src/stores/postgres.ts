@@ -1,14 +1,15 @@
 import type { ClientBase } from 'pg'
 import { type Opening, SILENCE_MS } from './opening.ts'
+import { configOf } from './postgres-config.ts'
 
 /** A pool whose connections are given up when they fall silent. */
-export async function postgres(url: string, connectMs: number, space: string | undefined): Promise<Opening> {
+export async function postgres(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
   const [{ default: driver }, { pg, postgresStore }] = await Promise.all([import('pg'), import('sluice/postgres')])
   const bounds = { max: 16, connectionTimeoutMillis: connectMs, query_timeout: 2 * SILENCE_MS }
   // By a statement, since the URL may bring options of its own.
   const place =
     space === undefined ? {} : { onConnect: (client: ClientBase) => client.query(`set search_path to ${space}`) as unknown as void }
-  const pool = new driver.Pool({ connectionString: url, ...bounds, ...place })
+  const pool = new driver.Pool({ ...configOf(url, folder), ...bounds, ...place })
   const clients = new Set<InstanceType<typeof driver.Client>>()
   pool.on('connect', (client) => client instanceof driver.Client && clients.add(client))
   pool.on('remove', (client) => client instanceof driver.Client && clients.delete(client))

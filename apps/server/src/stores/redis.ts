@@ -1,10 +1,9 @@
 import type { Cluster, Redis } from 'ioredis'
 import { parseStoreUrl, type StoreUrl } from 'sluice/policy'
-import { resolve } from 'node:path'
 import { CommandFailure, EXIT } from '../failure.ts'
-import { readRegular } from '../regular-file.ts'
 import { type Opening, SILENCE_MS } from './opening.ts'
 import { withoutPassword } from './store-name.ts'
+import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 
 const LONGEST_PAUSE_MS = 250
 
@@ -95,26 +94,11 @@ function optionsOf({ username, password, database }: StoreUrl, connectMs: number
   }
 }
 
-/** In the form of `tls.connect`; what is not there is the system's. */
-interface TlsFiles {
-  readonly ca?: Buffer
-  readonly cert?: Buffer
-  readonly key?: Buffer
-}
+const FILES = { ca: 'ca', cert: 'cert', key: 'key' }
 
-/** @throws CommandFailure exit 3 for a file that cannot be read */
+/** @throws CommandFailure exit 3 for a file that cannot be used */
 function tlsOf({ scheme, parameters }: StoreUrl, folder: string): TlsFiles | undefined {
-  if (scheme !== 'rediss' && parameters.get('tls') !== 'true') return undefined
-  const files = ['ca', 'cert', 'key'].flatMap((name): [string, Buffer][] => {
-    const file = parameters.get(name)
-    if (file === undefined) return []
-    try {
-      return [[name, readRegular(resolve(folder, file))]]
-    } catch (error) {
-      throw new CommandFailure(EXIT.usage, `store: ${name} ${file} cannot be read: ${(error as Error).message}`, { cause: error })
-    }
-  })
-  return Object.fromEntries(files)
+  return scheme === 'rediss' || parameters.get('tls') === 'true' ? readTlsFiles(parameters, FILES, folder) : undefined
 }
 
 /** What the server, or each primary of a cluster, says of itself; nothing where this account may not ask. */
