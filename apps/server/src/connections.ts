@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { Refusal, sendError } from './answer.ts'
 import { type ConnectionCounts, extraConnections } from './connection-bound.ts'
 import type { ConnectionBounds } from './descriptor-limit.ts'
 import { closePort, twoTurns } from './port.ts'
@@ -37,6 +38,7 @@ const SETTLE_MS = 100
 const SILENCE_MS = 250
 const LOOK_EVERY_MS = 20
 const READ_MS = 10_000
+const LONGEST_SHOWN = 60
 const LOOK_FOR_SLOW_MS = 250
 const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1 }
 
@@ -91,7 +93,7 @@ export function watchConnections(
     else answers.splice(answers.indexOf(this), 1)
     if (sockets.has(socket)) sockets.set(socket, performance.now())
   }
-  server.on('request', (request, response) => {
+  const take = (request: IncomingMessage, response: ServerResponse, answer: RequestListener): void => {
     arrived += 1
     const before = underWay.get(request.socket)
     if (before === undefined) underWay.set(request.socket, [response])
@@ -100,9 +102,11 @@ export function watchConnections(
     response.on('close', over)
     if (draining) response.shouldKeepAlive = false
     if (extras.has(request.socket) && extras.refuse(request, response)) return
-    if (held === undefined) handle(request, response)
-    else held.push(() => handle(request, response))
-  })
+    if (held === undefined) answer(request, response)
+    else held.push(() => answer(request, response))
+  }
+  server.on('request', (request, response) => take(request, response, handle))
+  server.on('checkExpectation', (request, response) => take(request, response, refuseExpectation))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // What still arrives after a refusal is read and thrown away: a reset could take the answer with it.
     if (refused.has(socket)) return
@@ -159,6 +163,12 @@ export function watchConnections(
       clearTimeout(last)
     },
   }
+}
+
+/** Without a listener Node.js answers 417 with an empty body. */
+function refuseExpectation({ headers: { expect = '' } }: IncomingMessage, response: ServerResponse): void {
+  const shown = JSON.stringify(expect.slice(0, LONGEST_SHOWN))
+  sendError(response, new Refusal(417, 'Expectation Failed', `Expect is ${shown}; expected 100-continue, or no such header.`))
 }
 
 /** Calls back when all of them are closed, which is at once where there are none. */

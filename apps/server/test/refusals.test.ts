@@ -209,3 +209,38 @@ describe('the keys . and ..', () => {
     expect(await call(url, 'GET', '/v1/keys/-?key=%EF%BF%BD')).toMatchObject([200, {}])
   })
 })
+
+describe('S3: a refusal says what is wrong and where', () => {
+  it.each([
+    ['5', "duration: 5 has no unit: write '5s' for seconds or '5ms' for milliseconds"],
+    ['"-5s"', /^duration: "-5s" is not a duration: expected /],
+    ['"200000d"', /^duration: "200000d" is not a duration: .* at most a hundred years$/],
+    ['-1', /^duration: -1 is not a duration: expected /],
+  ])('names the field of a block of %s', async (duration, detail) => {
+    const { url } = await local(POLICY)
+    const [status, body] = await call(url, 'PUT', '/v1/keys/a/block', `{"duration":${duration}}`)
+    expect([status, body]).toEqual([400, expect.objectContaining({ title: 'Bad Request', detail: expect.stringMatching(detail) })])
+  })
+
+  it.each(['foo', '200-ok'])('answers 417 with a problem body to Expect: %s, and goes on with the connection', async (expected) => {
+    const { url } = await local(POLICY)
+    const question = post('/v1/check', Buffer.from('{"key":"a","limit":"all"}'), `Expect: ${expected}\r\n`)
+    const answer = await exchange(url, Buffer.concat([question, post('/v1/check', Buffer.from('{"key":"a","limit":"all"}'))]))
+    expect(statuses(answer)).toEqual([417, 200])
+    const body = /\r\n\r\n(\{"type":"about:blank".*\})\n/.exec(answer)?.[1] ?? '{}'
+    expect(answer).toContain('Content-Type: application/problem+json')
+    expect(JSON.parse(body)).toEqual({
+      type: 'about:blank',
+      title: 'Expectation Failed',
+      status: 417,
+      detail: `Expect is "${expected}"; expected 100-continue, or no such header.`,
+    })
+  })
+
+  it('charges nothing where an expectation failed', async () => {
+    const { url } = await local(POLICY)
+    const metrics = async (): Promise<string> => (await fetch(`${url}/metrics`)).text()
+    await exchange(url, post('/v1/check', Buffer.from('{"key":"a","limit":"all"}'), `Expect: foo\r\n${CLOSE}`))
+    expect(await metrics()).toContain('sluice_keys{store="memory"} 0\n')
+  })
+})

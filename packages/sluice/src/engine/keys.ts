@@ -78,7 +78,7 @@ export function keyVerbs(store: Store, present: () => Keyed, timing: (patience?:
     },
     async blockKey(target, duration, patience) {
       const options = timing(patience)
-      const length = duration === null ? null : parsePeriod(duration)
+      const length = duration === null ? null : parsePeriod(duration, 'duration: ')
       const charges = statesOf(target)
       if (store.block === undefined)
         throw new LimiterError('NOT_SUPPORTED', `engine: its store (${store.name ?? 'unnamed'}) cannot block keys in this version`)
