@@ -8,8 +8,8 @@ const LONGEST_SETTLE_MS = 500
 /** A file that could not be read is tried again after this long, and then after twice as long each time. */
 const AGAIN_MS = 250
 const LONGEST_AGAIN_MS = 5_000
-/** Looks by this often find what no event tells of: a changed target behind several links, or a file system without events. */
-const LOOK_EVERY_MS = 1_000
+/** Looks this often find what no event reports: a changed target behind several links, or a file system without events. */
+const LOOK_EVERY_MS = 500
 
 export interface WatchedFile {
   /** Reads the file now, changed or not. */
@@ -33,35 +33,49 @@ export interface WatchedBy<T> {
  */
 export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>): WatchedFile {
   let seen = markOf(file)
-  /** The last try failed and was reported; the next follows after so many milliseconds. */
+  /** The last read failed and was reported; the next retry follows after so many milliseconds. */
   let failing = false
   let again = AGAIN_MS
-  let timer: NodeJS.Timeout | undefined
+  /** Two timers: a change that settles must not wait for the retry of a failed read, which may be seconds away. */
+  let settling: NodeJS.Timeout | undefined
+  let retrying: NodeJS.Timeout | undefined
   /** When the change was noticed that is waited for, and the file as it was then. */
   let [since, mark] = [0, '']
   let [busy, closed] = [false, false]
   let wanted: 'changed' | 'always' | undefined
-  let events: FSWatcher | undefined
 
-  const wait = (ms: number): void => {
-    timer = closed ? undefined : setTimeout(settle, ms)
-  }
   const soon = (): void => {
-    if (timer !== undefined) return
+    if (settling !== undefined || closed) return
     since = performance.now()
     mark = markOf(file)
-    again = AGAIN_MS
-    wait(SETTLE_MS)
+    settling = setTimeout(settle, SETTLE_MS)
   }
   const settle = (): void => {
-    timer = undefined
+    settling = undefined
     const now = markOf(file)
-    if (now === seen && !failing) return
+    if (now === seen) {
+      if (failing && !busy) retryLater()
+      return
+    }
     if (now !== mark && performance.now() - since < LONGEST_SETTLE_MS) {
       mark = now
-      return wait(SETTLE_MS)
+      settling = setTimeout(settle, SETTLE_MS)
+      return
     }
+    clearTimeout(retrying)
+    retrying = undefined
+    again = AGAIN_MS
     void take('changed')
+  }
+  /** An unchanged file is retried after pauses that double; a changed one is read when it has settled. */
+  const retryLater = (): void => {
+    if (retrying !== undefined || closed) return
+    retrying = setTimeout(() => {
+      retrying = undefined
+      if (markOf(file) === seen) void take('changed')
+      else soon()
+    }, again)
+    again = Math.min(LONGEST_AGAIN_MS, 2 * again)
   }
   const attempt = async (always: boolean): Promise<void> => {
     seen = markOf(file)
@@ -73,13 +87,13 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
       }
       failing = false
       again = AGAIN_MS
+      clearTimeout(retrying)
+      retrying = undefined
     } catch (error) {
       last = undefined
       if (!failing || always) unreadable(error as Error)
       failing = true
-      if (timer !== undefined) return
-      wait(again)
-      again = Math.min(LONGEST_AGAIN_MS, 2 * again)
+      retryLater()
     }
   }
   /** One after the other: what changes meanwhile is read afterwards. */
@@ -95,19 +109,16 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
     wanted = undefined
     if (next !== undefined && !closed) await take(next)
   }
-  const looking = setInterval(() => (markOf(file) === seen ? undefined : soon()), LOOK_EVERY_MS)
-  try {
-    // The folder, not the file: a watch of the file would stay with what was renamed away.
-    events = watch(dirname(file), soon)
-    events.on('error', () => events?.close())
-  } catch {
-    // The looks remain.
-  }
+  const folder = watchFolder(dirname(file), soon)
+  const looking = setInterval(() => {
+    folder.look()
+    if (markOf(file) !== seen) soon()
+  }, LOOK_EVERY_MS)
   // It may have changed between its reading and now.
   mark = seen
   since = performance.now()
-  timer = setTimeout(() => {
-    timer = undefined
+  settling = setTimeout(() => {
+    settling = undefined
     void take('changed')
   }, SETTLE_MS)
   return {
@@ -115,9 +126,47 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
     close() {
       closed = true
       clearInterval(looking)
-      clearTimeout(timer)
-      events?.close()
+      clearTimeout(settling)
+      clearTimeout(retrying)
+      folder.close()
     },
+  }
+}
+
+/**
+ * Events of the folder, not of the file: a watch of the file would stay with what was renamed away. A folder that was removed or replaced has
+ * no more events, so each look opens the watch again where the name stands for another folder.
+ */
+function watchFolder(folder: string, changed: () => void): { look(): void; close(): void } {
+  let events: FSWatcher | undefined
+  let watched = ''
+  const close = (): void => {
+    events?.close()
+    events = undefined
+  }
+  const look = (): void => {
+    const now = folderOf(folder)
+    if (events !== undefined && now === watched) return
+    close()
+    watched = now
+    try {
+      events = watch(folder, changed)
+      events.on('error', close)
+    } catch {
+      // The looks at the file remain.
+    }
+  }
+  look()
+  return { look, close }
+}
+
+function folderOf(name: string): string {
+  try {
+    // A new folder may have the inode of the one before.
+    const { dev, ino, birthtimeNs } = statSync(name, { bigint: true })
+    return `${dev}:${ino}:${birthtimeNs}`
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown'
   }
 }
 
