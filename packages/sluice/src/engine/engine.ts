@@ -3,7 +3,7 @@ import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { checkOptions, type Form, FUNCTION, LIST, OBJECT, requireForm, shown, TEXT } from '../errors/options.ts'
 import { headerLines } from '../identity/header-lines.ts'
-import { type Claims, readRequest, type Request, type RequestFacts } from '../identity/request.ts'
+import { type Claims, readRequest, requireClaims, type Request, type RequestFacts } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
 import { type Patience, timingOf } from '../limiter/ask.ts'
 import { type OptionNames, requireOptions, WAIT } from '../limiter/call-options.ts'
@@ -252,6 +252,7 @@ export function buildEngine(parts: EngineParts): Engine {
 /** What cannot be verified is not believed, whatever went wrong. */
 async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | KeyQuestion): Promise<Claims | undefined> {
   if ('key' in facts) return undefined
+  requireClaims(facts.claims)
   if (facts.claims !== undefined && facts.claims !== null) return facts.claims
   try {
     // Of two tokens the upstream may read the other one.

@@ -1,5 +1,6 @@
 import { groupAddress } from '../identity/address.ts'
-import { clientAddress, type Headers } from '../identity/client-address.ts'
+import { clientAddress } from '../identity/client-address.ts'
+import type { Headers } from '../identity/header-field.ts'
 import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-proxies.ts'
 
 /** Peers whose key is remembered; a flood of addresses starts over. */

@@ -23,7 +23,7 @@ export interface GateOptions<Request> {
   readonly key?: (request: Request) => string | Promise<string>
   /** Tokens a request takes, instead of 1 or of what the rules say. */
   readonly cost?: number | ((request: Request) => number | Promise<number>)
-  /** Requests that are not limited at all. */
+  /** Requests that are not limited at all: `true` skips, `false` does not, anything else is an error as if it had been thrown. */
   readonly skip?: (request: Request) => boolean | Promise<boolean>
   /** Default: what the policy says, or else draft-11. */
   readonly headers?: HeaderOptions

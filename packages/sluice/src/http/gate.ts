@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { type Form, requireForm } from '../errors/options.ts'
-import type { Headers } from '../identity/client-address.ts'
+import { FLAG, type Form, requireForm } from '../errors/options.ts'
+import type { Headers } from '../identity/header-field.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { addressKeys } from './address-key.ts'
 import { chain } from './chain.ts'
@@ -35,7 +35,7 @@ export interface Passage {
 export interface Gate<Request> {
   /**
    * At once where the store is in this process and no option takes its time. Throws or rejects with what key, cost or skip threw, and with
-   * a LimiterError for a key or cost that is none; never for a failing store.
+   * a LimiterError for a key, a cost or an answer of skip that is none; never for a failing store.
    * @param peer the address of the socket, where it has one
    */
   ask(request: Request, peer: string | undefined): Passage | Promise<Passage>
@@ -50,6 +50,12 @@ const READER: Form = [
 ]
 const SKIPPED: Passage = { identity: '' }
 
+/** A text such as 'false' would let everything pass. @throws LimiterError INVALID_OPTIONS */
+function isSkipped(value: unknown): boolean {
+  if (typeof value !== 'boolean') requireForm('rateLimit', 'what skip returned', value, FLAG)
+  return value === true
+}
+
 /** @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine */
 export function createGate<Request>(options: GateOptions<Request>, reader: RequestReader<Request>, peers: Peers = 'socket'): Gate<Request> {
   checkOptions(options, peers)
@@ -58,7 +64,8 @@ export function createGate<Request>(options: GateOptions<Request>, reader: Reque
   const ask = limiter === undefined ? byEngine(options.engine as Decider, options, reader) : byLimiter(limiter, options, reader)
   const writer = writerOf(options)
   return {
-    ask: skip === undefined ? ask : (request, peer) => chain(skip(request), (skipped) => (skipped ? SKIPPED : ask(request, peer))),
+    ask:
+      skip === undefined ? ask : (request, peer) => chain(skip(request), (skipped) => (isSkipped(skipped) ? SKIPPED : ask(request, peer))),
     tell(sink, { decision, identity }) {
       if (decision !== undefined) writer()(sink, decision, identity)
     },

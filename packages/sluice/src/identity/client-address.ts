@@ -1,10 +1,8 @@
 import { type Form, OBJECT, requireForm } from '../errors/options.ts'
+import { headerField, type Headers } from './header-field.ts'
 import { formatAddress } from './address.ts'
 import { hopsOf, parseZoned } from './forwarding.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
-
-/** Header fields by lower-case name; a repeated one as a list or joined by commas. */
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const PEER: Form = [(value) => value === undefined || value === null || typeof value === 'string', 'the text of an address, or nothing']
 const TRUST: Form = [(value) => typeof (value as TrustedProxies | null | undefined)?.trusts === 'function', 'what trustProxies gave']
@@ -44,7 +42,7 @@ export function isTrustedPeer(peer: string | null | undefined, trust: TrustedPro
 
 /** A header field as one text, repeated ones joined as HTTP joins them; undefined where it is missing. */
 function headerText(headers: Headers, name: string): string | undefined {
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined
+  const value = headerField(headers, name)
   if (typeof value === 'string') return value
-  return Array.isArray(value) && value.length > 0 ? value.join(', ') : undefined
+  return value !== undefined && value.length > 0 ? value.join(', ') : undefined
 }

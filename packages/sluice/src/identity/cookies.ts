@@ -1,4 +1,4 @@
-import type { Headers } from './client-address.ts'
+import { headerField, type Headers } from './header-field.ts'
 
 /**
  * The values of a cookie, each as a backend reads it. Some readers part cookies at commas too, and lines that were joined may have commas
@@ -18,7 +18,7 @@ export function cookieValues(headers: Headers, name: string): readonly string[] 
 
 /** Cookies have their own sign between them, whatever the lines. */
 function cookieText(headers: Headers): string {
-  const value = Object.hasOwn(headers, 'cookie') ? headers['cookie'] : undefined
+  const value = headerField(headers, 'cookie')
   return typeof value === 'string' ? value : (value ?? []).join(';')
 }
 

@@ -1,6 +1,6 @@
 import { AMBIGUOUS } from './ambiguous.ts'
-import type { Headers } from './client-address.ts'
 import { areSeveralCredentials, CREDENTIALS } from './credentials.ts'
+import { headerField, type Headers } from './header-field.ts'
 
 /** The header fields of a request, and the lines they came on where these are known. */
 export interface HeaderFields {
@@ -37,9 +37,9 @@ const NONE: readonly string[] = []
  * text, it is taken apart at its commas, since lines that were joined cannot be told from a value with a comma.
  */
 export function headerLines({ headers, rawHeaders }: HeaderFields, name: string): readonly string[] {
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined
+  const value = headerField(headers, name)
   if (value === undefined) return NONE
-  if (typeof value !== 'string') return Array.isArray(value) ? value.filter((line) => typeof line === 'string') : NONE
+  if (typeof value !== 'string') return value
   if (rawHeaders === undefined) return isJoined(name, value) ? value.split(',').map((line) => line.trim()) : [value]
   if (!value.includes(',') && !FIRST_LINE_KEPT.has(name)) return [value]
   const lines = rawLines(rawHeaders, name)
@@ -50,7 +50,7 @@ export function headerLines({ headers, rawHeaders }: HeaderFields, name: string)
 /** The value of a header: undefined where it is missing, AMBIGUOUS where it stands on several lines, whatever they say. */
 export function headerValue(fields: HeaderFields, name: string): string | undefined {
   const { headers, rawHeaders } = fields
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined
+  const value = headerField(headers, name)
   if (value === undefined) return undefined
   // Most fields are one text without a comma.
   if (typeof value === 'string' && !value.includes(',') && (rawHeaders === undefined || !FIRST_LINE_KEPT.has(name))) return value

@@ -1,7 +1,8 @@
 import { type Form, OBJECT, requireForm, TEXT, TEXTS } from '../errors/options.ts'
 import { groupAddress } from './address.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
-import { clientAddress, type Headers, isTrustedPeer } from './client-address.ts'
+import { clientAddress, isTrustedPeer } from './client-address.ts'
+import type { Headers } from './header-field.ts'
 import type { HeaderFields } from './header-lines.ts'
 import { hostsOf } from './host.ts'
 import { queryOf } from './path.ts'
@@ -52,6 +53,17 @@ const HEADERS: Form = [
   (value) => OBJECT[0](value) && typeof (value as { readonly get?: unknown }).get !== 'function',
   'an object of header fields by lower-case name, such as Object.fromEntries(request.headers)',
 ]
+/** A promise that was not awaited has no claims. */
+const CLAIMS: Form = [
+  (value) => OBJECT[0](value) && typeof (value as { readonly then?: unknown }).then !== 'function',
+  'an object of claims, not a promise of them',
+]
+
+/** @throws LimiterError INVALID_OPTIONS */
+export function requireClaims(claims: unknown): void {
+  requireUnlessAbsent('claims', claims, CLAIMS)
+}
+
 /** Programs hand over `request.ip ?? null`. */
 function requireUnlessAbsent(name: string, value: unknown, form: Form): void {
   if (value !== undefined && value !== null) requireForm('facts', name, value, form)
@@ -63,7 +75,7 @@ function requireFacts({ method, path, headers, ip, rawHeaders, claims, route }: 
   requireForm('facts', 'headers', headers, HEADERS)
   requireUnlessAbsent('ip', ip, TEXT)
   requireUnlessAbsent('rawHeaders', rawHeaders, TEXTS)
-  requireUnlessAbsent('claims', claims, OBJECT)
+  requireClaims(claims)
   requireUnlessAbsent('route', route, TEXT)
 }
 

@@ -11,13 +11,20 @@ export const REQUEST: OptionNames = { key: true, cost: true }
 export const COST: OptionNames = { cost: true }
 
 /**
- * Options of a call must be an object, and unknown ones are rejected, because a misspelt cost would charge 1.
+ * Options of a call must be an object, and unknown ones are rejected, because a misspelt cost would charge 1. So would a list, a Map or a promise,
+ * which have no fields to be seen.
  * @throws LimiterError INVALID_OPTIONS naming the unknown option and the known ones
  */
 export function requireOptions(where: string, options: object, known: OptionNames): void {
   if (typeof options !== 'object' || options === null) throw refused(where, `options are ${shown(options)}`, known)
   // A copy of the names would cost more than the check.
-  for (const name in options) if (known[name] !== true) throw refused(where, `unknown option ${name}`, known)
+  let isEmpty = true
+  for (const name in options) {
+    if (known[name] !== true) throw refused(where, `unknown option ${name}`, known)
+    isEmpty = false
+  }
+  // Whatever has a known field pays nothing for this.
+  if (isEmpty && (Symbol.iterator in options || 'then' in options)) throw refused(where, `options are ${shown(options)}`, known)
 }
 
 function refused(where: string, what: string, known: OptionNames): LimiterError {

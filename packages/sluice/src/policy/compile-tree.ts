@@ -1,3 +1,4 @@
+import { type Form, OBJECT, oneOf, requireForm } from '../errors/options.ts'
 import { boundOf, type StoreKind } from './bound.ts'
 import { refuseBounds } from './bound-budget.ts'
 import { type BundleOptions, readBundle } from './bundle.ts'
@@ -11,6 +12,12 @@ import { readTemplate } from './template.ts'
 
 /** What a tree says; what is known of its text besides makes it a policy. */
 export type Compiled = PolicyBody & Pick<Policy, 'dialect'>
+
+const RULE: Form = [
+  (value) => OBJECT[0](value) && Array.isArray((value as { readonly tiers?: unknown }).tiers) && 'onStoreFailure' in (value as object),
+  'a rule of a policy',
+]
+const KIND: Form = oneOf('process', 'shared')
 
 const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
 
@@ -27,7 +34,16 @@ export function* compileTree(root: PolicyNode | undefined, options: BundleOption
 }
 
 export function policyOf(compiled: Compiled, warnings: readonly string[], hash: string): Policy {
-  return Object.freeze({ ...compiled, warnings, hash, boundOf: (rule: Rule, kind: StoreKind) => boundOf(compiled.failure, rule, kind) })
+  return Object.freeze({
+    ...compiled,
+    warnings,
+    hash,
+    boundOf(rule: Rule, kind: StoreKind) {
+      requireForm('boundOf', 'rule', rule, RULE)
+      requireForm('boundOf', 'kind', kind, KIND)
+      return boundOf(compiled.failure, rule, kind)
+    },
+  })
 }
 
 function* readDialect(root: MapNode, options: BundleOptions, issues: Issues): Sliced<Compiled | undefined> {

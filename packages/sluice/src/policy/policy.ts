@@ -33,7 +33,7 @@ export interface Policy {
   readonly jwt?: JwtChoice
   /** Tells policies apart: 16 hexadecimal digits of the text. */
   readonly hash: string
-  /** How far the rule can go over its limit on a store of this kind. */
+  /** How far the rule can go over its limit on a store of this kind. @throws LimiterError INVALID_OPTIONS for what is neither */
   boundOf(rule: Rule, kind: StoreKind): Bound
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { clientAddress, type Headers, isTrustedPeer } from '../../src/identity/client-address.ts'
+import { clientAddress, isTrustedPeer } from '../../src/identity/client-address.ts'
+import type { Headers } from '../../src/identity/header-field.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 
 const PROXY = '10.0.0.1'

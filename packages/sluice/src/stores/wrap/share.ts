@@ -9,14 +9,23 @@ const NODES: Form = [(value) => typeof value === 'function' || COUNT[0](value), 
 /**
  * A store that grants an equal part of each limit: the stand-in of `withFallback` for one of so many processes, which together keep the limit. Every verdict tells the
  * count (`nodes`). What the part can never grant though the limit can, and everything where the count is no whole number above 0 or leaves nothing, is
- * undecided and refused: it is no used-up quota. Bound G for n processes that take themselves for `nodes`, over an interval of length T: (n / nodes - 1)+ * (burst + rate * T).
+ * undecided and refused: it is no used-up quota. So is everything where the function throws. Bound G for n processes that take themselves for `nodes`, over an interval of length T: (n / nodes - 1)+ * (burst + rate * T).
  * @param nodes how many there are: a number, or what counts those alive now; a state follows the count (law 7)
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withShare(store: Store, nodes: number | (() => number)): Store {
   requireForm('withShare', 'store', store, STORE)
   requireForm('withShare', 'nodes', nodes, NODES)
-  const count = (): number => (typeof nodes === 'function' ? Math.floor(nodes()) : nodes)
+  // Decisions never throw: what does not count, or throws, is no whole number, and what the docs say of that holds.
+  const count = (): number => {
+    if (typeof nodes !== 'function') return nodes
+    try {
+      const found: unknown = nodes()
+      return typeof found === 'number' ? found : Number.NaN
+    } catch {
+      return Number.NaN
+    }
+  }
   const part = remembering()
   const divided = (calls: readonly Call[], parts: number): readonly Call[] | undefined => {
     if (!(Number.isSafeInteger(parts) && parts > 0)) return undefined
