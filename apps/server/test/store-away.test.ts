@@ -1,4 +1,5 @@
 import { findPostgres, findRedis, startPostgres, startRedis } from '@sluice/scripts/engines'
+import pg from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type Running, run, serve, serveBuilt } from './command.ts'
 import { policyFiles } from './policy-file.ts'
@@ -145,5 +146,38 @@ describe.skipIf('missing' in postgres)('O3: serve, with its PostgreSQL away at t
     engine.signal('SIGCONT')
     await expect.poll(() => readiness(service.url), { timeout: 30_000 }).toEqual([200, 'ready'])
     await expect.poll(async () => (await checkAt(service.url)).source, { timeout: 20_000 }).toBe('store')
+  })
+})
+
+describe.skipIf(inject('engines').postgres === undefined)('7: a PostgreSQL that may not write', () => {
+  it('is one warning at the start, not ready under deny, and can be inspected', async () => {
+    const url = new URL(inject('engines').postgres ?? '')
+    const admin = new pg.Client({ connectionString: url.href })
+    await admin.connect()
+    const name = `sluice_closed_${process.pid}`
+    await admin.query(`create database ${name}`)
+    url.pathname = `/${name}`
+    onTestFinished(async () => {
+      await admin.query(`drop database ${name} with (force)`)
+      await admin.end()
+    })
+    const fit = await started([policyOf('deny'), '--store', url.href])
+    expect([fit.output().includes('warning'), await readiness(fit.url)]).toEqual([false, [200, 'ready']])
+    const closed = `${url.href}?options=-c%20default_transaction_read_only%3Don`
+    const why = 'is read-only by default_transaction_read_only, and can decide nothing; set it to off'
+    for (const more of [[], ['--require-store']]) {
+      const service = await started([policyOf('deny'), '--store', closed, ...more])
+      await expect.poll(() => service.output()).toContain('warning')
+      const warnings = service
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('warning'))
+      expect(warnings).toEqual([`sluice: warning: store ${url.href}?*** ${why}`])
+      expect(await readiness(service.url)).toEqual([503, 'unavailable'])
+    }
+    const open = await started([policyOf('allow'), '--store', closed])
+    expect(await readiness(open.url)).toEqual([200, 'degraded'])
+    const looked = await run(['inspect', 'k', '--limit', 'a', '--store', closed, '--policy', policyOf('deny')])
+    expect([looked.code, looked.stderr]).toEqual([0, ''])
   })
 })

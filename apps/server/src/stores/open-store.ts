@@ -1,3 +1,4 @@
+import { StoreFailure } from 'sluice'
 import { storeParameterMistake } from 'sluice/policy'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { memory } from './memory.ts'
@@ -121,13 +122,18 @@ async function prepare(url: string, { startMs = START_MS, space, folder = '.' }:
     try {
       await within(
         startMs,
-        begin().then(() => opened.store.ready({ deadline })),
+        begin().then(() => opened.store.ready({ deadline }).catch(unlessReadOnly)),
       )
     } catch (error) {
       throw reason?.() ?? error
     }
   }
   return { opened: { ...opened, name }, reach, failureOf }
+}
+
+/** A server that may not write is reached, and can be inspected: `advise` and /readyz say what it cannot do. */
+function unlessReadOnly(error: unknown): void {
+  if (!(error instanceof StoreFailure && error.kind === 'readonly')) throw error
 }
 
 /** Tries until it succeeds or is stopped, more seldom each time. */

@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg'
+import type { ClientBase, Pool } from 'pg'
 import { type Opening, SILENCE_MS } from './opening.ts'
 import { configOf } from './postgres-config.ts'
 
@@ -24,6 +24,7 @@ export async function postgres(url: string, connectMs: number, space: string | u
       await store.migrate()
     },
     migrate: store.migrate,
+    advise: () => adviceOn(pool),
     discard: async () => {
       if (space !== undefined) await pool.query(`drop schema if exists ${space} cascade`)
     },
@@ -34,4 +35,12 @@ export async function postgres(url: string, connectMs: number, space: string | u
       await ended
     },
   }
+}
+
+/** What the server says of itself; nothing where it does not answer. */
+async function adviceOn(pool: Pool): Promise<readonly string[]> {
+  const asked = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as closed`
+  const { rows } = await pool.query<{ standby: boolean; closed: boolean }>(asked).catch(() => ({ rows: [] }))
+  if (rows[0]?.standby === true) return ['is a read-only standby, which can decide nothing; name its primary']
+  return rows[0]?.closed === true ? ['is read-only by default_transaction_read_only, and can decide nothing; set it to off'] : []
 }

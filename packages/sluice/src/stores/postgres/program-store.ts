@@ -8,6 +8,9 @@ import { replay } from './replay.ts'
 import { statementsOf } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
 
+/** Also `on` where the server is a standby. */
+const READ_ONLY = `select current_setting('transaction_read_only') as reply`
+
 /** States that functions in the database decide: one statement for each call, whatever it asks. */
 export function programStore({ client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random }: Chosen): PostgresStore {
   const statements = statementsOf(table)
@@ -76,6 +79,9 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
     sweep: (callOptions) => sweeper.all(callOptions?.deadline),
     ready: async (callOptions) => {
       await run([], callOptions, false)
+      // A function that charges nothing also runs on a server that may not write.
+      const [row] = await ask(READ_ONLY, [], callOptions)
+      if (row?.['reply'] === 'on') throw new StoreFailure('readonly', 'no', 'postgres: the server is read-only and can decide nothing')
     },
     migrate: ({ article } = {}) => migrate(client, { table, unlogged, article }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
