@@ -30,7 +30,11 @@ export async function redis(url: string, connectMs: number, space: string | unde
     unselected = undefined
   })
   return {
-    store: redisStore({ client: ioredis(client), ...(space === undefined ? {} : { prefix: `${space}:` }) }),
+    // Without `untilConnected`: what is tried again and how long is decided here, and /readyz does not wait for a store that is away.
+    store: redisStore({
+      client: { ...ioredis(client), untilConnected: undefined },
+      ...(space === undefined ? {} : { prefix: `${space}:` }),
+    }),
     keeps: `limits are shared by all processes on ${SHARED.get(place.scheme) ?? 'this server'}`,
     // It goes on connecting by itself once it has begun.
     begin: async () => (client.status === 'wait' || client.status === 'end' ? client.connect() : undefined),

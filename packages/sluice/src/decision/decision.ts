@@ -16,7 +16,7 @@ export interface LimitView {
   readonly name: string
   /** Capacity: most tokens one call can ever get. */
   readonly limit: number
-  /** Whole tokens left; on a denial, what is left uncharged. */
+  /** Whole tokens left; on a denial, what is left uncharged, and 0 on a limit that a block denies. */
   readonly remaining: number
   /** Until one more token can be taken; on the denying limit, until this call's cost can. */
   readonly replenishAfterMs: number

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createLimiter, LimiterError, memoryStore, type Store, tokenBucket } from '../../src/index.ts'
 import { manualClock } from '../../src/time/manual.ts'
@@ -83,6 +84,19 @@ describe('block', () => {
     expect(limiter.checkSync('k')).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 1 })
     clock.advance(1)
     expect(limiter.checkSync('k')).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 9 }, { remaining: 99 }] })
+  })
+
+  it('is reported with `remaining: 0` on the blocked limit by check and by peek alike, as the documents say, and leaves what it had', async () => {
+    const { limiter } = limiterOf()
+    await limiter.check('k', { cost: 4 })
+    await limiter.block('k', '1ms')
+    const limits = [{ remaining: 0 }, { remaining: 96 }]
+    expect(await limiter.peek('k')).toMatchObject({ reason: 'blocked', limits })
+    expect(await limiter.check('k')).toMatchObject({ reason: 'blocked', limits })
+    await limiter.unblock('k')
+    expect(await limiter.peek('k')).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 6 }, { remaining: 96 }] })
+    const algorithms = readFileSync(new URL('../../../../docs/algorithms/README.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
+    expect(algorithms).toContain('`check` and `peek` both report the blocked limit with `remaining: 0`')
   })
 
   it('outlives a reset, is lifted by unblock, and replaced by a later one', async () => {

@@ -1,5 +1,6 @@
 import { keySlot } from './key-slot.ts'
-import { type ConnectionEvents, openingOf } from './opening.ts'
+import { type ConnectionState, isEmitter, untilConnectedOf } from './first-connection.ts'
+import { openingOf } from './opening.ts'
 import { type Connections, type RedisPort, validClient } from './redis-port.ts'
 
 /** The part of an ioredis client (version 5 or 6) that is used; iovalkey has the same. */
@@ -7,11 +8,10 @@ export interface IoredisLike {
   /** A command of any name, with texts of its reply as bytes. */
   callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
   /** The socket, where it has been opened. */
-  readonly stream?: { destroy(): unknown } | undefined
+  readonly stream?: { destroy(): unknown; readonly errored?: unknown } | undefined
   /** What became of its connection, such as `connecting`. */
   readonly status?: string
   connect?(): Promise<unknown>
-  once?(event: string, listener: () => void): unknown
 }
 
 /** What an ioredis `Cluster` has besides. */
@@ -53,16 +53,32 @@ export function ioredis(client: IoredisLike): RedisPort {
 }
 
 const OPENING: readonly unknown[] = ['wait', 'connecting', 'connect']
+const STATES: Readonly<Record<string, ConnectionState>> = { ready: 'connected', end: 'ended' }
+const CHANGES = ['ready', 'close', 'end']
+/** Of a Cluster. */
+const NODE_ERROR = 'node error'
 
 /** Without its offline queue the client refuses calls until it is ready, also those of its first milliseconds. */
-function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening'> {
-  if (!OPENING.includes(client.status) || typeof client.once !== 'function') return {}
-  const opening = openingOf(client as IoredisLike & ConnectionEvents, ['ready', 'close', 'end'])
+function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening' | 'untilConnected'> {
+  if (typeof client.status !== 'string' || !isEmitter(client)) return {}
+  // With `lazyConnect` it connects when it is first called.
+  const begin = (): void => {
+    if (client.status === 'wait') client.connect?.().catch(() => {})
+  }
+  const untilConnected = untilConnectedOf(client, {
+    state: () => STATES[client.status ?? ''] ?? 'trying',
+    lastError: () => client.stream?.errored ?? undefined,
+    begin,
+    changes: CHANGES,
+    errors: [NODE_ERROR],
+  })
+  if (!OPENING.includes(client.status)) return { untilConnected }
+  const opening = openingOf(client, CHANGES)
   return {
+    untilConnected,
     opening() {
       const first = opening()
-      // With `lazyConnect` it connects when it is first called.
-      if (first !== undefined && client.status === 'wait') client.connect?.().catch(() => {})
+      if (first !== undefined) begin()
       return first
     },
   }

@@ -1,5 +1,6 @@
 import { keySlot } from './key-slot.ts'
-import { type ConnectionEvents, openingOf } from './opening.ts'
+import { isEmitter, untilConnectedOf } from './first-connection.ts'
+import { openingOf } from './opening.ts'
 import { type Connections, type RedisPort, validClient } from './redis-port.ts'
 
 interface EvalOptions {
@@ -46,10 +47,16 @@ export function nodeRedis(client: NodeRedisLike): RedisPort {
 }
 
 /** A client whose `connect()` was not awaited is open and not yet ready: without its offline queue it refuses calls so long. */
-function firstConnection(client: object): Pick<RedisPort, 'opening'> {
-  const { isOpen, isReady, once } = client as { isOpen?: unknown; isReady?: unknown; once?: unknown }
-  if (isOpen !== true || isReady !== false || typeof once !== 'function') return {}
-  return { opening: openingOf(client as ConnectionEvents, ['ready', 'reconnecting', 'end']) }
+function firstConnection(client: object): Pick<RedisPort, 'opening' | 'untilConnected'> {
+  const held = client as { readonly isOpen?: unknown; readonly isReady?: unknown }
+  if (typeof held.isOpen !== 'boolean' || typeof held.isReady !== 'boolean' || !isEmitter(client)) return {}
+  const untilConnected = untilConnectedOf(client, {
+    state: () => (held.isReady === true ? 'connected' : held.isOpen === true ? 'trying' : 'ended'),
+    changes: ['ready', 'end'],
+    errors: ['terminated'],
+  })
+  if (!held.isOpen || held.isReady) return { untilConnected }
+  return { untilConnected, opening: openingOf(client, ['ready', 'reconnecting', 'end']) }
 }
 
 /** One connection and what keeps it. */

@@ -1,7 +1,4 @@
-/** The part of a client that tells how its connections fare. */
-export interface ConnectionEvents {
-  once(event: string, listener: () => void): unknown
-}
+import type { ConnectionEvents } from './first-connection.ts'
 
 /** Settles when the first connection has been made or has failed; undefined from then on. */
 export type Opening = () => Promise<void> | undefined
@@ -12,7 +9,7 @@ const known = new WeakMap<object, Opening>()
  * Waits for the first connection of a client that makes it in the background. One set of listeners for each client, since many stores may share one.
  * @param ends events after which nothing is waited for any more
  */
-export function openingOf(client: ConnectionEvents, ends: readonly string[]): Opening {
+export function openingOf(client: Pick<ConnectionEvents, 'once'>, ends: readonly string[]): Opening {
   const found = known.get(client)
   if (found !== undefined) return found
   let over = false

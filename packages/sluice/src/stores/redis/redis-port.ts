@@ -1,5 +1,6 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { shown } from '../../errors/options.ts'
+import type { UntilConnected } from './first-connection.ts'
 import type { Opening } from './opening.ts'
 
 /** Connections that a client lets others replace. */
@@ -27,6 +28,8 @@ export interface RedisPort {
    * otherwise. Absent where a client is connected when it is handed over.
    */
   readonly opening?: Opening
+  /** What `ready` waits for, longer than calls do. Absent or undefined where a client is connected when it is handed over, or says nothing of its attempts. */
+  readonly untilConnected?: UntilConnected | undefined
 }
 
 const EXPECTED = 'expected what ioredis(client), nodeRedis(client) or valkeyGlide(client) returns'

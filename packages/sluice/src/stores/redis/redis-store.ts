@@ -128,6 +128,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     reset: (ids, callOptions) => mark(ids, FORGET, callOptions),
     // The programs are there afterwards: else the first calls of many callers would each send the whole text.
     ready: async (callOptions) => {
+      await client.untilConnected?.(callOptions, clock)
       await Promise.all([decide([], callOptions, false), ...(layout.packed ? [] : [ask(bucketsProgram, [], [1, 1, 1, 1, 0], callOptions)])])
     },
     close: async () => {},
