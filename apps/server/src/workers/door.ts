@@ -21,9 +21,12 @@ export interface Door {
   open(): Promise<Opened>
   /** A worker that takes connections from now on. */
   add(worker: Worker): void
-  /** A worker that is gone. */
+  /**
+   * A worker has ended, and everything that it sent has been received. The connection that was passed to it is passed to another worker
+   * unless it was taken: a worker says so before it reads from a connection.
+   */
   remove(worker: Worker): void
-  /** A worker has taken the connection that was passed to it. */
+  /** A worker has taken the connection that was passed to it. The primary's copy of it is closed. */
   taken(worker: Worker): void
   /** Closes the port; resolves when workers have taken every connection that came in, or after three seconds. */
   close(): Promise<void>
@@ -31,27 +34,33 @@ export interface Door {
 
 export function createDoor(at: ListenAt): Door {
   const free = new Set<Worker>()
-  const busy = new Set<Worker>()
+  /** Workers that have not taken the connection yet that was passed to them. */
+  const passed = new Map<Worker, Socket>()
   const waiting: Socket[] = []
   let arrived = 0
   let opened: Promise<Opened> | undefined
   let emptied = (): void => {}
-  const isEmpty = (): boolean => waiting.length === 0 && busy.size === 0
+  const isEmpty = (): boolean => waiting.length === 0 && passed.size === 0
   const pass = (): void => {
     for (const worker of free) {
       const socket = waiting.shift()
       if (socket === undefined) break
       free.delete(worker)
-      busy.add(worker)
-      worker.send({ kind: 'connection' }, socket, (error) => {
-        if (error === null) return
+      passed.set(worker, socket)
+      // Kept open here: Node.js never closes a handle whose receiver died before it acknowledged it.
+      worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => {
         // Its channel is closed: another one takes the connection.
-        busy.delete(worker)
-        waiting.unshift(socket)
-        pass()
+        if (error !== null) takeBack(worker)
       })
     }
     if (isEmpty()) emptied()
+  }
+  const takeBack = (worker: Worker): void => {
+    const socket = passed.get(worker)
+    if (socket === undefined) return
+    passed.delete(worker)
+    waiting.unshift(socket)
+    pass()
   }
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
     arrived += 1
@@ -76,11 +85,14 @@ export function createDoor(at: ListenAt): Door {
     },
     remove(worker) {
       free.delete(worker)
-      busy.delete(worker)
-      pass()
+      takeBack(worker)
     },
     taken(worker) {
-      if (busy.delete(worker)) free.add(worker)
+      const socket = passed.get(worker)
+      if (socket === undefined) return
+      passed.delete(worker)
+      socket.destroy()
+      free.add(worker)
       pass()
     },
     async close() {

@@ -85,11 +85,12 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
     worker.on('message', (message: unknown) => (isMessage(message) ? hear(worker, message as ToPrimary) : undefined))
     // A channel that broke: the worker's end follows, and is what counts.
     worker.on('error', () => {})
+    // Later than its exit: what it sent before that has then been received.
+    worker.process.once('close', () => door.remove(worker))
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker)
       began.delete(worker)
       gathering.ended(worker)
-      door.remove(worker)
       if (stopping || (!served && worker.id === 1)) return
       quickly = performance.now() - started < STEADY_MS ? quickly + 1 : 1
       const pause = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** (quickly - 1))
