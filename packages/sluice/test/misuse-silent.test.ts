@@ -139,7 +139,7 @@ describe('U3: a count of processes that is none makes decisions undecided, and t
 })
 
 describe('U3: only true skips', () => {
-  it.each(['false', 'true', 1, 0, '', null, undefined, {}])('%j is an error, at once and later', async (value) => {
+  it.each(['false', 'true', 1, 0, '', null, {}])('%j is an error, at once and later', async (value) => {
     const limiter = createLimiter({ limit })
     for (const skip of [() => value, () => Promise.resolve(value)]) {
       const gate = createGate({ limiter, skip: any(skip), key: () => 'k' }, any(reader))
@@ -147,5 +147,10 @@ describe('U3: only true skips', () => {
       await expect(ask()).rejects.toMatchObject(refusal('rateLimit: what skip returned is '))
     }
     expect((await limiter.peek('k')).limits[0]?.remaining).toBe(20)
+  })
+
+  it.each([false, undefined])('%j skips nothing', async (value) => {
+    const gate = createGate({ limiter: createLimiter({ limit }), skip: any(() => value), key: () => 'k' }, any(reader))
+    expect((await gate.ask(any({}), undefined)).decision?.limits[0]?.remaining).toBe(19)
   })
 })

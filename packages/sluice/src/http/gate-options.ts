@@ -23,8 +23,8 @@ export interface GateOptions<Request> {
   readonly key?: (request: Request) => string | Promise<string>
   /** Tokens a request takes, instead of 1 or of what the rules say. */
   readonly cost?: number | ((request: Request) => number | Promise<number>)
-  /** Requests that are not limited at all: `true` skips, `false` does not, anything else is an error as if it had been thrown. */
-  readonly skip?: (request: Request) => boolean | Promise<boolean>
+  /** Requests that are not limited at all: `true` skips, `false` and no answer do not, anything else is an error as if it had been thrown. */
+  readonly skip?: (request: Request) => boolean | undefined | Promise<boolean | undefined>
   /** Default: what the policy says, or else draft-11. */
   readonly headers?: HeaderOptions
   /** Networks whose forwarding header is believed, for a limiter; default none. An engine has its own from the policy. */

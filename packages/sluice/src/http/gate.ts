@@ -50,9 +50,9 @@ const READER: Form = [
 ]
 const SKIPPED: Passage = { identity: '' }
 
-/** A text such as 'false' would let everything pass. @throws LimiterError INVALID_OPTIONS */
+/** A text such as 'false' would let everything pass; a function that ends without an answer skips nothing. @throws LimiterError INVALID_OPTIONS */
 function isSkipped(value: unknown): boolean {
-  if (typeof value !== 'boolean') requireForm('rateLimit', 'what skip returned', value, FLAG)
+  if (value !== undefined && typeof value !== 'boolean') requireForm('rateLimit', 'what skip returned', value, FLAG)
   return value === true
 }
 
