@@ -140,3 +140,14 @@ describe.skipIf('missing' in redis)('a database that the Redis does not have', (
     expect(ran.stderr).toBe('sluice: store redis+cluster://127.0.0.1:1/3 names database 3: a cluster has database 0 alone\n')
   })
 })
+
+describe('11: a store in this process whose URL says more', () => {
+  it.each([
+    ['memory:?tls=1', 'has more than its scheme: expected memory:'],
+    ['memory:x', 'has more than its scheme: expected memory:'],
+    ['pglite:x?foo=1', 'has parameters behind a question mark: expected pglite:DIR, which has none'],
+  ])('is refused as %s in one line', async (url, mistake) => {
+    const failure = await refusalOf(url, SHORT_MS)
+    expect([failure.exitCode, failure.message]).toEqual([3, `store ${url} ${mistake}`])
+  })
+})

@@ -108,6 +108,7 @@ async function prepare(url: string, { startMs = START_MS, space, folder = '.' }:
   if (open === undefined) throw new CommandFailure(EXIT.usage, `store ${name}: unknown kind; expected ${ALLOWED}`)
   const mistake = storeParameterMistake(url)
   if (mistake !== undefined) throw new CommandFailure(EXIT.usage, `store ${name} ${mistake}`)
+  if (/^memory:./s.test(url)) throw new CommandFailure(EXIT.usage, `store ${name} has more than its scheme: expected memory:`)
   const failureOf = (error: unknown): CommandFailure => {
     if (error instanceof CommandFailure) return error
     const why = error instanceof Error ? (error.message.split('\n')[0] as string) : String(error)

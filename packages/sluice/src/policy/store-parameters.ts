@@ -50,6 +50,7 @@ const CLEAR = 'redis://'
  */
 export function storeParameterMistake(url: string): string | undefined {
   requireUrl('storeParameterMistake', url)
+  if (/^pglite:[^?]*\?/.test(url)) return 'has parameters behind a question mark: expected pglite:DIR, which has none'
   const [, scheme = '', query = ''] = /^([a-z+]+:\/\/)[^?#]*\?([^#]*)/.exec(url) ?? []
   const allowed = SCHEMES.get(scheme)
   if (allowed === undefined || query === '') return undefined

@@ -60,7 +60,8 @@ const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/i
 export function parseStoreUrl(text: string): StoreUrl | undefined {
   requireUrl('parseStoreUrl', text)
   if (text === 'memory' || text === 'memory:') return inProcess('memory', 'memory:')
-  if (text.startsWith('pglite:') && text.length <= LONGEST) return inProcess('pglite', text, text.slice('pglite:'.length))
+  if (text.startsWith('pglite:') && text.length <= LONGEST && storeParameterMistake(text) === undefined)
+    return inProcess('pglite', text, text.slice('pglite:'.length))
   const match = /^([a-z+]+):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
   const scheme = SCHEMES.get(match?.[1] ?? '')
   if (match === null || scheme === undefined || text.length > LONGEST || /\s/.test(text)) return undefined
