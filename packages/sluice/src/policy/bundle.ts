@@ -1,4 +1,5 @@
 import type { Micros } from '../time/micros.ts'
+import { warnOfMoves } from './bundle-moves.ts'
 import { readName } from './bundle-name.ts'
 import { readBundleRule } from './bundle-rule.ts'
 import { refuseSection } from './bundle-section.ts'
@@ -40,6 +41,7 @@ export function* readBundle(root: MapNode, { strict, now }: BundleOptions, issue
   }
   const names =
     root.fields.has('policies') || root.fields.has('bundle_version') ? ROOT : root.fields.has('rules') ? [...SPEC, ...BESIDE] : []
+  yield* warnOfMoves(root, issues)
   if (names.length === 0) {
     const rule = yield* readBundleRule(root, '', { lenient: !strict, name: 'default', alone: true }, issues)
     return bodyOf(rule === undefined ? [] : [compileAlone(rule)])

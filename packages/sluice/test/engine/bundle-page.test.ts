@@ -69,6 +69,8 @@ describe("what the page of Fairvisor's Token Bucket prints", () => {
   it('the tiers: 2000 at once for a key with an enterprise plan, 20 for the others', async () => {
     const { engine, clock } = bundleBench(fixture('tiers'))
     expect(engine.policy.warnings).toEqual([
+      expect.stringContaining('requests without header:x-api-key share one bucket'),
+      expect.stringContaining('no limit_keys name jwt:plan'),
       'policy.json:10:5: rules[1]: free has no match and follows enterprise with the same limit_keys, so it is read as their else; with "match": {} it would apply to every request',
     ])
     const enterprise = () => engine.decide(asked({ headers: { 'x-api-key': 'e' }, claims: { plan: 'enterprise' } }))

@@ -91,6 +91,8 @@ describe('a rule with a match', () => {
     expect(await names(engine, asked({ claims: { plan: 'free' } }))).toEqual(['rest'])
     expect(await names(engine, asked())).toEqual(['rest'])
     expect(engine.policy.warnings).toEqual([
+      expect.stringContaining('requests without header:x-api-key share one bucket'),
+      expect.stringContaining('no limit_keys name jwt:plan'),
       expect.stringContaining('rest has no match and follows pro or team with the same limit_keys, so it is read as their else'),
     ])
     expect((await engine.explain(asked(pro))).rules.map(({ matches, why }) => [matches, why])).toEqual([

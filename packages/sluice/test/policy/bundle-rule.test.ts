@@ -96,10 +96,10 @@ describe('a rule', () => {
     expect(warned({ algorithm_config: { rps: 1, burst: 2, fixed_cost: 3 } })).toEqual([
       'rules[0].algorithm_config: a cost of 3 is above the burst of 2: such requests are never admitted',
     ])
-    expect(warned({ match: { 'header:x': '' } })).toEqual(['rules[0].match["header:x"] never holds: header:x is never ""'])
-    expect(warned({}, { match: { 'jwt:plan': 'x' } })).toEqual([
+    expect(warned({ match: { 'header:x': '' } })).toContain('rules[0].match["header:x"] never holds: header:x is never ""')
+    expect(warned({}, { match: { 'jwt:plan': 'x' } })).toContain(
       'rules[0]: r0 has no match and applies to requests of r1 as well; behind them it would be their else',
-    ])
+    )
     const fallback_limit = rule({ name: undefined, match: { 'jwt:plan': 'x' } })
     expect(read({ rules: [rule()], fallback_limit }).warnings.map((line) => line.replace(/^b\.json:1:\d+: /, ''))).toEqual([
       'fallback_limit.match is ignored: a fallback is for what no rule matches',
