@@ -37,7 +37,7 @@ describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis tha
     await new Promise((resolve) => client.once('ready', resolve))
     const store = withBreaker(redisStore({ client: ioredis(client) }))
     const limiter = createLimiter({ limit: plenty, store, deadlineMs: DEADLINE_MS })
-    const load = startLoad(limiter, CALLERS, 2)
+    const load = startLoad(limiter, { callers: CALLERS, deadlineMs: DEADLINE_MS, pauseMs: 2 })
     try {
       await load.recovery()
       await away.begin(server, proxy)

@@ -5,6 +5,8 @@ export interface Sample {
   readonly started: number
   readonly ended: number
   readonly decision: Decision
+  /** When a timer of the same deadline, set beside the call, ran; absent where the answer came first. */
+  readonly timer?: number
 }
 
 export interface Load {
@@ -20,10 +22,17 @@ export interface Load {
   forget(): void
 }
 
+export interface LoadOptions {
+  readonly callers: number
+  readonly deadlineMs: number
+  /** Milliseconds between two calls of one caller; default none. */
+  readonly pauseMs?: number
+}
+
 const PATIENCE_MS = 10_000
 
 /** Callers that ask one after another, each on a key of its own, as fast as they are answered or with a pause in between. */
-export function startLoad(limiter: Limiter, callers: number, pauseMs = 0): Load {
+export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0 }: LoadOptions): Load {
   const samples: Sample[] = []
   const looks: number[] = [performance.now()]
   const state = { running: true, looking: true }
@@ -39,8 +48,11 @@ export function startLoad(limiter: Limiter, callers: number, pauseMs = 0): Load 
   const caller = async (_: unknown, index: number): Promise<void> => {
     while (state.running) {
       const started = performance.now()
+      let ran: { timer?: number } = {}
+      const timer = setTimeout(() => (ran = { timer: performance.now() }), deadlineMs)
       const decision = await limiter.check(`caller-${index}`)
-      samples.push({ started, ended: performance.now(), decision })
+      clearTimeout(timer)
+      samples.push({ started, ended: performance.now(), decision, ...ran })
       if (started >= since) {
         good = decision.source === 'store' && decision.degraded === undefined ? good + 1 : 0
         if (good >= callers) recovered?.()
@@ -94,7 +106,7 @@ export interface Punctuality {
   readonly usual: number
   /** The longest the event loop was held meanwhile. */
   readonly lag: number
-  /** The most that an answer was later than the loop's being held between its deadline and itself accounts for. */
+  /** The most that an answer was later than a timer beside it, and than the loop's being held after that, account for. */
   readonly excess: number
 }
 
@@ -103,7 +115,10 @@ export function punctuality(load: Load, from: number, to: number, deadlineMs: nu
   const asked = load.samples.filter(({ started }) => started >= from && started <= to)
   const late = asked.map(({ started, ended }) => ended - started - deadlineMs).sort((a, b) => a - b)
   const end = asked.reduce((last, { ended }) => Math.max(last, ended), to)
-  const excess = asked.map(({ started, ended }) => ended - started - deadlineMs - load.held(started + deadlineMs, ended).all)
+  const excess = asked.map(({ started, ended, timer = ended }) => {
+    const due = Math.max(started + deadlineMs, Math.min(timer, ended))
+    return ended - due - load.held(due, ended).all
+  })
   return {
     calls: asked.length,
     lateness: late.at(-1) ?? Number.NaN,

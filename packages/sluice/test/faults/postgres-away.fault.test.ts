@@ -42,7 +42,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
     const { store } = pooled(server.url)
     await store.migrate()
     const limiter = createLimiter({ limit: plenty, store, deadlineMs: DEADLINE_MS })
-    const load = startLoad(limiter, CALLERS, PAUSE_MS)
+    const load = startLoad(limiter, { callers: CALLERS, deadlineMs: DEADLINE_MS, pauseMs: PAUSE_MS })
     const { pool: other } = pooled(server.url, 1)
     try {
       await load.recovery()

@@ -20,7 +20,7 @@ export interface Stop {
 /** A server under load is stopped as by a debugger, and let go again: it accepts bytes and answers nothing. */
 export async function stopUnderLoad(store: Store, { policy, pid, stoppedMs, pauseMs }: Stop): Promise<void> {
   const limiter = createLimiter({ limit: plenty, store, onStoreFailure: policy, deadlineMs: DEADLINE_MS })
-  const load = startLoad(limiter, CALLERS, pauseMs)
+  const load = startLoad(limiter, { callers: CALLERS, deadlineMs: DEADLINE_MS, ...(pauseMs === undefined ? {} : { pauseMs }) })
   try {
     await load.recovery()
     await stopTree(pid)

@@ -58,7 +58,7 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
   const { store, policy = 'deny', deadlineMs = DEADLINE_MS, callers = CALLERS, pauseMs = 2, bound, recoveryMs = 1_000 } = options
   const limiter = createLimiter({ limit: plenty, store, onStoreFailure: policy, deadlineMs })
   const before = heap()
-  const load = startLoad(limiter, callers, pauseMs)
+  const load = startLoad(limiter, { callers, deadlineMs, pauseMs })
   const narrows = (options.narrowKeys ?? ['one']).map((key) => startNarrow(store, key, narrow, deadlineMs))
   try {
     await load.recovery()
