@@ -113,6 +113,11 @@ describe.skipIf('missing' in redis)('S6: what a Redis says of itself', () => {
       `sluice: warning: store ${replica.url} is a read-only replica, which can decide nothing; name its primary`,
       `sluice: warning: store ${replica.url} has maxmemory-policy allkeys-lru: what it evicts forgets what keys have used, and denied keys pass; set noeviction`,
     ])
+    expect(await readiness(service.url)).toEqual([503, 'unavailable'])
+    const open = await started([policyOf('allow'), '--store', replica.url, '--require-store'])
+    expect(await readiness(open.url)).toEqual([200, 'degraded'])
+    const looked = await run(['inspect', 'k', '--limit', 'a', '--store', replica.url, '--policy', policyOf('deny')])
+    expect([looked.code, looked.stderr]).toEqual([0, ''])
   })
 
   it('is no warning where it is fit, nor where the account may not ask', async () => {

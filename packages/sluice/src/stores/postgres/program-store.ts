@@ -4,12 +4,10 @@ import { arrayText, bucketQuestion, digestOf, digestsOf, planText, questionOf } 
 import { classify } from './failures.ts'
 import { migrate } from './migrate.ts'
 import type { Chosen, PostgresStore } from './options.ts'
+import { READ_ONLY, refuseReadOnly } from './read-only.ts'
 import { replay } from './replay.ts'
 import { statementsOf } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
-
-/** Also `on` where the server is a standby. */
-const READ_ONLY = `select current_setting('transaction_read_only') as reply`
 
 /** States that functions in the database decide: one statement for each call, whatever it asks. */
 export function programStore({ client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random }: Chosen): PostgresStore {
@@ -79,9 +77,7 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
     sweep: (callOptions) => sweeper.all(callOptions?.deadline),
     ready: async (callOptions) => {
       await run([], callOptions, false)
-      // A function that charges nothing also runs on a server that may not write.
-      const [row] = await ask(READ_ONLY, [], callOptions)
-      if (row?.['reply'] === 'on') throw new StoreFailure('readonly', 'no', 'postgres: the server is read-only and can decide nothing')
+      refuseReadOnly(await ask(READ_ONLY, [], callOptions))
     },
     migrate: ({ article } = {}) => migrate(client, { table, unlogged, article }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},

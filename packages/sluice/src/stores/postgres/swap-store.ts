@@ -7,6 +7,7 @@ import { arrayText, digestOf, digestsOf } from './encode.ts'
 import { classify, isConflict } from './failures.ts'
 import type { Chosen, PostgresStore } from './options.ts'
 import { articleProgram } from './programs.gen.ts'
+import { READ_ONLY, refuseReadOnly } from './read-only.ts'
 import { createSweeper } from './sweeper.ts'
 import { countOf, readRows, type Stored, type SwapStatements, swapStatements, type Write } from './swap-rows.ts'
 
@@ -151,6 +152,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
     sweep: (options) => sweeper.all(options?.deadline),
     ready: async (options) => {
       await decide([], options, false)
+      refuseReadOnly(await one(READ_ONLY, [], options))
     },
     migrate: ({ article } = {}) =>
       client

@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '0294aee68404d21108a78484ff42d2e42e538816',
+  sha1: '51871c2902176cc20f28d0c1a6d7b2d027473027',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -370,8 +370,11 @@ local function keep(state, expires)
 end
 local function remove(state)
   local member = member_of(state)
-  if member then return redis.pcall('HDEL', KEYS[state], member) end
-  call('DEL', KEYS[state])
+  if not member then
+    call('DEL', KEYS[state])
+  elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
+    call('HDEL', KEYS[state], member)
+  end
 end
 local function split(value)
   local size = #value
@@ -1101,7 +1104,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: '3d470b1481b9f1b63295d5478297401c9655a883',
+  sha1: '00c5d9e60e084937d897d6b5a16f9758e5f796bf',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1465,8 +1468,11 @@ local function keep(state, expires)
 end
 local function remove(state)
   local member = member_of(state)
-  if member then return redis.pcall('HDEL', KEYS[state], member) end
-  call('DEL', KEYS[state])
+  if not member then
+    call('DEL', KEYS[state])
+  elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
+    call('HDEL', KEYS[state], member)
+  end
 end
 local function split(value)
   local size = #value
@@ -2204,7 +2210,7 @@ return head .. table.concat(values) .. pack('>I7', now)
 }
 
 export const consumeProgram: Program = {
-  sha1: 'ea4ce524fcbca408ad78e355a7701bf2161f48d1',
+  sha1: '692f68dcc41cc358da8b071131c63a3d0a63d0bf',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3087,8 +3093,11 @@ local function keep(state, expires)
 end
 local function remove(state)
   local member = member_of(state)
-  if member then return redis.pcall('HDEL', KEYS[state], member) end
-  call('DEL', KEYS[state])
+  if not member then
+    call('DEL', KEYS[state])
+  elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
+    call('HDEL', KEYS[state], member)
+  end
 end
     return read, put, keep
   end
@@ -3410,7 +3419,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '644efc96736f10d082024b7d9a1491efccffa557',
+  sha1: '117df99f74fd258ca8ba55606af5ec21488f4012',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3774,8 +3783,11 @@ local function keep(state, expires)
 end
 local function remove(state)
   local member = member_of(state)
-  if member then return redis.pcall('HDEL', KEYS[state], member) end
-  call('DEL', KEYS[state])
+  if not member then
+    call('DEL', KEYS[state])
+  elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
+    call('HDEL', KEYS[state], member)
+  end
 end
 local function split(value)
   local size = #value

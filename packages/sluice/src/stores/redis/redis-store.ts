@@ -57,6 +57,8 @@ const FORMS: Readonly<Record<string, Form>> = {
   clock: CLOCK,
 }
 
+/** No limiter's scope is empty. */
+const NOBODY: StateId = { scope: { text: '' }, key: '' }
 /** What block.lua takes for the wish to forget. */
 const FORGET = -1
 
@@ -126,9 +128,10 @@ export function redisStore(options: RedisStoreOptions): Store {
     ...(layout.packed ? {} : { lease }),
     block: (ids, duration, callOptions) => mark(ids, duration ?? 0, callOptions),
     reset: (ids, callOptions) => mark(ids, FORGET, callOptions),
-    // The programs are there afterwards: else the first calls of many callers would each send the whole text.
+    // The programs are there afterwards: else the first calls of many callers would each send the whole text. Only what removes fails where nothing may be written.
     ready: async (callOptions) => {
       await client.untilConnected?.(callOptions, clock)
+      await mark([NOBODY], FORGET, callOptions)
       await Promise.all([decide([], callOptions, false), ...(layout.packed ? [] : [ask(bucketsProgram, [], [1, 1, 1, 1, 0], callOptions)])])
     },
     close: async () => {},

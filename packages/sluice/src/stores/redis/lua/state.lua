@@ -81,6 +81,9 @@ end
 
 local function remove(state)
   local member = member_of(state)
-  if member then return redis.pcall('HDEL', KEYS[state], member) end
-  call('DEL', KEYS[state])
+  if not member then
+    call('DEL', KEYS[state])
+  elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
+    call('HDEL', KEYS[state], member)
+  end
 end
