@@ -1,3 +1,3 @@
 import { mutatedPolicies } from './mutated-policies.ts'
 
-mutatedPolicies(400)
+mutatedPolicies(160)

@@ -1,16 +1,10 @@
-import { findRedis, startRedis } from '@sluice/scripts/engines'
-import { Redis } from 'ioredis'
 import { tokenBucket } from 'sluice'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findingsOf } from '../src/verify/findings.ts'
-import { type Ran, run, runBuilt } from './command.ts'
+import { type Ran, run } from './command.ts'
 import { expectExact, SHORT } from './expect-exact.ts'
 
-const { redis } = inject('engines')
-
 const verify = (...args: readonly string[]): Promise<Ran> => run(['verify', ...SHORT, ...args])
-/** Several processes are those of what was built. */
-const verifyBuilt = (...args: readonly string[]): Promise<Ran> => runBuilt(['verify', ...SHORT, ...args])
 
 describe('verify', () => {
   it('finds nothing above the limit in a memory store, and says so', async () => {
@@ -18,13 +12,6 @@ describe('verify', () => {
     expectExact(json, 1)
     expect(text.stdout).toMatch(/^memory:: one token bucket of 10\/s, burst 10, asked by 1 x 4 callers for [\d.]+ s of the store's time\n/)
     expect(text.stdout).toMatch(/\n {2}allowed +\d+\n {2}theoretical max +\d+\n {2}over-grant +-?\d+\.\d\d %\n/)
-  })
-
-  it.skipIf(redis === undefined)('lets four processes ask a Redis, and leaves no key', async () => {
-    expectExact(await verifyBuilt('--store', redis as string, '--json'), 4)
-    const client = new Redis(redis as string)
-    onTestFinished(() => client.disconnect())
-    expect(await client.keys('sluice_verify_*')).toEqual([])
   })
 
   it.each([
@@ -45,28 +32,6 @@ describe('verify', () => {
       stdout: '',
       stderr: expect.stringMatching(/^sluice: store redis:\/\/u:\*\*\*@127.0.0.1:1 cannot [^\n]+\n$/),
     })
-  })
-})
-
-const server = redis === undefined ? { missing: 'no engine' } : findRedis()
-
-describe.skipIf('missing' in server)('a store that forgets', () => {
-  it('is found out', async () => {
-    const engine = await startRedis('path' in server ? server.path : '')
-    const client = new Redis(engine.url)
-    const forgetting = setInterval(() => void client.flushall().catch(() => {}), 50)
-    onTestFinished(async () => {
-      clearInterval(forgetting)
-      client.disconnect()
-      await engine.stop()
-    })
-    const ran = await verifyBuilt('--store', engine.url, '--processes', '2', '--json')
-    const report = JSON.parse(ran.stdout) as Record<string, number>
-    expect(ran.code).toBe(1)
-    expect(ran.stderr).toMatch(/^sluice: verify: redis:\S+ admitted more than the limit allows\n$/)
-    expect([report['overGrantPercent'], report['worstOverGrant']]).toEqual([expect.any(Number), expect.any(Number)])
-    expect(report['worstOverGrant']).toBeGreaterThan(0)
-    expect(report['overGrantPercent']).toBeGreaterThan(0)
   })
 })
 

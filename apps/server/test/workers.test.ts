@@ -1,8 +1,5 @@
-import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
-import { run, runBuilt, type RunningProcess, serveBuilt as serve } from './command.ts'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { run, type RunningProcess, serveBuilt as serve } from './command.ts'
 import { childrenOf } from './children-of.ts'
 import { policyFiles } from './policy-file.ts'
 
@@ -81,44 +78,6 @@ describe.skipIf(redis === undefined)('serve --workers 3', () => {
   })
 })
 
-describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () => {
-  it('answers what its workers had begun to read, in every one of them', async () => {
-    const service = await serve(['--demo', policyFile(POLICY), '--workers', '2', '--store', redis as string])
-    await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status, { timeout: 20_000 }).toBe(200)
-    const [head, body] = ['POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n', '{"key":"a"}']
-    // A whole question first: its connection is then a worker's, and no longer on its way.
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
-        let received = ''
-        socket.on('data', (data) => (received += data.toString())).on('error', (error) => (received += error.message))
-        const closed = once(socket, 'close')
-        socket.write(head + body)
-        await vi.waitFor(() => expect(received).toContain('"outcome"'), { timeout: 10_000 })
-        socket.write(head + body.slice(0, 4))
-        return { statuses: () => received.match(/HTTP\/1\.1 \d{3}|ECONN\w+/g), finish: () => socket.write(body.slice(4)), closed }
-      }),
-    )
-    // The service has read so much of the second question when it answers another that came later.
-    await Promise.all(
-      Array.from({ length: 8 }, async () => (await fetch(`${service.url}/livez`, { headers: { connection: 'close' } })).text()),
-    )
-    const ended = service.stop('SIGINT')
-    for (const { finish } of answers) finish()
-    await Promise.all(answers.map(({ closed }) => closed))
-    expect(answers.map(({ statuses }) => statuses())).toEqual(answers.map(() => ['HTTP/1.1 200', 'HTTP/1.1 200']))
-    expect(await ended).toBe(0)
-  })
-
-  it('leaves no worker behind when it is killed', async () => {
-    const service = await serve(['--demo', '--workers', '2', '--store', redis as string])
-    await expect.poll(() => childrenOf(service.pid).length).toBe(2)
-    const workers = childrenOf(service.pid)
-    await service.stop('SIGKILL')
-    await expect.poll(() => workers.filter(isAlive), { timeout: 10_000 }).toEqual([])
-  })
-})
-
 describe('serve --workers refuses in one line', () => {
   it.each([
     ['memory:', []],
@@ -137,25 +96,6 @@ describe('serve --workers refuses in one line', () => {
   ])('%j', async (args, line) => {
     const ran = await run(['serve', '--demo', ...args], { PORT: '0' })
     expect(ran).toEqual({ code: 3, stdout: '', stderr: `sluice: ${line}\n` })
-  })
-
-  it('a store that cannot be reached', async () => {
-    const ran = await runBuilt(['serve', '--demo', '--workers', '4', '--require-store', '--store', 'redis://127.0.0.1:1'], { PORT: '0' })
-    expect(ran).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/^sluice: store redis:\/\/127\.0\.0\.1:1 cannot be reached: [^\n]+\n$/),
-    })
-  })
-
-  it.skipIf(redis === undefined)('a port in use', async () => {
-    const other = createServer()
-    onTestFinished(() => void other.close())
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    const { port } = other.address() as AddressInfo
-    const ran = await runBuilt(['serve', '--demo', '--workers', '4', '--store', redis as string], { PORT: String(port) })
-    const line = `sluice: cannot listen on 127.0.0.1:${port}: the port is in use; set PORT or --listen to another\n`
-    expect(ran).toEqual({ code: 1, stdout: '', stderr: line })
   })
 
   it('nothing at one worker, which is no group', async () => {

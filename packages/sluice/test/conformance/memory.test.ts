@@ -1,11 +1,13 @@
 import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
 import { storeSuite } from '../../src/testing/index.ts'
+import { draws } from '../draws.ts'
 
 let store: MemoryStore
 
 storeSuite('memory', {
   open: async () => (store = memoryStore()),
-  ownClockCalls: 6_000,
+  differentialCalls: draws(100_000, 25_000),
+  ownClockCalls: draws(6_000, 3_000),
   readState: async (id) => {
     return store.stateOf(id)
   },

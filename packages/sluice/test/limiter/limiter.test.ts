@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createLimiter, LimiterError, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { draws } from '../draws.ts'
 
 const limit = tokenBucket({ rate: '10/s', burst: 20 })
 
@@ -205,7 +206,7 @@ describe('a store that fails', () => {
     let seed = 7
     const next = (most: number): number => (seed = (seed * 48_271) % 2_147_483_647) % most
     const spent = new Map<string, number>()
-    for (let turn = 0; turn < 20_000; turn += 1) {
+    for (let turn = 0; turn < draws(20_000, 5_000); turn += 1) {
       const limiter = limiters[next(4)] as (typeof limiters)[number]
       const key = `k${next(40)}`
       if (next(10) === 0) {

@@ -7,6 +7,7 @@ import type { Call, CallGroup } from '../../../src/stores/store.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { ownStore, readRow } from '../../conformance/postgres-rows.ts'
+import { draws } from '../../draws.ts'
 
 const LIMITS = [
   tokenBucket({ rate: '10/s', burst: 20 }),
@@ -31,7 +32,7 @@ describe.skipIf(url === undefined)('calls of one cost to buckets of one plan', (
     const pick = (below: number): number => Math.floor(random() * below)
     const seen = { one: 0, many: 0, denied: 0, changed: 0 }
     let now = START
-    for (let round = 0; round < 500; round += 1) {
+    for (let round = 0; round < draws(500, 150); round += 1) {
       now += random() < 0.1 ? -pick(200_000) : pick(400_000)
       // Mostly the same plan, so that the short way is gone; at times another, which all of the rows then have to follow.
       const limit = LIMITS[random() < 0.9 ? Math.floor(round / 200) % LIMITS.length : pick(LIMITS.length)] as AnyLimit
@@ -54,7 +55,7 @@ describe.skipIf(url === undefined)('calls of one cost to buckets of one plan', (
       reference.block(id, duration === null ? 0 : now + duration)
       seen.changed += 1
     }
-    expect(Math.min(seen.one, seen.many, seen.denied, 10 * seen.changed)).toBeGreaterThan(100)
+    expect(Math.min(seen.one, seen.many, seen.denied, 10 * seen.changed)).toBeGreaterThan(draws(100, 20))
     for (const { id, numbers } of reference.states.values()) expect(await readRow(pg(pool), id)).toEqual(numbers)
   }, 60_000)
 })

@@ -6,10 +6,11 @@ import { LIMITS } from '../../../src/testing/limits.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
+import { draws } from '../../draws.ts'
 
 const { postgres: url } = inject('engines')
 const START = 1_763_692_800_123_456
-const KEYS = 240
+const KEYS = draws(240, 80)
 
 describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
   const { store, pool, open, close } = ownStore(url, 2)

@@ -4,8 +4,9 @@ import { traces } from '../../../src/testing/index.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { ownStore, readRow } from '../../conformance/postgres-rows.ts'
+import { draws } from '../../draws.ts'
 
-const CALLS = 2_500
+const CALLS = draws(2_500, 600)
 
 const { postgres: url } = inject('engines')
 

@@ -72,83 +72,86 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
     }
   })
 
-  it.each([1, 2, 3])('are granted, renewed, settled and counted as the pure functions have it (seed %d)', async (seed) => {
-    const random = seeded(seed)
-    const pick = (count: number): number => Math.floor(random() * count)
-    const buckets = [...LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb'), tokenBucket({ rate: '50/s', burst: 100 })]
-    const clock = manualClock()
-    const reference = leasingStore(clock)
-    const scope = { text: `${seed}:tb:` }
-    const other = { text: `${seed}:fw:` }
-    const ids: StateId[] = Array.from({ length: 5 }, (_, index) => ({ scope, key: `k${index}` }))
-    const limits = ids.map(() => buckets[pick(buckets.length)] as AnyLimit)
-    const holders = new Map<string, { sequence: number; left: number }>()
-    let now = START
-    let granted = 0
-    const callOf = (share: number): Call => {
-      const place = pick(ids.length)
-      const limit = limits[place] as AnyLimit
-      return { id: ids[place] as StateId, limit, cost: Math.max(1, Math.round(random() * share * limit.capacity * 1_000_000)), phase: 0 }
-    }
-    const leaseOf = (): LeaseRequest => {
-      const call = callOf(0.2)
-      const holder = 1 + pick(random() < 0.02 ? 90 : 4)
-      const name = `${call.id.key}:${holder}`
-      const known = holders.get(name) ?? { sequence: 0, left: 0 }
-      if (random() < 0.95) known.sequence += 1
-      holders.set(name, known)
-      const kept = pick(known.left + 1)
-      const want = random() < 0.2 ? 0 : Math.max(call.cost, Math.round(random() * call.limit.capacity * 1_000_000))
-      return { call, want, holder, sequence: known.sequence, life: 1 + pick(3_000_000), kept, returned: pick(known.left - kept + 1) }
-    }
-    for (let step = 0; step < draws(1_500, 400); step += 1) {
-      now += random() < 0.1 ? -pick(100_000) : pick(random() < 0.03 ? 20_000_000 : 400_000)
-      if (random() < 0.02) limits[pick(limits.length)] = buckets[pick(buckets.length)] as AnyLimit
-      const kind = random()
-      const given = { now }
-      if (kind < 0.45) {
-        const requests = Array.from({ length: 1 + pick(3) }, leaseOf)
-        const expected = await reference.lease(requests, given)
-        expect(await store.lease?.(requests, given)).toEqual(expected)
-        for (const [index, { call, holder, kept }] of requests.entries()) {
-          const got = expected[index]?.granted ?? 0
-          const known = holders.get(`${call.id.key}:${holder}`)
-          if (known !== undefined) known.left = kept + got
-          if (got > 0) granted += 1
-        }
-      } else if (kind < 0.9) {
-        const groups = Array.from({ length: 1 + pick(5) }, () => {
-          const calls = Array.from({ length: 1 + pick(3) }, () => callOf(0.5))
-          const window: Call = { id: { scope: other, key: 'w' }, limit: WINDOW, cost: 1_000_000, phase: 0 }
-          return { calls: random() < 0.1 ? [...calls, window] : calls }
-        })
-        const verb = random() < 0.1 ? 'peek' : 'consume'
-        expect(await store[verb](groups, given)).toEqual(await reference[verb](groups, given))
-      } else if (kind < 0.96) {
-        const call = callOf(0.5)
-        const amount = (random() < 0.5 ? -1 : 1) * call.cost
-        const options = random() < 0.5 ? given : { now, receipt: now - pick(3_000_000) }
-        await reference.adjust([call], [amount], options)
-        await store.adjust?.([call], [amount], options)
-      } else {
-        const id = ids[pick(ids.length)] as StateId
-        if (random() < 0.5) {
-          await reference.reset([id], given)
-          await store.reset([id], given)
+  it.each([1, 2, 3].slice(0, draws(3, 1)))(
+    'are granted, renewed, settled and counted as the pure functions have it (seed %d)',
+    async (seed) => {
+      const random = seeded(seed)
+      const pick = (count: number): number => Math.floor(random() * count)
+      const buckets = [...LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb'), tokenBucket({ rate: '50/s', burst: 100 })]
+      const clock = manualClock()
+      const reference = leasingStore(clock)
+      const scope = { text: `${seed}:tb:` }
+      const other = { text: `${seed}:fw:` }
+      const ids: StateId[] = Array.from({ length: 5 }, (_, index) => ({ scope, key: `k${index}` }))
+      const limits = ids.map(() => buckets[pick(buckets.length)] as AnyLimit)
+      const holders = new Map<string, { sequence: number; left: number }>()
+      let now = START
+      let granted = 0
+      const callOf = (share: number): Call => {
+        const place = pick(ids.length)
+        const limit = limits[place] as AnyLimit
+        return { id: ids[place] as StateId, limit, cost: Math.max(1, Math.round(random() * share * limit.capacity * 1_000_000)), phase: 0 }
+      }
+      const leaseOf = (): LeaseRequest => {
+        const call = callOf(0.2)
+        const holder = 1 + pick(random() < 0.02 ? 90 : 4)
+        const name = `${call.id.key}:${holder}`
+        const known = holders.get(name) ?? { sequence: 0, left: 0 }
+        if (random() < 0.95) known.sequence += 1
+        holders.set(name, known)
+        const kept = pick(known.left + 1)
+        const want = random() < 0.2 ? 0 : Math.max(call.cost, Math.round(random() * call.limit.capacity * 1_000_000))
+        return { call, want, holder, sequence: known.sequence, life: 1 + pick(3_000_000), kept, returned: pick(known.left - kept + 1) }
+      }
+      for (let step = 0; step < draws(1_500, 400); step += 1) {
+        now += random() < 0.1 ? -pick(100_000) : pick(random() < 0.03 ? 20_000_000 : 400_000)
+        if (random() < 0.02) limits[pick(limits.length)] = buckets[pick(buckets.length)] as AnyLimit
+        const kind = random()
+        const given = { now }
+        if (kind < 0.45) {
+          const requests = Array.from({ length: 1 + pick(3) }, leaseOf)
+          const expected = await reference.lease(requests, given)
+          expect(await store.lease?.(requests, given)).toEqual(expected)
+          for (const [index, { call, holder, kept }] of requests.entries()) {
+            const got = expected[index]?.granted ?? 0
+            const known = holders.get(`${call.id.key}:${holder}`)
+            if (known !== undefined) known.left = kept + got
+            if (got > 0) granted += 1
+          }
+        } else if (kind < 0.9) {
+          const groups = Array.from({ length: 1 + pick(5) }, () => {
+            const calls = Array.from({ length: 1 + pick(3) }, () => callOf(0.5))
+            const window: Call = { id: { scope: other, key: 'w' }, limit: WINDOW, cost: 1_000_000, phase: 0 }
+            return { calls: random() < 0.1 ? [...calls, window] : calls }
+          })
+          const verb = random() < 0.1 ? 'peek' : 'consume'
+          expect(await store[verb](groups, given)).toEqual(await reference[verb](groups, given))
+        } else if (kind < 0.96) {
+          const call = callOf(0.5)
+          const amount = (random() < 0.5 ? -1 : 1) * call.cost
+          const options = random() < 0.5 ? given : { now, receipt: now - pick(3_000_000) }
+          await reference.adjust([call], [amount], options)
+          await store.adjust?.([call], [amount], options)
         } else {
-          const length = random() < 0.4 ? null : pick(500_000)
-          await reference.block([id], length, given)
-          await store.block?.([id], length, given)
+          const id = ids[pick(ids.length)] as StateId
+          if (random() < 0.5) {
+            await reference.reset([id], given)
+            await store.reset([id], given)
+          } else {
+            const length = random() < 0.4 ? null : pick(500_000)
+            await reference.block([id], length, given)
+            await store.block?.([id], length, given)
+          }
+        }
+        for (const id of ids) {
+          const state = reference.stateOf(id) as LeasedState | undefined
+          const found = readValue(await redis.getBuffer(prefix + stateName(id))).numbers
+          expect(found).toEqual(state === undefined ? undefined : leasedBucketKernel.codec.encodeState(state))
         }
       }
-      for (const id of ids) {
-        const state = reference.stateOf(id) as LeasedState | undefined
-        const found = readValue(await redis.getBuffer(prefix + stateName(id))).numbers
-        expect(found).toEqual(state === undefined ? undefined : leasedBucketKernel.codec.encodeState(state))
-      }
-    }
-    expect(granted).toBeGreaterThan(draws(100, 25))
-  })
+      expect(granted).toBeGreaterThan(draws(100, 25))
+    },
+  )
 
   it('live until their end and the last tokens, on the clock of the server', async () => {
     const limit = tokenBucket({ rate: '10/s', burst: 100 })

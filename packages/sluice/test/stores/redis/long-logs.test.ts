@@ -8,6 +8,7 @@ import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
+import { draws } from '../../draws.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `logs-${process.pid}:`
@@ -30,7 +31,7 @@ describe.skipIf(url === undefined)('long logs in Redis', () => {
     let now = START
     let longest = 0
     let limit = limits[0] as AnyLimit
-    for (let step = 0; step < 1_500; step += 1) {
+    for (let step = 0; step < draws(1_500, 1_000); step += 1) {
       now += Math.floor(random() * (random() < 0.02 ? 2_000_000 : 9_000)) - (random() < 0.05 ? 5_000 : 0)
       if (random() < 0.004) limit = limits[Math.floor(random() * 2)] as AnyLimit
       const calls: Call[] = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {

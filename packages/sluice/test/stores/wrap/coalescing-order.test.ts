@@ -6,6 +6,7 @@ import type { Call, Store } from '../../../src/stores/store.ts'
 import { withCoalescing } from '../../../src/stores/wrap/index.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import { heldStore, settle } from './held-store.ts'
+import { draws } from '../../draws.ts'
 
 const limit = tokenBucket({ rate: '1/h', burst: 20 })
 const call = (key: string): Call => ({ id: { scope: { text: 'o:tb:' }, key }, limit, cost: 1_000_000, phase: 0 })
@@ -69,7 +70,7 @@ describe('verbs among joint calls', () => {
         await answerAll()
         expect(await Promise.all(answers)).toEqual(expected)
       }),
-      { seed: 20_261_121, numRuns: 400 },
+      { seed: 20_261_121, numRuns: draws(400, 100) },
     )
   })
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { run, type RunningProcess, serve, serveBuilt } from './command.ts'
+import { type RunningProcess, serveBuilt } from './command.ts'
 
 const policyOf = (burst: number, more = ''): string =>
   `version: 1\n${more}rules:\n  - { name: user, key: [], rate: 1/h, burst: ${burst} }\n`
@@ -56,29 +56,5 @@ describe('a service whose policy file changes', () => {
     process.kill(service.pid, 'SIGHUP')
     await expect.poll(burst).toBe(5)
     expect(service.output()).toMatch(/^sluice: policy .* was read again: 1 rules, hash [\da-f]{16}$/m)
-  })
-})
-
-describe('an address that others can reach', () => {
-  it.each([
-    ['', 'expected one line of 16 to 4096 printable characters'],
-    ['short', 'expected one line of 16 to 4096 printable characters'],
-    ['two lines of\ntext that is long', 'expected one line of 16 to 4096 printable characters'],
-  ])('is not served with the token %j', async (token, line) => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-token-'))
-    writeFileSync(join(folder, 'token'), token)
-    const ran = await run(['serve', '--demo', '--listen', '0.0.0.0:0', '--admin-token-file', join(folder, 'token')])
-    expect([ran.code, ran.stderr]).toEqual([3, expect.stringContaining(line)])
-    rmSync(folder, { recursive: true, force: true })
-  })
-
-  it.each(['0.0.0.0', '[::]'])('is served with a good one: %s', async (host) => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-token-'))
-    writeFileSync(join(folder, 'token'), TOKEN)
-    const service = await serve(['--demo', '--listen', `${host}:0`, '--admin-token-file', join(folder, 'token')])
-    const { port } = new URL(service.url)
-    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200)
-    expect(await service.stop()).toBe(0)
-    rmSync(folder, { recursive: true, force: true })
   })
 })

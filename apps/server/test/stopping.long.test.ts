@@ -1,0 +1,73 @@
+import { Agent, request } from 'node:http'
+import { findRedis, startRedis } from '@sluice/scripts/engines'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { serveBuilt as serve } from './command.ts'
+import { policyFiles } from './policy-file.ts'
+import { exchange } from './raw.ts'
+
+const policyFile = policyFiles()
+
+describe('a signal', () => {
+  it('SIGTERM answers whatever had been sent before it', async () => {
+    const service = await serve(['--demo'])
+    const answers = Array.from({ length: 40 }, () => exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: localhost\r\n\r\n'))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await service.stop()).toBe(0)
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  it('SIGTERM drops nobody who asks without a pause, on new connections or on kept ones', async () => {
+    const service = await serve(['--demo'])
+    const [kept, { port }] = [new Agent({ keepAlive: true, maxSockets: 8 }), new URL(service.url)]
+    const [answers, failures] = [[] as number[], new Set<string | undefined>()]
+    const ask = (agent: Agent | false): Promise<boolean> =>
+      new Promise((resolve) => {
+        const asking = request({ host: '127.0.0.1', port, path: '/v1/check', method: 'POST', agent }, (answer) => {
+          answers.push(answer.statusCode ?? 0)
+          answer.resume().on('end', () => resolve(true))
+        })
+        asking.on('error', ({ code }: NodeJS.ErrnoException) => resolve(failures.add(code) === undefined))
+        asking.end('{"path":"/"}')
+      })
+    // Each asks until the port is closed: nobody is refused who got a connection.
+    const callers = Array.from({ length: 16 }, async (_, index) => {
+      while (await ask(index < 8 ? kept : false));
+    })
+    await expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThan(200)
+    expect(await service.stop()).toBe(0)
+    await Promise.all(callers)
+    kept.destroy()
+    expect([...failures]).toEqual(['ECONNREFUSED'])
+    expect(new Set(answers)).toEqual(new Set([200]))
+  })
+
+  it('SIGTERM ends the listeners of events', async () => {
+    const service = await serve(['--demo'])
+    const events = await fetch(`${service.url}/v1/events`)
+    const started = performance.now()
+    const [code, text] = await Promise.all([service.stop(), events.text()])
+    expect([code, text]).toEqual([0, 'retry: 1000\n\n'])
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+})
+
+const redis = inject('engines').redis === undefined ? { missing: 'no engine' } : findRedis()
+
+describe.skipIf('missing' in redis)('an answer under way', () => {
+  it('is finished after SIGTERM, though its store is stopped, and its connection closed', async () => {
+    const engine = await startRedis('path' in redis ? redis.path : '')
+    onTestFinished(engine.stop)
+    const policy = 'version: 1\nfailure: { deadline: 1500ms, policy: deny }\nrules:\n  - { name: a, key: [], rate: 10/s, burst: 10 }\n'
+    const service = await serve([policyFile(policy), '--demo', '--store', engine.url])
+    expect((await fetch(`${service.url}/api/data`)).status).toBe(200)
+    engine.signal('SIGSTOP')
+    const answer = exchange(service.url, 'GET /api/data HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    // Connections are taken in order, so by then that request is being answered.
+    for (let asked = 0; asked < 3; asked += 1)
+      await exchange(service.url, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    const started = performance.now()
+    expect(await service.stop()).toBe(0)
+    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(await answer).toMatch(/^HTTP\/1\.1 503 (?=.*\r\nconnection: close\r\n).*temporary-reduced-capacity/is)
+  })
+})
