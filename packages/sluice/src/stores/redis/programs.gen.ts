@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: '51871c2902176cc20f28d0c1a6d7b2d027473027',
+  sha1: '4a359420617469eb6679a8434f2ee83c9baf0645',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -129,48 +129,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -340,7 +329,7 @@ local function counter_value(finish, current, previous, window, absent, ends)
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
   local finish, _, length, turn = read_window(value)
   if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
@@ -413,48 +402,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -551,9 +529,6 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   return expires
 end
 local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
   if leases then
@@ -1104,7 +1079,7 @@ return now
 }
 
 export const blockProgram: Program = {
-  sha1: '00c5d9e60e084937d897d6b5a16f9758e5f796bf',
+  sha1: '637cebd8c5826f01e7704cbd871237e7922bb17d',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1227,48 +1202,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -1438,7 +1402,7 @@ local function counter_value(finish, current, previous, window, absent, ends)
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
   local finish, _, length, turn = read_window(value)
   if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
@@ -1489,48 +1453,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -1823,7 +1776,7 @@ local function save_log(log)
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
   local finish, _, length, turn = read_window(value)
   if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
@@ -1832,7 +1785,7 @@ local function state_until(value)
 end
 local function what_stays(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if not leases or n < 1 then return nil, '' end
+  if not leases then return nil, '' end
   local time = now
   if seen > now then time = seen end
   zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
@@ -1892,7 +1845,7 @@ return now
 }
 
 export const bucketsProgram: Program = {
-  sha1: 'e186d095e6ce7ee00a683e19e5cf238f27aca094',
+  sha1: 'd41015dc2004f3b65487d4397825ad0c733e892c',
   source: `local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
 local clock = call('TIME')
@@ -1914,48 +1867,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -2052,9 +1994,6 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   return expires
 end
 local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
   if leases then
@@ -2138,7 +2077,8 @@ if value then
     high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
-  if high and high >= 6291456 and high < 10485760 and rest < old_n then
+  local same = old_n == n and old_m == m and old_burst == burst
+  if same and high >= 6291456 and high < 10485504 and rest < n then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
@@ -2147,7 +2087,6 @@ if value then
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      made = made or rare(now, pack, parse)
       zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
@@ -2210,7 +2149,7 @@ return head .. table.concat(values) .. pack('>I7', now)
 }
 
 export const consumeProgram: Program = {
-  sha1: '692f68dcc41cc358da8b071131c63a3d0a63d0bf',
+  sha1: 'bf82c0a2328c84eeaecd6aba206dbe4102040021',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2459,48 +2398,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -2597,9 +2525,6 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   return expires
 end
 local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
   if leases then
@@ -2676,7 +2601,8 @@ if value then
     high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
-  if high and high >= 6291456 and high < 10485760 and rest < old_n then
+  local same = old_n == n and old_m == m and old_burst == burst
+  if same and high >= 6291456 and high < 10485504 and rest < n then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
@@ -2685,7 +2611,6 @@ if value then
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      made = made or rare(now, pack, parse)
       zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
@@ -2852,48 +2777,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -3063,7 +2977,7 @@ local function counter_value(finish, current, previous, window, absent, ends)
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
   local finish, _, length, turn = read_window(value)
   if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
@@ -3419,7 +3333,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '117df99f74fd258ca8ba55606af5ec21488f4012',
+  sha1: '65b17b0e8524540aded9afb98b5572cb27d90dbe',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -3542,48 +3456,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -3753,7 +3656,7 @@ local function counter_value(finish, current, previous, window, absent, ends)
 end
 local function state_until(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if zero and n > 0 then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
   local finish, _, length, turn = read_window(value)
   if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
@@ -3804,48 +3707,37 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
@@ -3947,9 +3839,6 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   return expires
 end
 local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
   if leases then

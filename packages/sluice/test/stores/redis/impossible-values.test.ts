@@ -4,11 +4,11 @@ import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { stateName } from '../../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
-import { inFirstFormat } from './first-format.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `impossible-${process.pid}:`
 const START = 1_763_692_800_123_456
+const MICRO = 1_000_000
 const limit = tokenBucket({ rate: '10/s', burst: 10 })
 
 interface Bucket {
@@ -21,10 +21,70 @@ interface Bucket {
   readonly burst?: number
 }
 
-/** In the first format, which has room for every number: an empty bucket of another plan, but for what is given. */
-function value({ zero = START, rest = 0, age = 0, hold = 0, n = 7, m = 3, burst = 5_000_000 }: Bucket): Buffer {
-  return inFirstFormat(zero, rest, age, hold, n, m, burst)
+/** The widths of a bucket's numbers in its forms (lua/bucket-value.lua), and which numbers they are. */
+const FORMS = {
+  short: [[7, 3, 1, 1], ({ zero, age, n, burst }: Required<Bucket>) => [zero, age, n, burst / MICRO]],
+  middle: [[7, 3, 5, 3, 5, 5], ({ zero, rest, age, n, m, burst }: Required<Bucket>) => [zero, rest, age, n, m, burst]],
+  long: [[7, 7, 7, 7, 7, 7, 7], ({ zero, rest, age, hold, n, m, burst }: Required<Bucket>) => [zero, rest, zero + age, hold, n, m, burst]],
+} as const
+
+type Form = keyof typeof FORMS
+
+/** An empty bucket of another plan, but for what is given. The first number counts from 2^55, so that its top three bits say the sign. */
+function value(form: Form, given: Bucket): Buffer {
+  const [widths, numbersOf] = FORMS[form]
+  const [zero = 0, ...others] = numbersOf({
+    zero: START,
+    rest: 0,
+    age: 0,
+    hold: 0,
+    n: 7,
+    m: form === 'short' ? 1 : 3,
+    burst: 5 * MICRO,
+    ...given,
+  })
+  const parts = [2n ** 55n + BigInt(zero), ...others.map(BigInt)].map((number, index) => {
+    const width = widths[index] as number
+    const digits = number.toString(16).padStart(2 * width, '0')
+    if (digits.length > 2 * width) throw new Error(`${form}: ${number} takes more than ${width} bytes`)
+    return Buffer.from(digits, 'hex')
+  })
+  return Buffer.concat(parts)
 }
+
+/** Numbers that no plan has, in the forms that have room for them. */
+const IMPOSSIBLE: readonly (readonly [Bucket, ...Form[]])[] = [
+  [{ n: 0 }, 'short', 'middle', 'long'],
+  [{ burst: 0 }, 'short', 'middle', 'long'],
+  [{ n: 0, burst: 0 }, 'short', 'middle', 'long'],
+  [{ m: 0 }, 'middle', 'long'],
+  [{ n: 0, m: 0 }, 'middle', 'long'],
+  [{ m: 0, burst: 0 }, 'middle', 'long'],
+  [{ rest: 7 }, 'middle', 'long'],
+  [{ rest: 8 }, 'middle', 'long'],
+  [{ m: 9_007_199_255 }, 'middle', 'long'],
+  // Longer than a hundred years to fill.
+  [{ n: 1, m: 9_007_199_254, burst: MICRO }, 'middle', 'long'],
+  // Last seen after the last instant that a number can say.
+  [{ zero: 2 ** 53 - 1, age: 2 }, 'short', 'middle', 'long'],
+  // Before 1970, where the top three bits are others.
+  [{ zero: -1, n: 0 }, 'short', 'middle', 'long'],
+  [{ zero: -1, m: 0, hold: 2 ** 52 }, 'long'],
+  [{ zero: -(2 ** 53), age: 2 ** 54 }, 'long'],
+  [{ n: 0, hold: 3_600_000_000 }, 'long'],
+  [{ m: 0, hold: 3_600_000_000 }, 'long'],
+  [{ burst: 0, hold: 3_600_000_000 }, 'long'],
+  // Tokens, or parts of them, that would pass 2^53.
+  [{ n: 2 ** 40, burst: 2 ** 50 }, 'long'],
+  [{ n: 2 ** 53 + 8 }, 'long'],
+  [{ m: 2 ** 53 + 4 }, 'long'],
+  [{ burst: 2 ** 54 }, 'long'],
+  [{ rest: 2 ** 53 }, 'long'],
+  [{ age: 2 ** 53 }, 'long'],
+  // Kept longer than any plan asks for.
+  [{ hold: 3_200_000_000_000_001 }, 'long'],
+  [{ hold: 2 ** 53 }, 'long'],
+]
 
 describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
@@ -34,40 +94,50 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
     await redis.quit()
   })
   let made = 0
-  const placed = async (bucket: Bucket) => {
+  const placed = async (bytes: Buffer) => {
     const id = { scope: { text: 'tb:' }, key: `k${(made += 1)}` }
-    await redis.set(prefix + stateName(id), value(bucket), 'PX', 60_000)
-    return { id, limit, cost: 1_000_000, phase: 0 }
+    await redis.set(prefix + stateName(id), bytes, 'PX', 60_000)
+    return { id, limit, cost: MICRO, phase: 0 }
   }
 
-  it('one that a plan can have left goes on', async () => {
-    const call = await placed({})
+  it.each<[Form]>([['short'], ['middle'], ['long']])('one of the %s form that a plan can have left goes on', async (form) => {
+    const call = await placed(value(form, {}))
     expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'denied' }])
   })
 
-  it.each<Bucket>([
-    { n: 0 },
-    { m: 0 },
-    { burst: 0 },
-    { rest: 7 },
-    { rest: 8 },
-    { n: 0, m: 0 },
-    { n: 0, hold: 3_600_000_000 },
-    { m: 0, hold: 3_600_000_000 },
-    { burst: 0, hold: 3_600_000_000 },
-    { m: 0, burst: 0 },
-    { m: 9_007_199_255 },
-    { n: 2 ** 40, burst: 2 ** 40 * 1_000_000 },
-    { n: 1, m: 9_007_199_254, burst: 1_000_000 },
-    { zero: 2 ** 53 + 2 },
-    { age: 2 ** 53 },
-  ])('%j is not a state: the key is fresh', async (bucket) => {
-    const call = await placed(bucket)
-    expect(await store.peek([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 10 }] }])
-    expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])
-    const other = await placed(bucket)
-    await store.adjust?.([other], [-4_000_000], { now: START })
-    expect(await store.peek([{ calls: [other] }], { now: START })).toMatchObject([{ calls: [{ remaining: 6 }] }])
-    expect(readValue(await redis.getBuffer(prefix + stateName(other.id))).tag).toBe('tb')
+  it.each(IMPOSSIBLE.flatMap(([bucket, ...forms]) => forms.map((form) => [bucket, form] as const)))(
+    '%j in the %s form is not a state: the key is fresh',
+    async (bucket, form) => {
+      const bytes = value(form, bucket)
+      const call = await placed(bytes)
+      expect(await store.peek([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 10 }] }])
+      expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])
+      const other = await placed(bytes)
+      await store.adjust?.([other], [-4 * MICRO], { now: START })
+      expect(await store.peek([{ calls: [other] }], { now: START })).toMatchObject([{ calls: [{ remaining: 6 }] }])
+      expect(readValue(await redis.getBuffer(prefix + stateName(other.id))).tag).toBe('tb')
+      // A block before what is no state is none either.
+      const blocked = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), bytes]))
+      expect(await store.consume([{ calls: [blocked] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])
+    },
+  )
+
+  it('one that a plan can have left stands behind its block', async () => {
+    const call = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), value('long', { hold: 3_600_000_000 })]))
+    expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'denied', calls: [{ blocked: true }] }])
   })
+
+  it.each([{ hold: 2 ** 53 }, { hold: 3_200_000_000_000_001 }, { age: 2 ** 53 }])(
+    '%j of the same plan is not a state either',
+    async (bucket) => {
+      const call = await placed(value('long', { ...bucket, ...samePlan() }))
+      expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])
+    },
+  )
 })
+
+/** The numbers of `limit` as they are stored. */
+function samePlan(): Pick<Bucket, 'n' | 'm' | 'burst'> {
+  const { n, m, burst } = limit.plan
+  return { n, m, burst }
+}

@@ -18,7 +18,7 @@
 -- Of a state that is forgotten: what is out on lease, with a bucket as full as that allows.
 local function what_stays(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if not leases or n < 1 then return nil, '' end
+  if not leases then return nil, '' end
   local time = now
   if seen > now then time = seen end
   zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)

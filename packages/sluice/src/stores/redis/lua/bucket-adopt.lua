@@ -3,10 +3,6 @@
 
 -- zero (nil where it is as fresh as none), rest, seen, hold, leases
 local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-  -- What no plan can be is no state: its numbers would not stay whole.
-  if old_n < 1 or old_m < 1 or old_burst < 1 or rest >= old_n or old_m > 9007199254 then return nil end
-  if old_n * (old_burst / 1000000 + 2) > 9007199254740992 or old_burst / old_n * old_m > 3200000000000000 then return nil end
-  if zero > 9007199254740992 or seen > 9007199254740992 or hold > 3200000000000000 then return nil end
   local time = now
   if seen > now then time = seen end
   if leases then

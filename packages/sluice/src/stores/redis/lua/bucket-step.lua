@@ -17,7 +17,9 @@ if value then
     high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     hold = 0
   end
-  if high and high >= 6291456 and high < 10485760 and rest < old_n then
+  -- As this plan leaves it; `seen` stays below 2^53 where the first bytes are below 10485504. Others are read with care.
+  local same = old_n == n and old_m == m and old_burst == burst
+  if same and high >= 6291456 and high < 10485504 and rest < n then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
@@ -26,7 +28,6 @@ if value then
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      made = made or rare(now, pack, parse)
       zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end

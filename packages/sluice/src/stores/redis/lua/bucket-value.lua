@@ -5,54 +5,43 @@
 -- 12 bytes    zero, seen - zero (3), n (1), burst in tokens (1); rest 0, hold 0, m 1
 -- 28 bytes    zero, rest (3), seen - zero (5), n (3), m (5), burst (5); hold 0
 -- 49 bytes    zero, rest, seen, hold, n, m, burst (7 each); and then, 28 bytes each, what is out on lease: holder, sequence, amount, end
--- others      MessagePack: 1 (the format), zero, rest, seen - zero, hold, n, m, burst, as earlier versions wrote it
 
 -- include: block-value.lua
 
-local function old_bucket(value)
-  if string.byte(value) ~= 1 then return nil end
-  local ok, _, zero, rest, age, hold, n, m, burst, more = pcall(cmsgpack.unpack, value)
-  if not ok or more ~= nil then return nil end
-  for _, number in ipairs({ zero or '', rest or '', age or '', hold or '', n or '', m or '', burst or '' }) do
-    if type(number) ~= 'number' or number % 1 ~= 0 then return nil end
-  end
-  return zero, rest, zero + age, hold, n, m, burst
+-- Whether a plan can leave these numbers: with others, whole numbers would not stay whole.
+local function is_possible(rest, seen, hold, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+  if m < 1 or burst < 1 or m > 9007199254 then return false end
+  return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 
 -- zero (nil for what is no bucket), rest, seen, hold, n, m, burst, until when a block stands before it, and its leases, nil for none.
 local function read_bucket(value, ends)
   local size = #value
+  local high, low, rest, age, seen, hold, n, m, burst
   if size == 12 then
-    local high, low, age, n, burst = parse('>I3I4I3BB', value)
-    if high >= 6291456 and high < 10485760 then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, 0, zero + age, 0, n, 1, burst * 1000000, ends
-    end
+    high, low, age, n, burst = parse('>I3I4I3BB', value)
+    rest, hold, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
-    local high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local zero = (high - 8388608) * 4294967296 + low
-      return zero, rest, zero + age, 0, n, m, burst, ends
-    end
+    high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
+    hold = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    local high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-    if high >= 6291456 and high < 10485760 and rest < n then
-      local leases
-      for at = 50, size, 28 do
-        leases = leases or {}
-        leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-      end
-      return (high - 8388608) * 4294967296 + low, rest, seen, hold, n, m, burst, ends, leases
+    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+  end
+  if high and high >= 6291456 and high < 10485760 then
+    local zero, leases = (high - 8388608) * 4294967296 + low, nil
+    seen = seen or zero + age
+    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    for at = 50, size, 28 do
+      leases = leases or {}
+      leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
+    return zero, rest, seen, hold, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
-  if until_then > 0 and ends == 0 then
-    local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(inner, until_then)
-    if zero or inner == '' then return zero, rest, seen, hold, n, m, burst, until_then, leases end
-    return nil, nil, nil, nil, nil, nil, nil, 0
-  end
-  local zero, rest, seen, hold, n, m, burst = old_bucket(value)
-  return zero, rest, seen, hold, n, m, burst, ends
+  if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
+  if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
+  return read_bucket(inner, until_then)
 end
 
 local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
