@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareTexts, recordOf, type RecordedMigration } from './migration-texts.ts'
+import { orderedFunctions } from './sql-functions.ts'
 
 /** A file that is made from programs, and its text. */
 export interface Target {
@@ -39,34 +40,60 @@ export function redisTarget(folder: string, read: ReadProgram = readProgram): Ta
   return { file: embeddedIn(folder), text: `${HEADER}${[type, ...texts].join('\n')}` }
 }
 
-/** What a folder of migrations is made into. */
-export interface Migrations {
+/** What a folder of SQL is made into. */
+export interface SqlTargets {
   /** The embedded texts. */
   readonly embedded: Target
-  /** Names and hashes of the texts. */
+  /** Names and hashes of the migrations. */
   readonly record: Target
   /** The names of those whose text is not the recorded one. */
   readonly changed: readonly string[]
-  /** The statements that install everything, in order: the migrations, then what is made on request. */
+  /** The statements that install everything, in order. */
   readonly statements: readonly string[]
 }
 
-/** Migrations are append-only: their order is their number, their text is never changed once published. */
-export function postgresTargets(folder: string, read: ReadProgram = readProgram): Migrations {
+const MIGRATION = 'readonly { readonly name: string; readonly sha256: string; readonly source: string }[]'
+const FUNCTION = `export interface SqlFunction {
+  readonly name: string
+  readonly hash: string
+  readonly source: string
+}
+`
+
+/**
+ * Migrations of tables are append-only: their order is their number, their text is never changed once released. Functions are
+ * installed under names with a hash of their text, those of `named` under the names that other languages know.
+ */
+export function postgresTargets(folder: string, read: ReadProgram = readProgram): SqlTargets {
   const record = join(folder, 'migrations.json')
   const recorded = JSON.parse(readFileSync(record, 'utf8')) as RecordedMigration[]
-  const { texts, changed } = compareTexts(recorded, (name) => strip(include(folder, `${name}.sql`, read), '--'))
-  const items = texts.map(({ name, sha256, source }) => `  { name: '${name}', sha256: '${sha256}', source: ${literal(source)} },\n`)
-  const type = 'readonly { readonly name: string; readonly sha256: string; readonly source: string }[]'
-  const path = join(folder, 'article.sql')
-  const article = existsSync(path) ? strip(read(path), '--') : undefined
-  const asked = article === undefined ? '' : `\nexport const articleProgram: string = ${literal(article)}\n`
+  const { texts, changed } = compareTexts(recorded, (name) => strip(read(join(folder, `${name}.sql`)), '--'))
+  const functions = orderedFunctions(textsIn(join(folder, 'functions'), read))
+  const named = [...textsIn(join(folder, 'named'), read)]
+  const listed = (items: readonly object[]): string => items.map((item) => `  { ${fieldsOf(item)} },\n`).join('')
+  const parts = [
+    `export const migrations: ${MIGRATION} = [\n${listed(texts)}]\n`,
+    `${FUNCTION}\nexport const functions: readonly SqlFunction[] = [\n${listed(functions)}]\n`,
+    ...named.map(([name, text]) => `export const ${name}Program: string = ${literal(text)}\n`),
+  ]
   return {
-    embedded: { file: embeddedIn(folder), text: `${HEADER}export const migrations: ${type} = [\n${items.join('')}]\n${asked}` },
+    embedded: { file: embeddedIn(folder), text: `${HEADER}${parts.join('\n')}` },
     record: { file: record, text: recordOf(texts) },
     changed,
-    statements: [...texts.map(({ source }) => source), ...(article === undefined ? [] : [article])],
+    statements: [...texts, ...functions].map(({ source }) => source).concat(named.map(([, text]) => text)),
   }
+}
+
+/** The texts of a folder's files by their names, in the order of these. */
+function textsIn(folder: string, read: ReadProgram): Map<string, string> {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : []
+  return new Map(names.sort().map((name) => [name.slice(0, -'.sql'.length), strip(include(folder, name, read), '--')]))
+}
+
+function fieldsOf(item: object): string {
+  return Object.entries(item)
+    .map(([name, value]) => `${name}: ${name === 'source' ? literal(String(value)) : `'${String(value)}'`}`)
+    .join(', ')
 }
 
 function include(folder: string, name: string, read: ReadProgram): string {

@@ -1,17 +1,17 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { embeddedIn, luaPrograms, postgresTargets, readProgram, type ReadProgram, redisTarget } from '../programs.ts'
 import type { Servers } from './servers.ts'
 import type { Texts } from './worker.ts'
 
 /** The source that tests import for a file: for a program of a store the file that embeds it. */
 export function importedFor(file: string): string {
-  return isProgram(file) ? embeddedIn(dirname(file)) : file
+  return isProgram(file) ? embeddedIn(folderOf(file)) : file
 }
 
 /** What tests load in place of what is on disk, where a file has another text. */
 export function textsFor(file: string, text: string): Texts {
   if (!isProgram(file)) return { [file]: text }
-  const folder = dirname(file)
+  const folder = folderOf(file)
   const target = file.endsWith('.lua') ? redisTarget(folder, reading(file, text)) : postgresTargets(folder, reading(file, text)).embedded
   return { [target.file]: target.text }
 }
@@ -19,7 +19,7 @@ export function textsFor(file: string, text: string): Texts {
 /** Whether servers take the programs that a file with another text makes. */
 export async function isTaken(file: string, text: string, servers: Servers | undefined): Promise<boolean> {
   if (!isProgram(file) || servers === undefined) return true
-  const folder = dirname(file)
+  const folder = folderOf(file)
   if (file.endsWith('.sql')) return servers.installs(postgresTargets(folder, reading(file, text)).statements)
   const before = new Set(luaPrograms(folder).map(({ source }) => source))
   return servers.compiles(
@@ -29,11 +29,16 @@ export async function isTaken(file: string, text: string, servers: Servers | und
   )
 }
 
+/** The folder of programs, which may have folders of its own. */
+function folderOf(file: string): string {
+  const folder = dirname(file)
+  return ['functions', 'named', 'parts'].includes(basename(folder)) ? dirname(folder) : folder
+}
+
 function isProgram(file: string): boolean {
   return file.endsWith('.lua') || file.endsWith('.sql')
 }
 
 function reading(file: string, text: string): ReadProgram {
-  const own = join(dirname(file), basename(file))
-  return (path) => (path === own ? text : readProgram(path))
+  return (path) => (resolve(path) === resolve(file) ? text : readProgram(path))
 }

@@ -1,3 +1,4 @@
+import { StoreFailure } from 'sluice'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { print } from '../print.ts'
 import { openStore } from '../stores/open-store.ts'
@@ -10,23 +11,33 @@ export const migrateVerb: Verb = {
   flags: {
     store: { value: 'URL', does: 'postgres://... or pglite:DIR' },
     article: { does: 'also the table and the function rate_limiting_token_bucket_request of "Rate limiting with PostgreSQL / YugabyteDB"' },
+    prune: { does: 'also drops the functions of other versions; refused while one was installed in the last seven days' },
+    yes: { does: 'with --prune: drops them however young they are; processes of those versions cannot decide from then on' },
     json: JSON_FLAG,
   },
   examples: ['migrate --store postgres://127.0.0.1:5432/limits', 'migrate --store pglite:./data --article'],
   async run(given, io) {
     const url = given.text('store')
     if (url === undefined) throw new CommandFailure(EXIT.usage, 'migrate: --store URL is missing: postgres://... or pglite:DIR')
+    if (given.switch('yes') && !given.switch('prune')) throw new CommandFailure(EXIT.usage, 'migrate: --yes is for --prune')
     const { name, migrate, close } = await openStore(url)
     try {
       if (migrate === undefined)
         throw new CommandFailure(EXIT.usage, `migrate: ${name} has no tables; expected postgres://... or pglite:DIR`)
-      const article = given.switch('article')
-      await migrate({ article })
-      print(io, given, { store: name, article }, () => [
-        `${name} is up to date${article ? ', rate_limiting_token_bucket_request included' : ''}`,
+      const [article, prune, force] = [given.switch('article'), given.switch('prune'), given.switch('yes')]
+      await migrate({ article, prune, force }).catch((error: unknown) => Promise.reject(refused(error)))
+      print(io, given, { store: name, article, pruned: prune }, () => [
+        `${name} is up to date${article ? ', rate_limiting_token_bucket_request included' : ''}${prune ? ', functions of other versions are gone' : ''}`,
       ])
     } finally {
       await close()
     }
   },
+}
+
+/** What the store says of an option is said of the flag. */
+function refused(error: unknown): unknown {
+  if (!(error instanceof StoreFailure) || !error.message.includes(' SL003 ')) return error
+  const line = error.message.replace(/^.*SL003 /, '').replace(/ \(.*$/, '')
+  return new CommandFailure(EXIT.failed, `migrate: ${line}; processes of that version would fail: --yes drops them all the same`)
 }

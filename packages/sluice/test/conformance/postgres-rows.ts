@@ -1,5 +1,6 @@
 import pgDriver from 'pg'
 import { digestOf } from '../../src/stores/postgres/encode.ts'
+import { functionNames } from '../../src/stores/postgres/functions.ts'
 import { pg, type PostgresPort, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
 import type { StateId } from '../../src/stores/store.ts'
 
@@ -18,10 +19,11 @@ export function schema(url: string | undefined): { name: string; create(): Promi
 /** The state's numbers in the codec's order. */
 export async function readRow(client: PostgresPort, id: StateId): Promise<number[] | undefined> {
   const [row] = await client.query(
-    `select s.unit & 3 as kind, s.unit / 4 as len, s.a, coalesce(s.b, 0) as b, coalesce(s.c, 0) as c, coalesce(s.hold, 0) as hold, p.n, p.m, p.burst,
+    `select s.kind, s.unit as len, coalesce(s.zero, s.ends, s.newest) as a, coalesce(s.rest, s.current, s.charged, 0) as b,
+      coalesce(s.seen, s.previous, s.head, 0) as c, coalesce(s.hold, s.turn, s.absent, 0) as hold, p.n, p.m, p.burst,
       (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from
-        (select l.seq, l.at, lead(l.base, 1, s.b) over (order by l.seq) - l.base as cost from sluice_log l where l.id = s.id) e) as entries
-      from sluice_state s left join sluice_plan p using (unit) where s.id = $1::text::uuid and s.unit is not null`,
+        (select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost from sluice_log l where l.id = s.id) e) as entries
+      from sluice_state s left join sluice_plan p on p.unit = s.unit and s.kind = 0 where s.id = $1::text::uuid and s.unit is not null`,
     [digestOf(id)],
   )
   if (row === undefined) return undefined
@@ -30,7 +32,7 @@ export async function readRow(client: PostgresPort, id: StateId): Promise<number
   return [...columns.map((name) => Number(row[name])), ...entries]
 }
 
-/** Columns by kind, as the codecs have them. */
+/** Numbers by kind, as the codecs have them. */
 const ROWS = [
   ['a', 'b', 'c', 'hold', 'n', 'm', 'burst'],
   ['a', 'b', 'len', 'hold'],
@@ -59,3 +61,7 @@ export function ownStore(
     },
   }
 }
+
+/** What `fresh.sql` reads of a row `t` and its plan `p`. */
+export const FRESH: string = `${functionNames('sluice').get('fresh')}(t.kind, t.unit, t.zero, t.rest, t.seen, t.ends, t.current, t.turn, t.newest,
+  t.hold, t.blocked_until, p.n, p.m, p.burst)`

@@ -20,7 +20,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
     const { store } = pooled(server.url)
     const decision = await createLimiter({ limit: plenty, store, deadlineMs: 5_000 }).check('k')
     expect(decision).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'setup', executed: 'no' } })
-    expect(decision.degraded?.message).toContain('run migrate')
+    expect(decision.degraded?.message).toContain('run "sluice migrate --store URL"')
   })
 
   it.skipIf(noProcesses).each(['deny', 'allow', 'local'] as const)(

@@ -96,7 +96,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
     await old.query((migrations[0] as (typeof migrations)[number]).source)
     const decision = await asked(postgresStore({ client: pg(old) }), 'k')
     expect(decision).toMatchObject({ outcome: 'undecided', degraded: { kind: 'setup', executed: 'no' } })
-    expect(decision.degraded?.message).toContain('run migrate')
+    expect(decision.degraded?.message).toContain('run "sluice migrate --store URL"')
   })
 
   const small = smallDisk()

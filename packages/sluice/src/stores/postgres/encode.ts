@@ -5,7 +5,7 @@ import { sha256 } from '../../keys/sha256.ts'
 import { noProgram } from '../no-program.ts'
 import type { Call, CallGroup, StateId } from '../store.ts'
 
-/** The lowest bits of a state's unit. */
+/** As the column has them. */
 const KINDS: Readonly<Record<AlgorithmTag, number>> = { tb: 0, fw: 1, sc: 2, sl: 3 }
 const PLAN_WIDTH = 8
 
@@ -102,10 +102,9 @@ export function planText(limit: AnyLimit): string {
   return text
 }
 
-/** A window's length, or the first 60 bits of the SHA-256 of a bucket's numbers; the kind in the lowest bits. */
+/** A window's length, or the first 60 bits of the SHA-256 of a bucket's numbers. */
 function unitOf(kind: number, numbers: readonly number[]): bigint {
-  if (kind !== KINDS.tb) return BigInt(numbers[1] as number) * 4n + BigInt(kind)
-  return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) * 4n
+  return kind === KINDS.tb ? BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) : BigInt(numbers[1] as number)
 }
 
 /** Calls of one cost to buckets of one plan, each a group of its own: the question, and what the functions for them read. */

@@ -1,7 +1,11 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** SQLSTATE of a migration that was applied with another text: of a class that PostgreSQL leaves to its users. */
+/** SQLSTATEs of a class that PostgreSQL leaves to its users: what is wrong with the schema. A migration was applied with another text. */
 export const TEXT_CHANGED = 'SL001'
+/** A state is of a kind that this version does not know (raised by the functions). */
+const OTHER_KIND = 'SL002'
+/** Functions of another version are too young to be dropped. */
+export const TOO_YOUNG = 'SL003'
 
 /**
  * SQLSTATE, or its class, -> what it means. An error the server reports has rolled the statement back: nothing was charged.
@@ -23,7 +27,19 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   ['3F000', 'setup'],
   ['42', 'setup'],
   [TEXT_CHANGED, 'setup'],
+  [OTHER_KIND, 'setup'],
+  [TOO_YOUNG, 'setup'],
 ]
+
+/** What to do, by SQLSTATE. */
+const MIGRATE = ' (tables or functions of this version are missing: run "sluice migrate --store URL", or migrate() of the store)'
+const HINTS: Readonly<Record<string, string>> = {
+  '42883': MIGRATE,
+  '42P01': MIGRATE,
+  '42703': MIGRATE,
+  [OTHER_KIND]: ' (a newer version wrote it: update this one)',
+  [TOO_YOUNG]: ' (processes of that version would fail: force drops them all the same)',
+}
 
 /** Messages of clients for a statement that was never sent. */
 const NEVER_SENT =
@@ -36,7 +52,7 @@ export function classify(error: unknown): StoreFailure {
   // Every SQLSTATE has a digit; EPIPE, an error of the socket, has none.
   if (/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) {
     const kind = STATES.find(([prefix]) => code.startsWith(prefix))?.[1]
-    const hint = code === '42883' || code === '42P01' ? ' (the tables are missing: run migrate)' : ''
+    const hint = HINTS[code] ?? ''
     const executed = code.startsWith('08') || code === '40003' ? 'unknown' : 'no'
     return new StoreFailure(kind ?? 'protocol', executed, `postgres: ${code} ${message}${hint}`, {
       cause: error,

@@ -1,53 +1,111 @@
-import { TEXT_CHANGED } from './failures.ts'
-import { articleProgram, migrations } from './programs.gen.ts'
+import { sha256 } from '../../keys/sha256.ts'
+import { TEXT_CHANGED, TOO_YOUNG } from './failures.ts'
+import { functionNames, type InstalledFunction, installedFunctions, named } from './functions.ts'
 import type { PostgresPort } from './postgres-port.ts'
+import { articleProgram, checkProgram, functions as embedded, migrations, type SqlFunction } from './programs.gen.ts'
 
 /** Any number that nothing else in a database is likely to lock. */
 const LOCK = 7_218_054_101
 
 export interface MigrateOptions {
+  /** Also the table and the function of "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for those who call it from SQL. */
+  readonly article?: boolean | undefined
+  /** Also drops the functions of other versions; refused while one of them was installed in the last seven days. */
+  readonly prune?: boolean | undefined
+  /** Drops them however young they are: processes of those versions cannot decide from then on. */
+  readonly force?: boolean | undefined
+}
+
+export interface SchemaOptions extends MigrateOptions {
   readonly table: string
   readonly unlogged?: boolean | undefined
-  readonly article?: boolean | undefined
+  /** Those of another version, for a test of two. */
+  readonly functions?: readonly SqlFunction[]
 }
 
 /**
- * Brings the schema up to date: each migration once, recorded in a ledger, under a lock, so that any number of processes may
- * start together. What is there already is left alone; a migration that was applied with another text is an error.
+ * Brings the schema up to date: each migration and each function once, recorded in ledgers, under a lock, so that any number of
+ * processes may start together. What is there already is left alone; a migration that was applied with another text is an error.
  */
-export async function migrate(client: PostgresPort, { table, unlogged, article }: MigrateOptions): Promise<void> {
-  const own = (text: string): string => (table === 'sluice' ? text : text.replaceAll('sluice_', `${table}_`))
-  const steps = migrations.map(
-    ({ name, sha256, source }) => `
-  select sha256 into applied from sluice_migrations where name = '${name}';
-  if not found then
-    execute $migration$${own(source)}$migration$;
-    insert into sluice_migrations (name, sha256) values ('${name}', '${sha256}');
-  elsif applied <> '${sha256}' then
-    raise exception 'migration ${name} was applied with another text' using errcode = '${TEXT_CHANGED}';
-  end if;`,
-  )
-  await client.run(
-    own(`do $migrate$ declare
-  applied text;
+export async function migrate(client: PostgresPort, options: SchemaOptions): Promise<void> {
+  const { table, unlogged, functions = embedded } = options
+  const names = functionNames(table, functions)
+  const installed = installedFunctions(table, functions)
+  const own = (text: string): string => named(text, table, names)
+  const steps = [
+    own(LEDGERS),
+    ...migrations.map((migration) => own(applied(migration))),
+    ...installed.map(({ name, create }) => filled(own(MADE), name, create)),
+    filled(own(STABLE), sha256(own(checkProgram)), own(checkProgram)),
+    ...(unlogged === undefined ? [] : ['sluice_state', 'sluice_plan', 'sluice_log'].map((name) => own(persistent(name, unlogged)))),
+    ...(options.article === true ? [`\n  execute $article$${articleProgram}$article$;`] : []),
+    ...(options.prune === true ? [filled(own(options.force === true ? DROPPED : YOUNG + DROPPED), listed(installed), '')] : []),
+  ]
+  await client.run(`do $migrate$ declare
+  known text;
+  other text;
 begin
-  perform pg_advisory_xact_lock(${LOCK});
-  if to_regclass('sluice_migrations') is null then
-    create table sluice_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now());
-  end if;${steps.join('')}${unlogged === undefined ? '' : persistence(unlogged)}${article === true ? ARTICLE : ''}
-end $migrate$`),
-  )
+  perform pg_advisory_xact_lock(${LOCK});${steps.join('')}
+end $migrate$`)
 }
 
-const ARTICLE = `
-  execute $article$${articleProgram}$article$;`
+/** What already has the names of this table is put in last. */
+function filled(step: string, name: string, text: string): string {
+  return step.replaceAll('@name', () => name).replace('@text', () => text)
+}
 
-/** Changing it writes the tables anew, so it is done only where they are not so yet. */
-function persistence(unlogged: boolean): string {
+function listed(installed: readonly InstalledFunction[]): string {
+  return installed.map(({ name }) => `'${name}'`).join(', ')
+}
+
+const LEDGERS = `
+  if to_regclass('sluice_functions') is null then
+    create table sluice_migrations (name text primary key, sha256 text not null, applied_at timestamptz not null default now());
+    create table sluice_functions (name text primary key, sha256 text, installed_at timestamptz not null default now());
+  end if;`
+
+function applied({ name, sha256: hash, source }: (typeof migrations)[number]): string {
+  return `
+  select sha256 into known from sluice_migrations where name = '${name}';
+  if not found then
+    execute $migration$${source}$migration$;
+    insert into sluice_migrations (name, sha256) values ('${name}', '${hash}');
+  elsif known <> '${hash}' then
+    raise exception 'migration ${name} was applied with another text' using errcode = '${TEXT_CHANGED}';
+  end if;`
+}
+
+const MADE = `
+  if to_regproc('@name') is null then
+    execute $function$@text$function$;
+    insert into sluice_functions (name) values ('@name') on conflict do nothing;
+  end if;`
+
+/** A function whose name other languages know has always the text of the version that was migrated last. */
+const STABLE = `
+  if not exists (select from sluice_functions f where f.name = 'sluice_check' and f.sha256 = '@name') then
+    execute $function$@text$function$;
+    insert into sluice_functions (name, sha256) values ('sluice_check', '@name')
+      on conflict (name) do update set sha256 = excluded.sha256, installed_at = now();
+  end if;`
+
+const OTHERS = 'f.sha256 is null and f.name not in (@name)'
+const YOUNG = `
+  select f.name into other from sluice_functions f where ${OTHERS} and f.installed_at > now() - interval '7 days' limit 1;
+  if found then
+    raise exception 'functions of another version were installed in the last seven days, among them %', other using errcode = '${TOO_YOUNG}';
+  end if;`
+const DROPPED = `
+  for other in select f.name from sluice_functions f where ${OTHERS} loop
+    execute 'drop function if exists ' || quote_ident(other);
+    delete from sluice_functions f where f.name = other;
+  end loop;`
+
+/** Changing it writes the table anew, so it is done only where it is not so yet. */
+function persistent(name: string, unlogged: boolean): string {
   const [want, kind] = unlogged ? ['u', 'unlogged'] : ['p', 'logged']
-  const change = (name: string): string => `
+  return `
   if (select relpersistence <> '${want}' from pg_class where oid = '${name}'::regclass) then
     alter table ${name} set ${kind};
   end if;`
-  return ['sluice_state', 'sluice_plan', 'sluice_log'].map(change).join('')
 }

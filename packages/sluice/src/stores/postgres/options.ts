@@ -4,6 +4,7 @@ import type { Micros } from '../../time/micros.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
 import type { AdjustOptions, Call, CallOptions, StateId, Store } from '../store.ts'
+import type { MigrateOptions } from './migrate.ts'
 import { type PostgresPort, validPort } from './postgres-port.ts'
 
 export type Dialect = 'postgres' | 'yugabyte' | 'cockroach'
@@ -37,11 +38,8 @@ export interface PostgresStoreOptions {
 export interface PostgresStore extends Store {
   adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
   block(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
-  /**
-   * Creates or updates tables and functions; safe when many processes start together. With `article` also the table and the function
-   * of "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for those who call it from SQL.
-   */
-  migrate(options?: { readonly article?: boolean }): Promise<void>
+  /** Creates or updates tables and functions; safe when many processes start together. */
+  migrate(options?: MigrateOptions): Promise<void>
   /** Deletes all states that decide like none, in small batches and past what is locked: how many there were. */
   sweep(options?: CallOptions): Promise<number>
 }

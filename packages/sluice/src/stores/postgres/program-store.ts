@@ -2,6 +2,7 @@ import { type CallGroup, type CallOptions, type GroupVerdict, StoreFailure } fro
 import { createAsking } from './asking.ts'
 import { arrayText, bucketQuestion, digestOf, digestsOf, planText, questionOf } from './encode.ts'
 import { classify } from './failures.ts'
+import { type FunctionNames, functionNames } from './functions.ts'
 import { migrate } from './migrate.ts'
 import type { Chosen, PostgresStore } from './options.ts'
 import { READ_ONLY, refuseReadOnly } from './read-only.ts'
@@ -9,9 +10,13 @@ import { replay } from './replay.ts'
 import { statementsOf } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
 
-/** States that functions in the database decide: one statement for each call, whatever it asks. */
-export function programStore({ client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random }: Chosen): PostgresStore {
-  const statements = statementsOf(table)
+/**
+ * States that functions in the database decide: one statement for each call, whatever it asks.
+ * @param names those of another version, for a test of two
+ */
+export function programStore(options: Chosen, names: FunctionNames = functionNames(options.table)): PostgresStore {
+  const { client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random } = options
+  const statements = statementsOf(names)
   const ask = createAsking({ client, maxInFlight, clock, random })
 
   const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, deadline) => {
@@ -79,7 +84,7 @@ export function programStore({ client, table, unlogged, onContention, sweepEvery
       await run([], callOptions, false)
       refuseReadOnly(await ask(READ_ONLY, [], callOptions))
     },
-    migrate: ({ article } = {}) => migrate(client, { table, unlogged, article }).catch((error: unknown) => Promise.reject(classify(error))),
+    migrate: (asked) => migrate(client, { ...asked, table, unlogged }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
   }
 }

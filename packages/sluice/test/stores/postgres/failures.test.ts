@@ -41,7 +41,7 @@ describe('failures of PostgreSQL', () => {
   })
 
   it.each(['42883', '42P01'])('%s says what to do about missing tables', (code) => {
-    expect(classify(coded(code)).message).toContain('run migrate')
+    expect(classify(coded(code)).message).toContain('run "sluice migrate --store URL"')
   })
 
   it.each([

@@ -5,7 +5,7 @@ import { anyLimit } from '../../../src/testing/any-limit.ts'
 import { LIMITS } from '../../../src/testing/limits.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
-import { ownStore } from '../../conformance/postgres-rows.ts'
+import { FRESH, ownStore } from '../../conformance/postgres-rows.ts'
 import { draws } from '../../draws.ts'
 
 const { postgres: url } = inject('engines')
@@ -49,7 +49,7 @@ describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
       blocks.set(digestOf(id), now + duration)
     }
     const { rows } = await pool.query<{ id: string; fresh: string }>(
-      `select replace(t.id::text, '-', '') as id, sluice_fresh_v2(t.unit, t.a, t.b, t.c, t.hold, t.until, p.n, p.m, p.burst) as fresh
+      `select replace(t.id::text, '-', '') as id, ${FRESH} as fresh
         from sluice_state t left join sluice_plan p on p.unit = t.unit`,
     )
     const found = new Map(rows.map(({ id, fresh }) => [id, Number(fresh)]))
@@ -59,7 +59,7 @@ describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
     expect(expected.size).toBeGreaterThan(KEYS / 2)
     expect(found).toEqual(expected)
     const { rows: strays } = await pool.query(
-      'select count(*)::int as many from sluice_log e left join sluice_state s on s.id = e.id where s.unit is null or s.unit & 3 <> 3',
+      'select count(*)::int as many from sluice_log e left join sluice_state s on s.id = e.id where s.kind is distinct from 3',
     )
     expect(strays).toEqual([{ many: 0 }])
   })

@@ -39,7 +39,7 @@ describe.skipIf(url === undefined)('X7: calls that hold the places of their stat
     }
     expect(compared).toBeGreaterThan(CALLS / 4)
     for (const { id, numbers } of reference.states.values()) expect(await readRow(pg(pool), id)).toEqual(numbers)
-    const { rows } = await pool.query('select count(*)::int as empty from sluice_state where unit is null and until is null')
+    const { rows } = await pool.query('select count(*)::int as empty from sluice_state where unit is null and blocked_until is null')
     expect(rows).toEqual([{ empty: 0 }])
   }, 60_000)
 

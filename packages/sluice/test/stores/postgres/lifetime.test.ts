@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import type { GroupVerdict } from '../../../src/stores/store.ts'
-import { ownStore } from '../../conformance/postgres-rows.ts'
+import { FRESH, ownStore } from '../../conformance/postgres-rows.ts'
 
 const { postgres: url } = inject('engines')
 
@@ -26,8 +26,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of PostgreSQL', () => {
     const { outcome, at, calls } = verdict as GroupVerdict
     expect(outcome).toBe('allowed')
     const { rows } = await pool.query(
-      `select sluice_fresh_v2(s.unit, a, b, c, hold, until, n, m, burst) as until from sluice_state s left join sluice_plan p on p.unit = s.unit
-      where id = $1`,
+      `select ${FRESH} as until from sluice_state t left join sluice_plan p on p.unit = t.unit where t.id = $1`,
       [digestOf(id)],
     )
     // A fixed window of which a fifth was taken is remembered for a quarter of its length more (law 7).

@@ -50,7 +50,7 @@ describe.skipIf(url === undefined)('migrate', () => {
       const ask = async (key: string): Promise<unknown> =>
         (await store.consume([{ calls: [{ id: { scope: { text: 'm:' }, key }, limit, cost: 7_000_000, phase: 0 }] }]))[0]?.outcome
       expect([await ask('new'), await ask('new'), await ask('k')]).toEqual(['allowed', 'denied', 'denied'])
-      const { rows } = await later.query('select a > 0 as charged from sluice_state where id = $1', [
+      const { rows } = await later.query('select zero > 0 as charged from sluice_state where id = $1', [
         digestOf({ scope: { text: 'm:' }, key: 'new' }),
       ])
       expect(rows).toEqual([{ charged: true }])
@@ -61,14 +61,14 @@ describe.skipIf(url === undefined)('migrate', () => {
 
   it('refuses a database that has a migration with another text, and touches nothing', async () => {
     const [{ sha256 }] = migrations as [(typeof migrations)[number]]
-    await first.query(`update sluice_migrations set sha256 = 'other' where name = '0001-token-bucket'`)
+    await first.query(`update sluice_migrations set sha256 = 'other' where name = '0001-tables'`)
     await expect(postgresStore({ client: pg(first) }).migrate()).rejects.toMatchObject({
       name: 'StoreFailure',
       kind: 'setup',
       executed: 'no',
-      message: expect.stringContaining('migration 0001-token-bucket was applied with another text'),
+      message: expect.stringContaining('migration 0001-tables was applied with another text'),
     })
-    await first.query(`update sluice_migrations set sha256 = $1 where name = '0001-token-bucket'`, [sha256])
+    await first.query(`update sluice_migrations set sha256 = $1 where name = '0001-tables'`, [sha256])
     await postgresStore({ client: pg(first) }).migrate()
   })
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
+import { functionNames } from '../../../src/stores/postgres/functions.ts'
 import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { manualClock } from '../../../src/testing/index.ts'
@@ -74,7 +75,7 @@ describe.skipIf(url === undefined)('sweeping', () => {
     const [limit] = LIMITS as [AnyLimit]
     const keys = Array.from({ length: 6_000 }, (_, index) => ({ calls: [call(`many${index}`, limit)] }))
     for (let from = 0; from < keys.length; from += 500) await store.consume(keys.slice(from, from + 500), { now: now - HOUR })
-    const { rows: swept } = await pool.query<{ reply: number[] }>('select sluice_sweep_v2(2, 3)::int[] as reply')
+    const { rows: swept } = await pool.query<{ reply: number[] }>(`select ${functionNames('sluice').get('sweep')}(2, 3)::int[] as reply`)
     const [gone = 0, more] = swept[0]?.reply ?? []
     expect(more).toBe(1)
     // Three pages of those that 6,000 rows take.

@@ -15,19 +15,29 @@
 --           for a bucket index into plans, or below 0 into what follows), a, b, c, hold; for each call to a log its outcome,
 --           retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of plans that were not given.
 --           Null, with nothing written, where somebody else made one of the states meanwhile: ask again.
-create function sluice_consume_v2(
+create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
   many int := cardinality(ids);
+  kind_of int[] := array_fill(null::int, array[many]);
   unit_of bigint[] := array_fill(null::bigint, array[many]);
   a_of bigint[] := unit_of;
+  row_of record;
   b_of bigint[] := array_fill(0::bigint, array[many]);
   c_of bigint[] := b_of;
   d_of bigint[] := b_of;
   hold_of bigint[] := b_of;
   until_of bigint[] := b_of;
-  found_row record;
+  kinds int[];
+  places int[];
+  units bigint[];
+  as_found bigint[];
+  bs_found bigint[];
+  cs_found bigint[];
+  ds_found bigint[];
+  holds bigint[];
+  untils bigint[];
   old_unit bigint[];
   old_a bigint[];
   old_b bigint[];
@@ -57,15 +67,12 @@ declare
   n bigint; m bigint; burst bigint;
   token_us bigint; token_parts bigint; micro_us bigint; micro_parts bigint; empty_us bigint; empty_parts bigint;
   len bigint; align bigint; ramp bigint; quantum bigint;
-  s sluice_tb_v1;
   unit bigint; a bigint; b bigint; c bigint; d bigint; hold bigint;
-  at bigint; zero bigint; rest bigint; room bigint; own_len bigint; base bigint;
-  converted boolean;
+  at bigint; zero bigint; rest bigint; room bigint; base bigint;
   looked bigint[];
   stands boolean;
 begin
--- include: read-v2.sql
-
+-- include: ../parts/consume-read.sql
   foreach size in array sizes loop
     outcome := 0;
     next_of := '{}';
@@ -82,7 +89,7 @@ begin
       end loop;
       if wanted <> plan then
         plan := wanted;
-        wanted := 8 * wanted - 7;
+        wanted := 8 * plan - 7;
         kind := plans[wanted];
         own_unit := plans[wanted + 1];
         if kind = 0 then
@@ -94,8 +101,8 @@ begin
           micro_us := m / n;
           micro_parts := m % n;
           -- So much before now a bucket that is full now was empty.
-          room := sluice_tb_parts_v1(n, m, burst);
-          empty_us := sluice_tb_whole_v1(n, m, burst) + (room + n - 1) / n;
+          room := sluice_parts(n, m, burst);
+          empty_us := sluice_whole(n, m, burst) + (room + n - 1) / n;
           empty_parts := (n - room % n) % n;
         else
           burst := plans[wanted + 2];
@@ -113,7 +120,25 @@ begin
       c := c_of[slot];
       hold := hold_of[slot];
 
--- include: convert-v2.sql
+      -- A state of another unit is converted, and the conversion stays whatever the group's outcome (law 7).
+      if unit <> own_unit or (kind = 1 and hold = 5) or (kind = 2 and hold = 1) then
+        looked := sluice_adopt(array[unit, a, b, c, hold], plans[8 * plan - 7:8 * plan], plans, calls[place + 4], now_us);
+        if looked is null then
+          unit := null;
+        elsif looked <> array[unit, a, b, c, hold] then
+          unit := looked[1];
+          a := looked[2];
+          b := looked[3];
+          c := looked[4];
+          hold := looked[5];
+          unit_of[slot] := unit;
+          a_of[slot] := a;
+          b_of[slot] := b;
+          c_of[slot] := c;
+          hold_of[slot] := hold;
+          changed[slot] := true;
+        end if;
+      end if;
 
       if kind = 0 then
         -- Where zero stands: never further back than a full bucket.
@@ -152,7 +177,7 @@ begin
         end if;
         -- Of what is not charged, since it is blocked or only looked at, the log is told as it stands.
         stands := not charging or until_of[slot] > now_us;
-        looked := sluice_log_decide_v2(
+        looked := sluice_log_decide(
           ids[slot], now_us, burst, len, cost, a, b, c, d, hold, old_d[slot], old_b[slot], size > 1 or stands, false
         );
         step := looked[1];
@@ -172,25 +197,25 @@ begin
       else
         if kind = 1 then
           if unit is null or now_us >= a then
-            at := sluice_fresh_end_v2(len, align, calls[place + 4], now_us);
+            at := sluice_fresh_end(len, align, calls[place + 4], now_us);
             looked := array[at, len, 0];
             if unit is not null then
-              looked := sluice_begun_v2(a, unit / 4, hold, len, align, at, now_us);
+              looked := sluice_begun(a, unit, hold, len, align, at, now_us);
             end if;
-            unit := 4 * looked[2] + 1;
+            unit := looked[2];
             a := looked[1];
             b := 0;
             hold := looked[3];
           end if;
           room := burst;
           base := 0;
-          at := now_us - a + unit / 4;
+          at := now_us - a + unit;
           if hold >= 5 and unit > own_unit then
-            base := sluice_part_v2(at, len, unit / 4);
+            base := sluice_part(at, len, unit);
             at := at - base * len;
-            if sluice_spent_v2(hold, base, burst) then
-              b := sluice_used_v2(b, base, burst);
-              unit := unit - 4 * base * len;
+            if sluice_spent(hold, base, burst) then
+              b := sluice_used(b, base, burst);
+              unit := unit - base * len;
               base := 0;
               hold := 6;
             else
@@ -202,11 +227,11 @@ begin
           end if;
           b := greatest(base, b);
           room := room + base - b;
-          hold := sluice_turn_v2(hold, b + cost, burst);
+          hold := sluice_turn(hold, b + cost, burst);
         else
           if unit is null or now_us >= a + len then
             unit := own_unit;
-            a := sluice_aligned_v2(len, now_us, 0);
+            a := sluice_aligned(len, now_us, 0);
             b := 0;
             c := 0;
             hold := 0;
@@ -218,7 +243,7 @@ begin
           end if;
           room := burst - b;
           if c > 0 then
-            room := room - sluice_share_v2(unit / 4, case when unit = own_unit then quantum else 0 end, a - now_us, c);
+            room := room - sluice_share(unit, case when unit = own_unit then quantum else 0 end, a - now_us, c);
           end if;
         end if;
         step := case when cost > burst then 2 when cost > room then 1 else 0 end;
@@ -269,7 +294,7 @@ begin
   end loop;
 
   if charging then
--- include: write-v2.sql
+-- include: ../parts/consume-write.sql
   end if;
   return reply || told || foreign_plans;
 end $$;

@@ -1,7 +1,7 @@
 -- One call to each of many buckets of one plan, all of one cost, each a group of its own: what callers of different keys ask together. Rows are locked
--- by one statement, in the order of the ids, and written by another. As sluice_consume_v2, with the outcomes in the order of the ids.
+-- by one statement, in the order of the ids, and written by another. As sluice_consume, with the outcomes in the order of the ids.
 -- Rows are found by where they lie: settings of the function keep a plan that was made while the table was small from reading all of it.
-create function sluice_buckets_v2(
+create function sluice_buckets(
   given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
   empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -20,17 +20,17 @@ declare
 begin
   -- With a cost above the burst, and where places are held, nothing is locked before the rows are locked in their order.
   if waiting < 2 and cost <= burst then
-    select count(*) filter (where k.unit = own_unit and k.until is null and k.hold is null),
-        array_agg(k.lies_at), array_agg(k.a), array_agg(coalesce(k.b, 0)), array_agg(k.c)
+    select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.hold is null),
+        array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
       into plain, lies_at, a_of, b_of, c_of
       from unnest(ids) as x (id) cross join lateral (
-        select t.ctid as lies_at, t.unit, t.a, t.b, t.c, t.hold, t.until from sluice_state t where t.id = x.id for update
+        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.hold, t.blocked_until from sluice_state t where t.id = x.id for update
       ) k;
     -- A state that was missing may have been made since, before rows that are locked here: it is not waited for.
     locked := true;
   end if;
   if plain is distinct from many then
-    return sluice_consume_v2(
+    return sluice_consume(
       given, true, case when locked then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
       array[0, own_unit, n, m, burst, 0, 0, 0],
       (select array_agg(v order by i, p) from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
@@ -51,7 +51,7 @@ begin
         c.whole + c.parts / n < c.at or (c.whole + c.parts / n = c.at and c.parts % n = 0) as passes
       from charged c
   ), wrote as (
-    update sluice_state t set a = d.zero, b = nullif(d.rest, 0), c = d.at from decided d
+    update sluice_state t set zero = d.zero, rest = nullif(d.rest, 0), seen = d.at from decided d
       where t.ctid = d.lies_at and t.id = d.id and d.passes returning 1
   )
   select count(*) filter (where d.passes), (select count(*) from wrote),

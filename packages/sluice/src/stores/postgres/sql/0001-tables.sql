@@ -1,0 +1,51 @@
+-- The tables. Once released this text is never changed: a later migration adds to it. Every statement names its columns, so that a column may come.
+--
+-- id             the first 16 bytes of the SHA-256 of the state's name
+-- kind           0 token bucket, 1 fixed window, 2 sliding window counter, 3 sliding window log; null where there is no state (a block alone)
+-- unit           window in microseconds, of a bucket the plan that wrote it (sluice_plan)
+-- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one, and the latest time it was asked at
+-- ends           window, counter: end of the current window
+-- current        window, counter: micro-tokens charged in it
+-- previous       counter: micro-tokens charged in the window before
+-- turn absent    window and counter of plans that take turns (docs/decisions/0006)
+-- newest charged log: instant of the newest entry, micro-tokens that were ever charged
+-- head tail      log: numbers of the first and the last entry
+-- hold           bucket, log: what a longer plan still needs (docs/algorithms)
+-- blocked_until  nothing passes before this instant
+-- Instants are microseconds since 1970. Nought is kept as null, which takes no room, but in zero, ends and newest.
+create table sluice_state (
+  id uuid primary key,
+  unit bigint,
+  zero bigint,
+  rest bigint,
+  seen bigint,
+  ends bigint,
+  current bigint,
+  previous bigint,
+  turn bigint,
+  absent bigint,
+  newest bigint,
+  charged bigint,
+  head bigint,
+  tail bigint,
+  hold bigint,
+  blocked_until bigint,
+  kind smallint
+) with (fillfactor = 90);
+
+-- Plans of buckets; unit: the first 60 bits of the SHA-256 of the numbers.
+create table sluice_plan (
+  unit bigint primary key,
+  n bigint not null,
+  m bigint not null,
+  burst bigint not null
+);
+
+-- Entries of logs. base: what was charged before this entry, so that a sum is a difference and a search is by halves.
+create table sluice_log (
+  id uuid,
+  seq bigint,
+  at bigint not null,
+  base bigint not null,
+  primary key (id, seq)
+) with (fillfactor = 90);

@@ -1,0 +1,9 @@
+-- A text as a part of a state's name (keys/encode.ts): each UTF-16 unit of a character that is not plain becomes %XXXX.
+create function sluice_name_part(given text, plain text) returns text language sql immutable as $$
+  select coalesce(string_agg(case
+    when c.letter ~ ('^' || plain || '$') then c.letter
+    when ascii(c.letter) < 65536 then '%' || lpad(to_hex(ascii(c.letter)), 4, '0')
+    else '%' || to_hex(55296 + (ascii(c.letter) - 65536) / 1024) || '%' || to_hex(56320 + (ascii(c.letter) - 65536) % 1024)
+  end, '' order by c.place), '')
+  from regexp_split_to_table(given, '') with ordinality as c (letter, place)
+$$;
