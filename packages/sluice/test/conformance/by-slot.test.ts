@@ -6,7 +6,7 @@ import { draws } from '../draws.ts'
 /** Groups over five slots: charged slot by slot, and given back. */
 let inner: MemoryStore
 storeSuite('bySlot(memory)', {
-  open: async () => bySlot((inner = memoryStore()), (name) => name.charCodeAt(name.length - 1) % 5),
+  open: async () => bySlot((inner = memoryStore()), ({ key }) => key.charCodeAt(key.length - 1) % 5),
   readState: async (id) => inner.stateOf(id),
   givesBack: true,
   differentialCalls: draws(20_000, 2_000),

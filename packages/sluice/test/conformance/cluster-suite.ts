@@ -1,6 +1,8 @@
 import { Cluster } from 'ioredis'
-import { beforeAll, describe, expect } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../src/index.ts'
 import { type RedisPort, redisStore } from '../../src/stores/redis/index.ts'
+import type { Call } from '../../src/stores/store.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { privateCluster, type PrivateCluster } from '../faults/private-cluster.ts'
 import { noRedis } from '../faults/private-redis.ts'
@@ -28,6 +30,31 @@ export function clusterSuite(
       reader = new Cluster(cluster.addresses)
       client = await open(cluster.addresses)
     })
+    it.each(['plain', 'packed'] as const)('a group of three limits of one key is one call (%s layout)', async (layout) => {
+      let sent = 0
+      const { port } = client
+      const evalsha: RedisPort['evalsha'] = (...args) => {
+        sent += 1
+        return port.evalsha(...args)
+      }
+      const store = redisStore({ client: { ...port, evalsha }, prefix: `${prefix}${layout}:`, layout })
+      // The text of the program is brought to each node.
+      for (let index = 0; index < 30; index += 1) await store.consume([{ calls: threeLimits(`first${index}`) }])
+      const calls = threeLimits('user:42')
+      for (let left = 9; left >= 0; left -= 1) {
+        sent = 0
+        const [verdict] = await store.consume([{ calls }])
+        expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: left }, { remaining: left }, { remaining: left }] })
+        expect(sent).toBe(1)
+      }
+      sent = 0
+      expect(await store.consume([{ calls }])).toMatchObject([{ outcome: 'denied' }])
+      // Nothing was charged elsewhere, and nothing had to be given back.
+      expect(sent).toBe(1)
+      await store.reset(calls.map(({ id }) => id))
+      expect(sent).toBe(2)
+    })
+
     storeSuite(`cluster by ${name}`, {
       ...redisStates(prefix, { getBuffer: (key) => reader.getBuffer(key) }),
       open: async () => redisStore({ client: client.port, prefix }),
@@ -44,4 +71,21 @@ export function clusterSuite(
       differentialCalls,
     })
   })
+}
+
+/** Slow enough not to flow in meanwhile. */
+const SLOW = [
+  tokenBucket({ rate: '1/h', burst: 10 }),
+  slidingWindowCounter({ limit: 10, window: '1d' }),
+  slidingWindowLog({ limit: 10, window: '1d' }),
+]
+
+/** A token bucket, a counter and a log of one key. */
+function threeLimits(key: string): Call[] {
+  return SLOW.map((limit, index) => ({
+    id: { scope: { text: `api:limit${index}:${limit.algorithm.tag}:` }, key },
+    limit,
+    cost: 1_000_000,
+    phase: 0,
+  }))
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
-import { stateName } from '../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { packedState } from '../stores/redis/packed-state.ts'
+import { plainName } from '../stores/redis/plain-name.ts'
 
 const { redis: url } = inject('engines')
 const user = `sluice-${process.pid}`
@@ -28,7 +28,7 @@ describe.skipIf(url === undefined)('Redis, as the user of the page', () => {
   const small = { differentialCalls: 10_000 }
   storeSuite('redis (least rights)', {
     open: async () => redisStore({ client: ioredis(client), prefix }),
-    readState: async (id) => readValue(await admin.getBuffer(prefix + stateName(id))).numbers,
+    readState: async (id) => readValue(await admin.getBuffer(plainName(prefix, id))).numbers,
     ...small,
   })
   const packing = { keys: 200 }

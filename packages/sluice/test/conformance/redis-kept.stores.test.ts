@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
-import { stateName } from '../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { packedState } from '../stores/redis/packed-state.ts'
+import { plainName } from '../stores/redis/plain-name.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `sluice:kept-${process.pid}:`
@@ -20,7 +20,7 @@ describe.skipIf(url === undefined)('Redis, with states that are kept', () => {
   })
   storeSuite('redis (kept)', {
     open: async () => redisStore({ client: ioredis(client), prefix, ...kept }),
-    readState: async (id) => readValue(await client.getBuffer(prefix + stateName(id))).numbers,
+    readState: async (id) => readValue(await client.getBuffer(plainName(prefix, id))).numbers,
     differentialCalls: 2_000,
   })
   storeSuite('redis (packed, kept)', {

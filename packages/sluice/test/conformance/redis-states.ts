@@ -1,12 +1,12 @@
-import { stateName } from '../../src/keys/encode.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import type { StateId } from '../../src/stores/store.ts'
 import type { StoreSuiteOptions } from '../../src/testing/index.ts'
+import { plainName } from '../stores/redis/plain-name.ts'
 
 /** States as Redis holds them, read by a client of the test's own. */
 export function redisStates(
   prefix: string,
   reader: { getBuffer(key: string): Promise<Uint8Array | null> },
 ): Pick<StoreSuiteOptions, 'readState'> {
-  return { readState: async (id: StateId) => readValue(await reader.getBuffer(prefix + stateName(id))).numbers }
+  return { readState: async (id: StateId) => readValue(await reader.getBuffer(plainName(prefix, id))).numbers }
 }

@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis'
 import { describe, expect, inject } from 'vitest'
-import { stateName } from '../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { immortal } from '../stores/redis/immortal.ts'
 import { draws } from '../draws.ts'
+import { plainName } from '../stores/redis/plain-name.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `suite-${process.pid}:`
@@ -16,7 +16,7 @@ describe.skipIf(url === undefined)('Redis', () => {
     open: async () => redisStore({ client: ioredis(client), prefix }),
     differentialCalls: draws(100_000, 4_000),
     ownClockCalls: draws(3_000, 1_000),
-    readState: async (id) => readValue(await client.getBuffer(prefix + stateName(id))).numbers,
+    readState: async (id) => readValue(await client.getBuffer(plainName(prefix, id))).numbers,
     close: async () => {
       expect(await immortal(client, prefix)).toEqual([])
       await client.quit()

@@ -8,6 +8,7 @@ import { type ClusterNode, privateCluster, type PrivateCluster } from './private
 import { advisedCluster, noRedis } from './private-redis.ts'
 import { NARROW_BURST, underFault, wait } from './under-fault.ts'
 import { until } from './until.ts'
+import { plainName } from '../stores/redis/plain-name.ts'
 
 /** How long a node must be silent for the others. */
 const NODE_TIMEOUT_MS = 1_000
@@ -15,11 +16,11 @@ const MIGRATED = 1_000
 
 /** One key for each third of the slots. */
 const KEYS = [0, 1, 2].map((third) => {
-  for (let index = 0; ; index += 1) if (Math.floor((keySlot(`sluice:narrow:k${index}`) * 3) / SLOTS) === third) return `k${index}`
+  for (let index = 0; ; index += 1) if (Math.floor((slotOf(`k${index}`) * 3) / SLOTS) === third) return `k${index}`
 })
 
 function slotOf(key: string): number {
-  return keySlot(`sluice:narrow:${key}`)
+  return keySlot(plainName('sluice:', { scope: { text: 'narrow:' }, key }))
 }
 
 describe.skipIf(noRedis)('a Redis Cluster under load', () => {

@@ -9,12 +9,15 @@ const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * The slot in which a Redis Cluster keeps a key of one-byte characters, as the store's names are. No braces: the store's names have
- * none, whatever a user's key holds.
+ * The slot in which a Redis Cluster keeps a key of one-byte characters, as the store's names are: that of its hash tag, which is what
+ * stands between the first brace that opens and the next that closes, where anything does.
  */
 export function keySlot(key: string): number {
+  const open = key.indexOf('{') + 1
+  const close = open === 0 ? -1 : key.indexOf('}', open)
+  const [from, to] = close > open ? [open, close] : [0, key.length]
   let crc = 0
-  for (let index = 0; index < key.length; index += 1) {
+  for (let index = from; index < to; index += 1) {
     crc = ((crc << 8) ^ (CRC16[((crc >> 8) ^ key.charCodeAt(index)) & 0xff] as number)) & 0xffff
   }
   return crc % SLOTS

@@ -1,10 +1,14 @@
-import { stateName } from '../../keys/encode.ts'
+import { encodeKey } from '../../keys/encode.ts'
 import type { Call, StateId } from '../store.ts'
-import type { Place } from './packing.ts'
+import { taggedName } from './names.ts'
+import type { Packing } from './packing.ts'
 
 /** A state, and whether its value may be long: such a one is never a member of a hash. */
 export interface Named {
+  /** Scope and key. */
   readonly name: string
+  /** As `encodeKey` makes it. */
+  readonly key: string
   readonly told: boolean
 }
 
@@ -19,18 +23,28 @@ export interface Layout {
   addressesOf(states: readonly Named[]): Addresses
 }
 
-/** Each state a string of its own. */
+/** Each state a string of its own: prefix, the key's tag, scope and key. */
 export function plainLayout(prefix: string): Layout {
-  return { packed: false, addressesOf: (states) => ({ keys: states.map(({ name }) => prefix + name), args: [] }) }
+  return { packed: false, addressesOf: (states) => ({ keys: states.map(({ name, key }) => prefix + taggedName(name, key)), args: [] }) }
 }
 
-/** States as members of hashes (lua/state.lua). */
-export function packedLayout(prefix: string, placeOf: (name: string) => Place): Layout {
+/** States as members of hashes (lua/state.lua). All states of a key lie in one hash, whose number is the tag of those that are strings. */
+export function packedLayout(prefix: string, packing: Packing): Layout {
   return {
     packed: true,
     addressesOf(states) {
-      const places = states.map(({ name, told }) => (told ? { key: prefix + name, high: -1, low: -1 } : placeOf(name)))
-      return { keys: places.map(({ key }) => key), args: [`[${places.map(({ high, low }) => `${high},${low}`).join(',')}]`] }
+      const halves: number[] = []
+      const keys = states.map(({ name, key, told }) => {
+        const hash = `${prefix}{${packing.hashOf(key)}}`
+        if (told) {
+          halves.push(-1, -1)
+          return hash + name
+        }
+        const { high, low } = packing.memberOf(name)
+        halves.push(high, low)
+        return hash
+      })
+      return { keys, args: [`[${halves.join(',')}]`] }
     },
   }
 }
@@ -40,10 +54,15 @@ export function isTold({ algorithm }: Call['limit']): boolean {
 }
 
 export function calledOf({ id, limit }: Call): Named {
-  return { name: stateName(id), told: isTold(limit) }
+  return namedAs(id, isTold(limit))
 }
 
 /** Of a state that is named without its limit: scopes end with the algorithm's tag. */
 export function namedOf(id: StateId): Named {
-  return { name: stateName(id), told: /(?:^|:)sl:$/.test(id.scope.text) }
+  return namedAs(id, /(?:^|:)sl:$/.test(id.scope.text))
+}
+
+function namedAs({ scope, key: text }: StateId, told: boolean): Named {
+  const key = encodeKey(text)
+  return { name: scope.text + key, key, told }
 }

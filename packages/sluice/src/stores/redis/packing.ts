@@ -15,9 +15,16 @@ const FORMS: Readonly<Record<string, Form>> = {
   secret: TEXT,
 }
 
-/** Where a state lies: a hash, and the two halves of its member's name. */
-export interface Place {
-  readonly key: string
+/** Where states lie. */
+export interface Packing {
+  /** The number of the hash that holds all states of a key. */
+  hashOf(key: string): number
+  /** The two halves of a state's name in it. */
+  memberOf(name: string): Digest
+}
+
+/** 64 bits, in two halves. */
+export interface Digest {
   readonly high: number
   readonly low: number
 }
@@ -26,24 +33,22 @@ export interface Place {
 const PER_HASH = 64
 
 /**
- * Spreads states over hashes by a digest of 64 bits under a secret (HalfSipHash-1-3, Aumasson and Bernstein). Two of k states share
- * a digest, and with it a state, with a chance of k^2 / 2^65: 1 in 37 million for a million.
+ * Spreads keys over hashes, and names their states in them, by a digest of 64 bits under a secret (HalfSipHash-1-3,
+ * Aumasson and Bernstein). Two of k states share a digest, and with it a state, with a chance of k^2 / 2^65: 1 in 37
+ * million for a million.
  * @throws LimiterError INVALID_OPTIONS
  */
-export function createPacking(prefix: string, packing: PackingOptions): (name: string) => Place {
+export function createPacking(prefix: string, packing: PackingOptions): Packing {
   checkOptions('redisStore: packing', packing, FORMS)
   const { keys = 100_000, secret = '' } = packing
   const hashes = Math.ceil(keys / PER_HASH)
   const digits = sha256(`${encodePart(prefix)} ${encodePart(secret)}`)
   const [k0, k1] = [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16)]
-  return (name) => {
-    const { high, low } = digest(k0, k1, name)
-    return { key: `${prefix}p:${low % hashes}`, high, low }
-  }
+  return { hashOf: (key) => digest(k0, k1, key).low % hashes, memberOf: (name) => digest(k0, k1, name) }
 }
 
 /** Two halves of 32 bits: words of two units each, the last with the length, so that no text is the beginning of another. */
-export function digest(k0: number, k1: number, text: string): { readonly high: number; readonly low: number } {
+export function digest(k0: number, k1: number, text: string): Digest {
   const v = [k0, k1 ^ 0xee, 0x6c796765 ^ k0, 0x74656462 ^ k1]
   const { length } = text
   const even = length & ~1

@@ -1,6 +1,6 @@
 import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
-import { stateName } from '../../keys/encode.ts'
+import { encodeKey } from '../../keys/encode.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { AdjustOptions, Call, CallGroup, CallOptions, Scope, StateId } from '../store.ts'
 import { isTold, type Named } from './layout.ts'
@@ -104,10 +104,11 @@ function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call, extr
       last.run.times += 1
       return last.run
     }
-    const name = stateName(id)
+    const key = encodeKey(id.key)
+    const name = id.scope.text + key
     let run = runs.get(name)
     if (run === undefined)
-      runs.set(name, (run = { state: newState(call, name, runs.size + 1, false), row: undefined, times: 1, passed: 0 }))
+      runs.set(name, (run = { state: newState(call, name, key, runs.size + 1, false), row: undefined, times: 1, passed: 0 }))
     else run.times += 1
     last = { id, run }
     return run
@@ -118,8 +119,8 @@ function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call, extr
   return { program: bucketsProgram, args: [plan.n, plan.m, plan.burst, mostOf(plan, cost), extra, ...times], states: asked, parts, order }
 }
 
-function newState({ id, limit }: Call, name: string, place: number, closed: boolean): AskedState {
-  return { name, told: isTold(limit), scope: id.scope.text, closed, made: false, run: undefined, place }
+function newState({ id, limit }: Call, name: string, key: string, place: number, closed: boolean): AskedState {
+  return { name, key, told: isTold(limit), scope: id.scope.text, closed, made: false, run: undefined, place }
 }
 
 /** As consume.lua documents. */
@@ -129,12 +130,14 @@ function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolea
   const order: (Run | Whole)[] = []
   const scopes = new Map<string, boolean>()
   const stateOf = (call: Call): AskedState => {
-    const name = stateName(call.id)
+    const key = encodeKey(call.id.key)
+    const { text } = call.id.scope
+    const name = text + key
     return entry(states, name, () => {
-      const { text } = call.id.scope
       return newState(
         call,
         name,
+        key,
         0,
         entry(scopes, text, () => isClosed(text)),
       )

@@ -136,7 +136,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     },
     close: async () => {},
   }
-  const whole = client.cluster === true ? bySlot(store, (_, id) => keySlot(layout.addressesOf([namedOf(id)]).keys[0] as string)) : store
+  const whole = client.cluster === true ? bySlot(store, (id) => keySlot(layout.addressesOf([namedOf(id)]).keys[0] as string)) : store
   if (options.maxNewKeys === undefined) return whole
   const spread = spreading(prefix, systemSecret, (key, offered, callOptions) => {
     const late = (): boolean => callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline

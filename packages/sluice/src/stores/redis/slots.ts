@@ -1,4 +1,3 @@
-import { stateName } from '../../keys/encode.ts'
 import {
   type AdjustOptions,
   type Call,
@@ -32,9 +31,7 @@ import {
  * others may be denied what it holds (under-grant), those of the same `consume` too; nobody is ever admitted too much. Each slot decides
  * in the order in which it is asked. `at` is the latest of a group's slots' times. Bound G: that of the store.
  */
-export function bySlot(store: Store, slotOf: (name: string, id: StateId) => number): Store {
-  const slot = (id: StateId): number => slotOf(stateName(id), id)
-
+export function bySlot(store: Store, slot: (id: StateId) => number): Store {
   /** Parts of one slot, in order; what cannot be decided does not keep other slots from it. */
   const send = async (verb: 'consume' | 'peek', parts: readonly Part[], options: CallOptions | undefined): Promise<GroupVerdict[]> => {
     const groups = parts.map(({ calls }) => ({ calls }))

@@ -2,12 +2,12 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { stateName } from '../../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call, GroupVerdict } from '../../../src/stores/store.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { answerOf } from '../../../src/testing/store-suite/bench.ts'
+import { plainName } from './plain-name.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `bucket-forms-${process.pid}:`
@@ -47,7 +47,7 @@ describe.skipIf(url === undefined)('X7: every form of a bucket, at the edges of 
     cost,
     phase: 0,
   })
-  const stored = async ({ id }: Call): Promise<Buffer | null> => redis.getBuffer(prefix + stateName(id))
+  const stored = async ({ id }: Call): Promise<Buffer | null> => redis.getBuffer(plainName(prefix, id))
   const compare = (value: Buffer | null, call: Call, reference: Reference, bytes: number, ends = 0): void => {
     expect(readValue(value)).toEqual({ ends, tag: 'tb', numbers: reference.numbersOf(call.id) })
     expect(value).toHaveLength(bytes)

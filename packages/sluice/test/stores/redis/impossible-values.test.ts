@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { stateName } from '../../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
+import { plainName } from './plain-name.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `impossible-${process.pid}:`
@@ -96,7 +96,7 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
   let made = 0
   const placed = async (bytes: Buffer) => {
     const id = { scope: { text: 'tb:' }, key: `k${(made += 1)}` }
-    await redis.set(prefix + stateName(id), bytes, 'PX', 60_000)
+    await redis.set(plainName(prefix, id), bytes, 'PX', 60_000)
     return { id, limit, cost: MICRO, phase: 0 }
   }
 
@@ -115,7 +115,7 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
       const other = await placed(bytes)
       await store.adjust?.([other], [-4 * MICRO], { now: START })
       expect(await store.peek([{ calls: [other] }], { now: START })).toMatchObject([{ calls: [{ remaining: 6 }] }])
-      expect(readValue(await redis.getBuffer(prefix + stateName(other.id))).tag).toBe('tb')
+      expect(readValue(await redis.getBuffer(plainName(prefix, other.id))).tag).toBe('tb')
       // A block before what is no state is none either.
       const blocked = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), bytes]))
       expect(await store.consume([{ calls: [blocked] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])

@@ -4,7 +4,6 @@ import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { leasedBucketKernel, type LeasedState } from '../../../src/algorithms/leased-bucket.ts'
 import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { stateName } from '../../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call, LeaseRequest, StateId } from '../../../src/stores/store.ts'
@@ -14,6 +13,7 @@ import { manualClock } from '../../../src/time/manual.ts'
 import { leasingStore } from '../wrap/leasing-store.ts'
 import { immortal } from './immortal.ts'
 import { draws } from '../../draws.ts'
+import { plainName } from './plain-name.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `leases-${process.pid}:`
@@ -66,7 +66,7 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
       if (key === 'late') await both((one) => one.lease([{ ...request, call: callOf(key, narrow), sequence: 4 }], { now }))
       else await both((one) => one.adjust([callOf(key, narrow)], [1_000_000], { now, receipt: START }))
       const { id } = request.call
-      const found = readValue(await redis.getBuffer(prefix + stateName(id))).numbers
+      const found = readValue(await redis.getBuffer(plainName(prefix, id))).numbers
       expect(found).toEqual(leasedBucketKernel.codec.encodeState(reference.stateOf(id) as LeasedState))
       expect(await store.peek([{ calls: [callOf(key, narrow)] }], { now })).toMatchObject([{ calls: [{ remaining: 2 }] }])
     }
@@ -145,7 +145,7 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
         }
         for (const id of ids) {
           const state = reference.stateOf(id) as LeasedState | undefined
-          const found = readValue(await redis.getBuffer(prefix + stateName(id))).numbers
+          const found = readValue(await redis.getBuffer(plainName(prefix, id))).numbers
           expect(found).toEqual(state === undefined ? undefined : leasedBucketKernel.codec.encodeState(state))
         }
       }
@@ -162,10 +162,10 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
     expect(answer).toMatchObject({ granted: 60_000_000, verdict: { remaining: 40 } })
     // Forty tokens stay, and those of the lease flow in from its end on.
     const expires = (answer?.at ?? 0) + 30_000_000 + 6_000_000
-    expect(Math.floor(expires / 1_000)).toBe(await redis.pexpiretime(prefix + stateName(id)))
+    expect(Math.floor(expires / 1_000)).toBe(await redis.pexpiretime(plainName(prefix, id)))
     expect(await store.consume([{ calls: [{ ...call, cost: 41_000_000 }] }])).toMatchObject([{ outcome: 'denied' }])
     const [settled] = (await store.lease?.([{ ...request, want: 0, sequence: 2, returned: 50_000_000 }])) ?? []
     expect(settled).toMatchObject({ granted: 0, verdict: { remaining: 90 } })
-    await redis.del(prefix + stateName(id))
+    await redis.del(plainName(prefix, id))
   })
 })

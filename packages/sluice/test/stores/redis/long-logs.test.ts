@@ -2,13 +2,13 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { slidingWindowLog } from '../../../src/algorithms/sliding-window-log.ts'
-import { stateName } from '../../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { draws } from '../../draws.ts'
+import { plainName } from './plain-name.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `logs-${process.pid}:`
@@ -27,7 +27,7 @@ describe.skipIf(url === undefined)('long logs in Redis', () => {
     const limits = [slidingWindowLog({ limit: 400, window: '1s' }), slidingWindowLog({ limit: 700, window: '3s' })]
     const id = { scope: { text: 'sl:' }, key: 'long' }
     const reference = new Reference()
-    const name = prefix + stateName(id)
+    const name = plainName(prefix, id)
     let now = START
     let longest = 0
     let limit = limits[0] as AnyLimit

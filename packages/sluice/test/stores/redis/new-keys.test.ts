@@ -6,6 +6,7 @@ import { ioredis, redisStore, type RedisStoreOptions } from '../../../src/stores
 import type { Call, GroupVerdict, Store } from '../../../src/stores/store.ts'
 import { TENS } from '../../../src/testing/limits.ts'
 import { manualClock } from '../../../src/time/manual.ts'
+import { plainName } from './plain-name.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `new-keys-${process.pid}:`
@@ -55,7 +56,7 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
     for (let index = 0; index < 5; index += 1) expect((await one(store, call(`k${index}`, slow))).outcome).toBe('allowed')
     const refused = await one(store, call('k5', slow))
     expect(refused).toMatchObject({ outcome: 'undecided', allowed: false, calls: [], degraded: { kind: 'memory', executed: 'no' } })
-    expect(await redis.exists(`${prefix}${slow.algorithm.tag}:k5`)).toBe(0)
+    expect(await redis.exists(plainName(prefix, call('k5', slow).id))).toBe(0)
     clock.advance(200)
     expect((await one(store, call('k6', slow))).outcome).toBe('allowed')
     expect((await one(store, call('k7', slow))).outcome).toBe('undecided')
@@ -119,7 +120,7 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
     const passed = await ask(start + 20_000)
     expect(passed).toMatchObject({ outcome: 'allowed', degraded: { kind: 'memory' } })
     expect(passed).not.toHaveProperty('reason')
-    expect(await redis.exists(`${prefix}quick:q9`)).toBe(0)
+    expect(await redis.exists(plainName(prefix, call('q9', quick, 'quick').id))).toBe(0)
     for (let index = 0; index < 5; index += 1) await one(store, call(`l${index}`, TENS.sl))
     expect(await one(store, call('l9', TENS.sl))).toMatchObject({ outcome: 'undecided', allowed: false })
   })

@@ -127,9 +127,9 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
 
   it('lie in states that a salt in the store chooses: the same in every process, and not to be aimed at', async () => {
     const stateOf = async (store: Store, key: string): Promise<string> => {
-      const before = new Set(await redis.keys(`${prefix}$overflow:*`))
+      const before = new Set(await redis.keys(`${prefix}*$overflow:*`))
       await store.consume([{ calls: [{ id: { scope: { text: 'l:l:tb:' }, key }, limit: SLOW, cost: 1e6, phase: 0 }] }])
-      return (await redis.keys(`${prefix}$overflow:*`)).find((name) => !before.has(name)) ?? 'known'
+      return (await redis.keys(`${prefix}*$overflow:*`)).find((name) => !before.has(name)) ?? 'known'
     }
     const { store: one } = await open()
     const { store: two } = await open()

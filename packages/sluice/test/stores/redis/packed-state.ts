@@ -1,14 +1,16 @@
 import type { Redis } from 'ioredis'
-import { namedOf } from '../../../src/stores/redis/layout.ts'
+import { namedOf, packedLayout } from '../../../src/stores/redis/layout.ts'
 import { createPacking, type PackingOptions } from '../../../src/stores/redis/packing.ts'
 import { readValue, type Stored } from '../../../src/stores/redis/value.ts'
 import type { StateId } from '../../../src/stores/store.ts'
 
 /** A state of the packed layout, found as its programs find it (lua/packed-value.lua). */
 export async function packedState(client: Redis, prefix: string, packing: PackingOptions, id: StateId): Promise<Stored> {
-  const { name, told } = namedOf(id)
-  if (told) return readValue(await client.getBuffer(prefix + name))
-  const { key, high, low } = createPacking(prefix, packing)(name)
+  const named = namedOf(id)
+  const packed = createPacking(prefix, packing)
+  const [key = ''] = packedLayout(prefix, packed).addressesOf([named]).keys
+  if (named.told) return readValue(await client.getBuffer(key))
+  const { high, low } = packed.memberOf(named.name)
   const member = Buffer.alloc(8)
   member.writeUInt32BE(high, 0)
   member.writeUInt32BE(low, 4)

@@ -3,13 +3,13 @@ import { fixedWindow, memoryStore, slidingWindowLog, tokenBucket } from '../../.
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { bySlot } from '../../../src/stores/redis/slots.ts'
-import { type Call, type GroupVerdict, type Store, StoreFailure } from '../../../src/stores/store.ts'
+import { type Call, type GroupVerdict, type StateId, type Store, StoreFailure } from '../../../src/stores/store.ts'
 
 const START = 1_763_692_800_000_000
 const SCOPE = { text: 'slots:' }
 const MICRO = 1_000_000
 /** The slot of a key is its first letter. */
-const slotOf = (name: string): number => name.charCodeAt(SCOPE.text.length)
+const slotOf = ({ key }: StateId): number => key.charCodeAt(0)
 const ten = tokenBucket({ rate: '10/s', burst: 10 })
 const hundred = tokenBucket({ rate: '1/s', burst: 100 })
 const five = tokenBucket({ rate: '5/s', burst: 5 })

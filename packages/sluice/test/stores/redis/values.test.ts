@@ -2,7 +2,6 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { stateName } from '../../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call } from '../../../src/stores/store.ts'
@@ -10,6 +9,7 @@ import { TENS } from '../../../src/testing/limits.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { draws } from '../../draws.ts'
+import { plainName } from './plain-name.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `values-${process.pid}:`
@@ -29,7 +29,7 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     cost: tokens * 1_000_000,
     phase: 0,
   })
-  const nameOf = ({ id }: Call): string => prefix + stateName(id)
+  const nameOf = ({ id }: Call): string => plainName(prefix, id)
 
   it.each([
     ['whole tokens a second', tokenBucket({ rate: '10/s', burst: 10 }), 12],
