@@ -40,7 +40,7 @@ export function createLive(policyNow: () => Policy): Live {
     }
   }
   return {
-    decided({ decision }: DecisionEvent) {
+    onDecision({ decision }: DecisionEvent) {
       if (listeners.size === 0) return
       if (decision.allowed) gathered.allowed += 1
       else gathered.refused += 1

@@ -1,4 +1,4 @@
-import { clientAddress, type KeyQuestion, trustProxies } from 'sluice/policy'
+import { clientAddress, type KeyRequest, trustProxies } from 'sluice/policy'
 import { BadRequest } from './answer.ts'
 
 /** A question about a request, as a proxy or a backend saw it. */
@@ -21,7 +21,7 @@ const NOBODY = trustProxies([])
  * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
  * @throws BadRequest naming the field, the value and what is allowed
  */
-export function readQuestion(body: unknown): KeyQuestion | FactsQuestion {
+export function readQuestion(body: unknown): KeyRequest | FactsQuestion {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('The body must be an object with key, or with method and path.')
   return readFields(body as Record<string, unknown>)
@@ -31,7 +31,7 @@ export function readQuestion(body: unknown): KeyQuestion | FactsQuestion {
  * Reads the body of /v1/checks: a list of such questions.
  * @throws BadRequest also naming the question by its place, counted from 0
  */
-export function readQuestions(body: unknown): (KeyQuestion | FactsQuestion)[] {
+export function readQuestions(body: unknown): (KeyRequest | FactsQuestion)[] {
   if (!Array.isArray(body)) throw new BadRequest('The body must be a list of questions, each as for /v1/check.')
   if (body.length > MOST_QUESTIONS) throw new BadRequest(`The list has ${body.length} questions; at most ${MOST_QUESTIONS} are allowed.`)
   return body.map((item: unknown, index) => {
@@ -43,7 +43,7 @@ export function readQuestions(body: unknown): (KeyQuestion | FactsQuestion)[] {
   })
 }
 
-function readFields(fields: Record<string, unknown>): KeyQuestion | FactsQuestion {
+function readFields(fields: Record<string, unknown>): KeyRequest | FactsQuestion {
   const byKey = Object.hasOwn(fields, 'key')
   if (!byKey && !Object.hasOwn(fields, 'path')) throw new BadRequest('The body needs key, or method and path.')
   const allowed = byKey ? KEY_FIELDS : FACT_FIELDS

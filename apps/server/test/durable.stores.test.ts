@@ -42,8 +42,8 @@ describe('a service over a folder', () => {
   it('makes its tables by migrate, and on request the function of the article', async () => {
     const url = `pglite:${join(folder, 'made')}`
     expect(await run(['migrate', '--store', url])).toMatchObject({ code: 0, stdout: `${url} is up to date\n`, stderr: '' })
-    const { code, stdout } = await run(['migrate', '--store', url, '--article', '--json'])
-    expect([code, JSON.parse(stdout)]).toEqual([0, { store: url, article: true, pruned: false }])
+    const { code, stdout } = await run(['migrate', '--store', url, '--compat-function', '--json'])
+    expect([code, JSON.parse(stdout)]).toEqual([0, { store: url, compatFunction: true, pruned: false }])
   })
 
   it.each([

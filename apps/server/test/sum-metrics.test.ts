@@ -54,7 +54,14 @@ describe('metrics of several processes', () => {
     const metrics = prometheusMetrics()
     const limits = [] as const
     const decision = { outcome: 'allowed', allowed: true, limits, at: 0, atMicros: 0, source: 'store' } as const
-    metrics.decided({ limiter: 'l', store: 's', route: '/a "b" {c}', decision, results: [{ rule: 'r', result: 'allowed' }], durationMs: 1 })
+    metrics.onDecision({
+      limiter: 'l',
+      store: 's',
+      route: '/a "b" {c}',
+      decision,
+      results: [{ rule: 'r', result: 'allowed' }],
+      durationMs: 1,
+    })
     expect(sumMetrics([metrics.text()])).toBe(metrics.text())
     expect(sumMetrics([metrics.text(), metrics.text()])).toContain(
       'sluice_requests_total{rule="r",route="/a \\"b\\" {c}",result="allowed"} 2\n',

@@ -41,8 +41,8 @@ describe('GET /v1/keys', () => {
 describe('the busiest keys of several processes', () => {
   it('are added up, and what one of them may have missed is counted and told as error', () => {
     const [one, other] = [topKeys(2), topKeys(2)]
-    for (const key of ['a', 'a', 'a', 'b', 'c']) one.charged({ rule: 'r', key, allowed: key !== 'a' })
-    for (const key of ['c', 'c', 'c', 'c', 'd', 'd']) other.charged({ rule: 'r', key, allowed: true })
+    for (const key of ['a', 'a', 'a', 'b', 'c']) one.onCharge({ rule: 'r', key, allowed: key !== 'a' })
+    for (const key of ['c', 'c', 'c', 'c', 'd', 'd']) other.onCharge({ rule: 'r', key, allowed: true })
     expect(busiest([countedBy(one), countedBy(other)], 9)).toEqual([
       { rule: 'r', key: 'c', requests: 6, error: 1, refused: 0 },
       { rule: 'r', key: 'a', requests: 5, error: 2, refused: 3 },

@@ -5,7 +5,7 @@ import type { Claims, RequestFacts } from './identity/request.ts'
 import { readTrustedProxies, type TrustedProxies } from './identity/trusted-proxies.ts'
 import type { Observer } from './observe/events.ts'
 import type { Policy } from './policy/policy.ts'
-import { keyNames } from './key-names.ts'
+import { hashKeys } from './hash-keys.ts'
 import { standIn } from './stand-in.ts'
 import type { Store } from './stores/store.ts'
 import { withFallback } from './stores/wrap/fallback.ts'
@@ -30,7 +30,7 @@ export interface EngineOptions {
   /** For policies that keep identifiers as hmac: a keyed hash of a text, such as an HMAC with the secret that the policy names. */
   readonly pseudonym?: Pseudonym
   /** What observers are told in place of a key that the policy keeps in clear; default a keyed hash of this engine's own. */
-  readonly keyNames?: Pseudonym
+  readonly hashKeys?: Pseudonym
   /** Chooses the requests that sampled rules count; default Math.random. */
   readonly random?: Random
 }
@@ -44,7 +44,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   observers: OBSERVERS,
   local: STORE,
   pseudonym: FUNCTION,
-  keyNames: FUNCTION,
+  hashKeys: FUNCTION,
   random: FUNCTION,
 }
 
@@ -58,14 +58,14 @@ export function createEngine(options: EngineOptions): Engine {
   checkOptions('createEngine', options, FORMS)
   requireForm('createEngine', 'store', options.store, STORE)
   const { policy, store, clock = systemTime, observers = [], claims, pseudonym, random = systemRandom } = options
-  const names = options.keyNames ?? keyNames()
+  const names = options.hashKeys ?? hashKeys()
   const stand = standIn('createEngine', store, clock)
   const local = options.local ?? stand
   const trustedProxies = trustOf(options.trustedProxies)
   // A stand-in beside the store grants the limit once more.
   const storeKind = local === store ? 'process' : 'shared'
   const standing = withFallback(store, { local })
-  return buildEngine({ policy, store: standing, clock, observers, claims, trustedProxies, pseudonym, keyNames: names, random, storeKind })
+  return buildEngine({ policy, store: standing, clock, observers, claims, trustedProxies, pseudonym, hashKeys: names, random, storeKind })
 }
 
 function trustOf(given: EngineOptions['trustedProxies']): TrustedProxies | undefined {

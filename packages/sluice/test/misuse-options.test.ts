@@ -123,7 +123,7 @@ const OPTIONS: readonly (readonly [string, Build, object, Readonly<Record<string
       observers: LIST,
       local: NONE,
       pseudonym: FN,
-      keyNames: FN,
+      hashKeys: FN,
       random: FN,
     },
   ],

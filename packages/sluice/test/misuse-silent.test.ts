@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createGate } from '../src/http/index.ts'
 import { createLimiter, memoryStore, tokenBucket } from '../src/index.ts'
 import { createEngine, parsePolicy } from '../src/policy.ts'
-import { withFallback, withShare } from '../src/stores/wrap/index.ts'
+import { withFallback, withDividedLimit } from '../src/stores/wrap/index.ts'
 import { StoreFailure } from '../src/stores/store.ts'
 import { reader } from './misuse-values.ts'
 
@@ -122,19 +122,19 @@ describe('U3: a count of processes that is none makes decisions undecided, and t
       },
     ],
   ])('%s', async (_what, nodes) => {
-    const limiter = createLimiter({ limit, store: withShare(memoryStore(), any(nodes)) })
+    const limiter = createLimiter({ limit, store: withDividedLimit(memoryStore(), any(nodes)) })
     for (const verb of ['check', 'checkSync', 'peek'] as const)
       expect(await limiter[verb]('k')).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'unavailable' } })
     const gone = { ...memoryStore(), consume: () => Promise.reject(new StoreFailure('connection', 'no', 'gone')) }
     const { consumeSync: _, ...far } = { ...gone, capabilities: { ...gone.capabilities, sync: false } }
-    const local = withShare(memoryStore(), any(nodes))
+    const local = withDividedLimit(memoryStore(), any(nodes))
     const behind = createLimiter({ limit, store: withFallback(far, { policy: 'local', local }) })
     expect(await behind.check('k')).toMatchObject({ outcome: 'undecided', allowed: false })
     await limiter.refund('k')
   })
 
   it.each([10n, '4', true, 1.5, 0])('a number of processes that is none is refused when it is given: %s', (nodes) => {
-    expect(() => withShare(memoryStore(), any(nodes))).toThrow(expect.objectContaining(refusal('withShare: nodes is ')))
+    expect(() => withDividedLimit(memoryStore(), any(nodes))).toThrow(expect.objectContaining(refusal('withDividedLimit: nodes is ')))
   })
 })
 
@@ -143,7 +143,7 @@ describe('U3: only true skips', () => {
     const limiter = createLimiter({ limit })
     for (const skip of [() => value, () => Promise.resolve(value)]) {
       const gate = createGate({ limiter, skip: any(skip), key: () => 'k' }, any(reader))
-      const ask = async (): Promise<unknown> => gate.ask(any({}), undefined)
+      const ask = async (): Promise<unknown> => gate.check(any({}), undefined)
       await expect(ask()).rejects.toMatchObject(refusal('rateLimit: what skip returned is '))
     }
     expect((await limiter.peek('k')).limits[0]?.remaining).toBe(20)
@@ -151,6 +151,6 @@ describe('U3: only true skips', () => {
 
   it.each([false, undefined])('%j skips nothing', async (value) => {
     const gate = createGate({ limiter: createLimiter({ limit }), skip: any(() => value), key: () => 'k' }, any(reader))
-    expect((await gate.ask(any({}), undefined)).decision?.limits[0]?.remaining).toBe(19)
+    expect((await gate.check(any({}), undefined)).decision?.limits[0]?.remaining).toBe(19)
   })
 })

@@ -10,12 +10,14 @@ export const migrateVerb: Verb = {
   does: 'makes or updates the tables of a SQL store; serving does so too, this is for accounts that may not',
   flags: {
     store: { value: 'URL', does: 'postgres://... or pglite:DIR' },
-    article: { does: 'also the table and the function rate_limiting_token_bucket_request of "Rate limiting with PostgreSQL / YugabyteDB"' },
+    'compat-function': {
+      does: 'also the table and the function rate_limiting_token_bucket_request of "Rate limiting with PostgreSQL / YugabyteDB"',
+    },
     prune: { does: 'also drops the functions of other versions; refused while one was installed in the last seven days' },
     yes: { does: 'with --prune: drops them however young they are; processes of those versions cannot decide from then on' },
     json: JSON_FLAG,
   },
-  examples: ['migrate --store postgres://127.0.0.1:5432/limits', 'migrate --store pglite:./data --article'],
+  examples: ['migrate --store postgres://127.0.0.1:5432/limits', 'migrate --store pglite:./data --compat-function'],
   async run(given, io) {
     const url = given.text('store')
     if (url === undefined) throw new CommandFailure(EXIT.usage, 'migrate: --store URL is missing: postgres://... or pglite:DIR')
@@ -24,10 +26,10 @@ export const migrateVerb: Verb = {
     try {
       if (migrate === undefined)
         throw new CommandFailure(EXIT.usage, `migrate: ${name} has no tables; expected postgres://... or pglite:DIR`)
-      const [article, prune, force] = [given.switch('article'), given.switch('prune'), given.switch('yes')]
-      await migrate({ article, prune, force }).catch((error: unknown) => Promise.reject(refused(error)))
-      print(io, given, { store: name, article, pruned: prune }, () => [
-        `${name} is up to date${article ? ', rate_limiting_token_bucket_request included' : ''}${prune ? ', functions of other versions are gone' : ''}`,
+      const [compatFunction, prune, force] = [given.switch('compat-function'), given.switch('prune'), given.switch('yes')]
+      await migrate({ compatFunction, prune, force }).catch((error: unknown) => Promise.reject(refused(error)))
+      print(io, given, { store: name, compatFunction, pruned: prune }, () => [
+        `${name} is up to date${compatFunction ? ', rate_limiting_token_bucket_request included' : ''}${prune ? ', functions of other versions are gone' : ''}`,
       ])
     } finally {
       await close()

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { prometheusMetrics, topKeys } from 'sluice/observe'
-import { createEngine, type Engine, keyNames, type Policy, type Pseudonym } from 'sluice/policy'
+import { createEngine, type Engine, hashKeys, type Policy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/wrap'
 import { admits, readAdminToken } from '../admin.ts'
 import { hostsAllowed } from '../allowed-hosts.ts'
@@ -184,10 +184,10 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
 }
 
 /** Workers share their names for keys, so that their counts can be added. */
-function namesOf(given: Beginning | undefined): { keyNames?: Pseudonym } {
+function namesOf(given: Beginning | undefined): { hashKeys?: Pseudonym } {
   if (given === undefined) return {}
   const numbers = [...given.names]
-  return { keyNames: keyNames(() => numbers.shift() ?? 0) }
+  return { hashKeys: hashKeys(() => numbers.shift() ?? 0) }
 }
 
 /** An override that another worker set: where this one cannot, it says so. */

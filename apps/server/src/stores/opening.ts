@@ -9,7 +9,7 @@ export interface OpenStore {
   /** What a reader must know about keeping and sharing of states. */
   readonly keeps: string
   /** Makes or updates the tables, where there are some, and on request the function of the article. */
-  migrate?(options: { readonly article: boolean; readonly prune: boolean; readonly force: boolean }): Promise<void>
+  migrate?(options: { readonly compatFunction: boolean; readonly prune: boolean; readonly force: boolean }): Promise<void>
   /** Takes away what only a space of its own holds: its tables, and a folder that was made for it. */
   discard(): Promise<void>
   /** Also ends what is under way at a server that does not answer. */

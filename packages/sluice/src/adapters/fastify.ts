@@ -48,9 +48,9 @@ export function rateLimit<Request extends FastifyRequest = FastifyRequest, Reply
   const gate = createGate(options, READER)
   const { onDenied } = options
   return async function rateLimitHook(request, reply) {
-    const passage = await gate.ask(request, request.raw.socket.remoteAddress)
+    const passage = await gate.check(request, request.raw.socket.remoteAddress)
     if (reply.sent) return reply
-    gate.tell({ getHeader: (name) => reply.getHeader(name), setHeader: (name, value) => reply.header(name, value) }, passage)
+    gate.applyHeaders({ getHeader: (name) => reply.getHeader(name), setHeader: (name, value) => reply.header(name, value) }, passage)
     const { decision, answer } = passage
     if (decision === undefined || answer === undefined) return undefined
     reply.code(answer.problem.status)

@@ -43,7 +43,10 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
   const { address, onDenied } = options
   const tell = (response: Response, passage: Passage): Response => {
     const into = ({ headers }: Response): void =>
-      gate.tell({ getHeader: (name) => headers.get(name) ?? undefined, setHeader: (name, value) => headers.set(name, value) }, passage)
+      gate.applyHeaders(
+        { getHeader: (name) => headers.get(name) ?? undefined, setHeader: (name, value) => headers.set(name, value) },
+        passage,
+      )
     try {
       into(response)
       return response
@@ -56,7 +59,7 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
     }
   }
   const check: FetchLimit<Rest>['check'] = async (request, ...rest) => {
-    const passage = await gate.ask(request, address?.(request, ...rest))
+    const passage = await gate.check(request, address?.(request, ...rest))
     const { decision, answer } = passage
     const bound = { tell: (response: Response) => tell(response, passage) }
     if (decision === undefined || answer === undefined) return bound

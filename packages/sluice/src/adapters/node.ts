@@ -57,7 +57,7 @@ export function rateLimit<Request extends NodeRequest, Response extends NodeResp
       if (response.writableEnded !== true) response.end('')
       return REFUSED
     }
-    gate.tell(response, passage)
+    gate.applyHeaders(response, passage)
     if (decision === undefined || answer === undefined) return PASSED
     response.statusCode = answer.problem.status
     if (onDenied !== undefined) return Promise.resolve(onDenied(request, response, decision)).then(() => false)
@@ -67,7 +67,7 @@ export function rateLimit<Request extends NodeRequest, Response extends NodeResp
   }
   return (request, response) => {
     try {
-      const passage = gate.ask(request, request.socket.remoteAddress)
+      const passage = gate.check(request, request.socket.remoteAddress)
       return passage instanceof Promise ? passage.then((one) => finish(request, response, one)) : finish(request, response, passage)
     } catch (error) {
       return Promise.reject(error)

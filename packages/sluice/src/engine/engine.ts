@@ -5,7 +5,7 @@ import { checkOptions, type Form, FUNCTION, LIST, OBJECT, requireForm, shown, TE
 import { headerLines } from '../identity/header-lines.ts'
 import { type Claims, readRequest, requireClaims, type Request, type RequestFacts } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
-import { type Patience, timingOf } from '../limiter/ask.ts'
+import { type WaitOptions, timingOf } from '../limiter/ask.ts'
 import { type OptionNames, requireOptions, WAIT } from '../limiter/call-options.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { HeaderChoice } from '../policy/header-choice.ts'
@@ -36,15 +36,15 @@ export interface EngineParts extends Surroundings {
   readonly claims?: ((facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>) | undefined
   readonly observers: readonly Observer[]
   /** What observers are told in place of a key that the policy keeps in clear. */
-  readonly keyNames: Pseudonym
+  readonly hashKeys: Pseudonym
   /** Chooses the requests that sampled rules count. */
   readonly random: Random
 }
 
 /** `signal` gives up waiting for a remote store; `deadlineMs` stands instead of the policy's. */
-export type DecideOptions = Patience
+export type DecideOptions = WaitOptions
 
-export interface KeyQuestion {
+export interface KeyRequest {
   readonly key: string
   /** Name of one rule; default: every rule that asks nothing of a request's path, method and host. */
   readonly limit?: string
@@ -60,12 +60,12 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
   /** Charges every enforcing rule that applies, all or none. Rejects only for misuse (a LimiterError), never for a failing store. */
   decide(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** As `decide`, for a key that the caller already knows; it stands for the first value of a rule's key. */
-  decideKey(question: KeyQuestion, options?: DecideOptions): Promise<EngineDecision>
+  decideKey(question: KeyRequest, options?: DecideOptions): Promise<EngineDecision>
   /**
    * As `decide` and `decideKey`, for several questions in one call of the store: decided in order, each on its own, by one policy.
    * Rejects for misuse before anything is charged, and names the question by its place, counted from 0.
    */
-  decideMany(questions: readonly (RequestFacts | KeyQuestion)[], options?: DecideOptions): Promise<EngineDecision[]>
+  decideMany(questions: readonly (RequestFacts | KeyRequest)[], options?: DecideOptions): Promise<EngineDecision[]>
   /** What `decide` would answer (outcome and retryAfter), charging nothing; what is left is told as it stands, without the cost. */
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** Which rules apply, with keys and limits, and why the others do not; asks no store. */
@@ -131,7 +131,7 @@ export function buildEngine(parts: EngineParts): Engine {
     return { at, request, cost }
   }
   const byFacts = (at: Loaded, { request, cost }: Read): Prepared => ({ request, ...chargingOf(at, request, cost, present) })
-  const byKey = (at: Loaded, question: KeyQuestion): Prepared => {
+  const byKey = (at: Loaded, question: KeyRequest): Prepared => {
     requireOptions('engine', question, QUESTION)
     const { key, limit, cost } = question
     validKey('engine', key)
@@ -153,7 +153,7 @@ export function buildEngine(parts: EngineParts): Engine {
       results: resultsOf(decision),
       durationMs,
     })
-  const tellKeys = tellCharges(observers, parts.keyNames)
+  const tellKeys = tellCharges(observers, parts.hashKeys)
   const decided = async (
     at: Loaded,
     questions: readonly Prepared[],
@@ -250,7 +250,7 @@ export function buildEngine(parts: EngineParts): Engine {
 }
 
 /** What cannot be verified is not believed, whatever went wrong. */
-async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | KeyQuestion): Promise<Claims | undefined> {
+async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | KeyRequest): Promise<Claims | undefined> {
   if ('key' in facts) return undefined
   requireClaims(facts.claims)
   if (facts.claims !== undefined && facts.claims !== null) return facts.claims
@@ -267,7 +267,7 @@ async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | Key
   }
 }
 
-function routeOf(question: RequestFacts | KeyQuestion | undefined): string | undefined {
+function routeOf(question: RequestFacts | KeyRequest | undefined): string | undefined {
   return question === undefined || 'key' in question ? undefined : (question.route ?? undefined)
 }
 

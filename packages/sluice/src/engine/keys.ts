@@ -3,7 +3,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { canonicalValue } from '../identity/canonical.ts'
 import { stateName, validKey } from '../keys/encode.ts'
-import type { Patience } from '../limiter/ask.ts'
+import type { WaitOptions } from '../limiter/ask.ts'
 import { type OptionNames, requireOptions } from '../limiter/call-options.ts'
 import { viewOf } from '../limiter/decide.ts'
 import type { LimitView } from '../decision/decision.ts'
@@ -40,14 +40,14 @@ export interface KeyState extends LimitView {
 /** The verbs of an operator. Each waits as long as `options` say, by default as long as a decision of the policy. */
 export interface KeyVerbs {
   /** What is left of a key's limits, rule by rule, charging nothing. Rejects with the StoreFailure where the store cannot say. */
-  inspectKey(target: KeyTarget, options?: Patience): Promise<readonly KeyState[]>
+  inspectKey(target: KeyTarget, options?: WaitOptions): Promise<readonly KeyState[]>
   /** Forgets what a key has used, under all these rules; a block stays. Rejects with the StoreFailure where the store cannot. */
-  resetKey(target: KeyTarget, options?: Patience): Promise<void>
+  resetKey(target: KeyTarget, options?: WaitOptions): Promise<void>
   /**
    * Denies a key for this long under all these rules, or lifts the block (null).
    * Rejects with a LimiterError NOT_SUPPORTED where the store has no blocks, with the StoreFailure where it cannot now.
    */
-  blockKey(target: KeyTarget, duration: string | number | null, options?: Patience): Promise<void>
+  blockKey(target: KeyTarget, duration: string | number | null, options?: WaitOptions): Promise<void>
 }
 
 /** The policy whose keys are meant, and what its charges have in common now. */
@@ -57,7 +57,7 @@ export interface Keyed {
 }
 
 /** The verbs of operators. `timing` gives one call's deadline, and throws where the engine is closed. */
-export function keyVerbs(store: Store, present: () => Keyed, timing: (patience?: Patience) => CallOptions): KeyVerbs {
+export function keyVerbs(store: Store, present: () => Keyed, timing: (patience?: WaitOptions) => CallOptions): KeyVerbs {
   const statesOf = (target: KeyTarget): KeyCharge[] => chargesOf(present(), target)
   return {
     async inspectKey(target, patience) {

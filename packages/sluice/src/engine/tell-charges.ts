@@ -1,5 +1,5 @@
 import { encodeKey } from '../keys/encode.ts'
-import { notifyCharged, type Observer } from '../observe/events.ts'
+import { notifyCharge, type Observer } from '../observe/events.ts'
 import type { Charge } from './charges.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import type { Loaded, Pseudonym } from './loaded.ts'
@@ -9,7 +9,7 @@ export type TellCharges = (at: Loaded, charges: readonly Charge[], decision: Eng
 
 /** @param names what stands for a key where the policy keeps it in clear */
 export function tellCharges(observers: readonly Observer[], names: Pseudonym): TellCharges | undefined {
-  const counting = observers.filter(({ charged }) => charged !== undefined)
+  const counting = observers.filter(({ onCharge }) => onCharge !== undefined)
   if (counting.length === 0) return undefined
   return ({ pseudonym }, charges, decision) => {
     // In the order of the charges.
@@ -17,7 +17,7 @@ export function tellCharges(observers: readonly Observer[], names: Pseudonym): T
     for (const [index, { rule, call }] of charges.entries()) {
       if (rule.key.length === 0) continue
       const key = pseudonym === undefined ? names(call.id.key) : encodeKey(call.id.key)
-      notifyCharged(counting, { rule: rule.name, key, allowed: results[index]?.result === 'allowed' })
+      notifyCharge(counting, { rule: rule.name, key, allowed: results[index]?.result === 'allowed' })
     }
   }
 }

@@ -21,7 +21,7 @@ export interface RequestReader<Request> {
   route?(request: Request): string | undefined
 }
 
-/** Whether a request may pass, and what it is told. */
+/** Whether a request may pass, and what it is answered. */
 export interface Passage {
   /** Absent where the request was skipped. */
   readonly decision?: Decision
@@ -38,9 +38,9 @@ export interface Gate<Request> {
    * a LimiterError for a key, a cost or an answer of skip that is none; never for a failing store.
    * @param peer the address of the socket, where it has one
    */
-  ask(request: Request, peer: string | undefined): Passage | Promise<Passage>
+  check(request: Request, peer: string | undefined): Passage | Promise<Passage>
   /** Writes the header fields of a passage beside those that are there. */
-  tell(sink: HeaderSink, passage: Passage): void
+  applyHeaders(sink: HeaderSink, passage: Passage): void
 }
 
 const READER: Form = [
@@ -61,20 +61,22 @@ export function createGate<Request>(options: GateOptions<Request>, reader: Reque
   checkOptions(options, peers)
   requireForm('createGate', 'reader', reader, READER)
   const { limiter, skip } = options
-  const ask = limiter === undefined ? byEngine(options.engine as Decider, options, reader) : byLimiter(limiter, options, reader)
+  const check = limiter === undefined ? byEngine(options.engine as Decider, options, reader) : byLimiter(limiter, options, reader)
   const writer = writerOf(options)
   return {
-    ask:
-      skip === undefined ? ask : (request, peer) => chain(skip(request), (skipped) => (isSkipped(skipped) ? SKIPPED : ask(request, peer))),
-    tell(sink, { decision, identity }) {
+    check:
+      skip === undefined
+        ? check
+        : (request, peer) => chain(skip(request), (skipped) => (isSkipped(skipped) ? SKIPPED : check(request, peer))),
+    applyHeaders(sink, { decision, identity }) {
       if (decision !== undefined) writer()(sink, decision, identity)
     },
   }
 }
 
-type Ask<Request> = Gate<Request>['ask']
+type Check<Request> = Gate<Request>['check']
 
-function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, reader: RequestReader<Request>): Ask<Request> {
+function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, reader: RequestReader<Request>): Check<Request> {
   return async (request, peer) => {
     const route = reader.route?.(request)
     const rawHeaders = reader.rawHeaders?.(request)
@@ -94,7 +96,7 @@ function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, read
   }
 }
 
-function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, reader: RequestReader<Request>): Ask<Request> {
+function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, reader: RequestReader<Request>): Check<Request> {
   const { key: keyOf, cost } = options
   const addressKey = addressKeys(options.trustedProxies === undefined ? [] : options.trustedProxies)
   const check = checkOf(limiter)
@@ -116,7 +118,7 @@ function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, rea
       : chain(keyOf(request), (key) => charge(request, key))
 }
 
-/** Asks a limiter that can answer at once without a promise in between. */
+/** Calls a limiter that can answer at once without a promise in between. */
 function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => Decision | Promise<Decision> {
   let sync = true
   return (key, cost) => {

@@ -2,7 +2,7 @@ import { MILLISECONDS, requireForm, SIGNAL } from '../errors/options.ts'
 import type { CallOptions, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
 
-export interface Patience {
+export interface WaitOptions {
   readonly signal?: AbortSignal
   /** Milliseconds a remote store may take for this call, instead of what is configured. */
   readonly deadlineMs?: number
@@ -12,7 +12,7 @@ export interface Patience {
  * Deadline and signal of one call. A store on the caller's own clock answers at once and gets no deadline.
  * @throws LimiterError INVALID_OPTIONS for a deadline that is not a number of milliseconds above 0, or what is not a signal
  */
-export function timingOf(where: string, store: Store, clock: Time, configuredMs: number, patience?: Patience): CallOptions {
+export function timingOf(where: string, store: Store, clock: Time, configuredMs: number, patience?: WaitOptions): CallOptions {
   const remote = store.capabilities.clock === 'server'
   // Most calls have nothing of their own, and parts that are spread cost more than the whole.
   if (patience === undefined && remote) return { deadline: clock.monotonic() + configuredMs }

@@ -10,14 +10,14 @@ import { scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { CallGroup, CallOptions, GroupVerdict, Scope, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
-import { type Patience, timingOf } from './ask.ts'
+import { type WaitOptions, timingOf } from './ask.ts'
 import { requireDecidable } from './decidable.ts'
 import { CHECK, COST, type OptionNames, REFUND, REQUEST, requireOptions, WAIT } from './call-options.ts'
 import { decisionOf, type NamedLimit, resultsOf } from './decide.ts'
 import { phaseOf } from './phase.ts'
 
 /** `signal` gives up waiting for a remote store: the decision is then `undecided`. */
-export interface CheckOptions extends Patience {
+export interface CheckOptions extends WaitOptions {
   /** Tokens this call takes; above 0, at most six decimals; default 1. */
   readonly cost?: number
 }
@@ -27,7 +27,7 @@ export interface CheckRequest {
   readonly cost?: number
 }
 
-export interface RefundOptions extends Patience {
+export interface RefundOptions extends WaitOptions {
   /** Tokens to give back, at most six decimals; default 1. */
   readonly cost?: number
   /** The decision that charged them, also after a way through JSON: where its window has ended since, there is nothing to give back. */
@@ -120,7 +120,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   }
   // What answers at once keeps nothing of a question: one is enough for all.
   const question = { calls: openCalls() }
-  const timing = (options?: Patience): CallOptions => timingOf(where, store, clock, parts.deadlineMs, options)
+  const timing = (options?: WaitOptions): CallOptions => timingOf(where, store, clock, parts.deadlineMs, options)
   const observed = observers.length > 0
   const finish = (verdict: GroupVerdict, started: number): Decision => {
     const decision = decisionOf(verdict, limits, clock)

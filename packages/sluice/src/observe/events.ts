@@ -42,17 +42,17 @@ export interface ChargeEvent {
 
 /** A subscriber. It is called synchronously and must be quick; what it throws is dropped: observing is never in the way. */
 export interface Observer {
-  decided?(event: DecisionEvent): void
-  asked?(event: StoreEvent): void
+  onDecision?(event: DecisionEvent): void
+  onStoreCall?(event: StoreEvent): void
   /** Of an engine, for every rule that has a key; where no observer asks for it, nothing is made of a key. */
-  charged?(event: ChargeEvent): void
+  onCharge?(event: ChargeEvent): void
 }
 
 /** Calls every observer, whatever another of them does. */
 export function notify(observers: readonly Observer[], event: DecisionEvent): void {
   for (const observer of observers) {
     try {
-      observer.decided?.(event)
+      observer.onDecision?.(event)
     } catch {
       // An observer's failure must not become the request's.
     }
@@ -60,10 +60,10 @@ export function notify(observers: readonly Observer[], event: DecisionEvent): vo
 }
 
 /** As `notify`, of a call of a store. */
-export function notifyAsked(observers: readonly Observer[], event: StoreEvent): void {
+export function notifyStoreCall(observers: readonly Observer[], event: StoreEvent): void {
   for (const observer of observers) {
     try {
-      observer.asked?.(event)
+      observer.onStoreCall?.(event)
     } catch {
       // As above.
     }
@@ -71,10 +71,10 @@ export function notifyAsked(observers: readonly Observer[], event: StoreEvent): 
 }
 
 /** As `notify`, of a rule's part in a decision. */
-export function notifyCharged(observers: readonly Observer[], event: ChargeEvent): void {
+export function notifyCharge(observers: readonly Observer[], event: ChargeEvent): void {
   for (const observer of observers) {
     try {
-      observer.charged?.(event)
+      observer.onCharge?.(event)
     } catch {
       // As above.
     }

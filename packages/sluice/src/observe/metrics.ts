@@ -19,8 +19,8 @@ export interface MetricsOptions {
 
 /** Subscribes to decisions and calls of stores, and writes them down for a scrape. */
 export interface PrometheusMetrics extends Observer {
-  decided(event: DecisionEvent): void
-  asked(event: StoreEvent): void
+  onDecision(event: DecisionEvent): void
+  onStoreCall(event: StoreEvent): void
   /** The text exposition format, version 0.0.4. */
   text(): string
   readonly contentType: string
@@ -46,7 +46,7 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   const all: readonly Metric[] = [requests, blocked, errors, degraded, decisions, calls, ...read.map(readable)]
   return {
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    decided({ decision, route = '', durationMs, results, store }) {
+    onDecision({ decision, route = '', durationMs, results, store }) {
       decisions.observe(durationMs / 1_000, decision.source)
       for (const { rule, result, shadow } of results) {
         requests.add(rule, route, result)
@@ -56,7 +56,7 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
       }
       if (decision.degraded !== undefined) errors.add(store, decision.degraded.kind)
     },
-    asked: ({ store, operation, durationMs }) => calls.observe(durationMs / 1_000, store, operation),
+    onStoreCall: ({ store, operation, durationMs }) => calls.observe(durationMs / 1_000, store, operation),
     text: () => `${all.map((metric) => metric.text()).join('\n')}\n`,
   }
 }

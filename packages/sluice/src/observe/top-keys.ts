@@ -16,7 +16,7 @@ export interface KeyCount {
 
 /** The keys that are asked about most, in bounded memory. */
 export interface TopKeys extends Observer {
-  charged(event: ChargeEvent): void
+  onCharge(event: ChargeEvent): void
   /** The most frequent first. */
   top(count: number): readonly KeyCount[]
   /** Requests that a key which is not among them may have had at most. */
@@ -82,7 +82,7 @@ export function topKeys(capacity: number = CAPACITY): TopKeys {
     get floor() {
       return floor()
     },
-    charged({ rule, key, allowed }) {
+    onCharge({ rule, key, allowed }) {
       const name = `${rule}\0${key}`
       const refused = allowed ? 0 : 1
       const known = cells.get(name)

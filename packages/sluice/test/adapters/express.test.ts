@@ -72,7 +72,7 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
   it('a mounted router is matched by its whole path, and only a pattern is told as route', async () => {
     const events: DecisionEvent[] = []
     const policy = parsePolicy('version: 1\nrules:\n  - { name: people, match: { path: /api/people/** }, key: [], rate: 1/h, burst: 3 }\n')
-    const engine = createEngine({ policy, store: memoryStore(), observers: [{ decided: (event) => void events.push(event) }] })
+    const engine = createEngine({ policy, store: memoryStore(), observers: [{ onDecision: (event) => void events.push(event) }] })
     const app = framework()
     const router = framework.Router()
     router.get('/people/:name', rateLimit({ engine }), (_request, response) => void response.end('hello'))

@@ -76,7 +76,7 @@ describe('fastify', () => {
   it('tells an engine the route as a pattern', async () => {
     const events: DecisionEvent[] = []
     const policy = parsePolicy('version: 1\nrules:\n  - { name: people, match: { path: /people/** }, key: [], rate: 1/h, burst: 3 }\n')
-    const engine = createEngine({ policy, store: memoryStore(), observers: [{ decided: (event) => void events.push(event) }] })
+    const engine = createEngine({ policy, store: memoryStore(), observers: [{ onDecision: (event) => void events.push(event) }] })
     const app = made()
     app.addHook('onRequest', rateLimit({ engine }))
     app.get('/people/:name', async () => 'hello')

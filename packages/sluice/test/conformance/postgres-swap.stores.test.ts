@@ -14,7 +14,7 @@ describe.skipIf(url === undefined)('the path of YugabyteDB and CockroachDB, on P
   storeSuite('postgres-swap', {
     open: async () => {
       await own.create()
-      store = postgresStore({ client: pg(pool), dialect: 'cockroach', sweepEveryMs: 0 })
+      store = postgresStore({ client: pg(pool), concurrency: 'compare-and-swap', sweepEveryMs: 0 })
       await store.migrate()
       return store
     },

@@ -13,7 +13,7 @@ const { postgres: url } = inject('engines')
 const wrappers: readonly [name: string, wrap: (store: Store) => Store][] = [
   ['withDeadline', (store) => wrap.withDeadline(store, 10_000)],
   ['withFallback', (store) => wrap.withFallback(store, { policy: 'local', local: memoryStore() })],
-  ['withObservers', (store) => wrap.withObservers(store, [{ asked: () => {} }])],
+  ['withObservers', (store) => wrap.withObservers(store, [{ onStoreCall: () => {} }])],
   ['withCoalescing', (store) => wrap.withCoalescing(store)],
   ['withDeniedCache', (store) => wrap.withDeniedCache(store)],
   ['withBreaker', (store) => wrap.withBreaker(store)],

@@ -25,11 +25,11 @@ describe('the life of an engine', () => {
   it('tells observers each decision with its route, and survives them', async () => {
     const events: DecisionEvent[] = []
     const broken = {
-      decided() {
+      onDecision() {
         throw new Error('broken')
       },
     }
-    const { engine } = bench(TWO, { observers: [broken, { decided: (event) => events.push(event) }] })
+    const { engine } = bench(TWO, { observers: [broken, { onDecision: (event) => events.push(event) }] })
     const decision = await engine.decide(facts({ route: '/api/:kind' }))
     await engine.peek(facts())
     await engine.decide(facts())

@@ -40,10 +40,10 @@ interface Victim {
 
 const own = schema(postgres)
 const pool = (): pgDriver.Pool => new pgDriver.Pool({ connectionString: postgres, max: 4, options: `-c search_path=${own.name}` })
-async function onPostgres(dialect: 'postgres' | 'cockroach'): Promise<Opened> {
+async function onPostgres(concurrency: 'lock' | 'compare-and-swap'): Promise<Opened> {
   await own.create()
   const connections = pool()
-  const store = postgresStore({ client: pg(connections), dialect, sweepEveryMs: 0 })
+  const store = postgresStore({ client: pg(connections), concurrency, sweepEveryMs: 0 })
   await store.migrate()
   return { store, close: () => connections.end().then(own.drop) }
 }
@@ -57,8 +57,8 @@ const STORES: readonly (readonly [string, string | undefined, number, () => Open
   ['memory', 'here', 300, () => ({ store: memoryStore(), close: async () => {} })],
   ['redis', redis, 150, () => onRedis('plain')],
   ['redis, packed', redis, 150, () => onRedis('packed')],
-  ['postgres', postgres, 50, () => onPostgres('postgres')],
-  ['postgres, swapped', postgres, 25, () => onPostgres('cockroach')],
+  ['postgres', postgres, 50, () => onPostgres('lock')],
+  ['postgres, swapped', postgres, 25, () => onPostgres('compare-and-swap')],
   [
     'pglite',
     'here',

@@ -18,9 +18,9 @@ describe('a gate', () => {
     const near = gate({ limiter: limiter(1) })
     const far = gate({ limiter: limiter(1, remote(memoryStore({ clock: manualClock() }))) })
     for (const outcome of ['allowed', 'denied', 'denied']) {
-      const now = near.ask({}, '192.0.2.1')
+      const now = near.check({}, '192.0.2.1')
       expect(now).not.toBeInstanceOf(Promise)
-      const later = far.ask({}, '192.0.2.1')
+      const later = far.check({}, '192.0.2.1')
       expect(later).toBeInstanceOf(Promise)
       expect((await later).decision).toEqual((now as Passage).decision)
       expect((await later).decision?.outcome).toBe(outcome)
@@ -36,17 +36,17 @@ describe('a gate', () => {
       cost: () => elsewhere.resolve(2),
       skip: () => elsewhere.resolve(false),
     })
-    expect((await asked.ask({}, undefined)).decision?.limits[0]?.remaining).toBe(1)
+    expect((await asked.check({}, undefined)).decision?.limits[0]?.remaining).toBe(1)
   })
 
   it('reads nothing of a request that no option needs', () => {
     const closed = { method: fails, target: fails, headers: fails, route: fails }
-    expect((createGate({ limiter: limiter(1) }, closed).ask({}, '192.0.2.1') as Passage).decision?.allowed).toBe(true)
+    expect((createGate({ limiter: limiter(1) }, closed).check({}, '192.0.2.1') as Passage).decision?.allowed).toBe(true)
   })
 
   it('counts peers by their address, however it is spelt and however many there are', async () => {
     const asked = gate({ limiter: limiter(2) })
-    const outcome = async (peer: string | undefined): Promise<string | undefined> => (await asked.ask({}, peer)).decision?.outcome
+    const outcome = async (peer: string | undefined): Promise<string | undefined> => (await asked.check({}, peer)).decision?.outcome
     for (const peer of ['192.0.2.1', '::ffff:192.0.2.1', undefined, '', '2001:db8::1', '2001:DB8::2%eth0'])
       expect(await outcome(peer)).toBe('allowed')
     for (let index = 0; index < 10_000; index += 1) await outcome(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`)
@@ -55,7 +55,7 @@ describe('a gate', () => {
 
   it('remembers a proxy as a peer of its own, beside the clients it speaks for', async () => {
     const asked = gate({ limiter: limiter(1), trustedProxies: ['10.0.0.0/8'] })
-    const outcome = async (headers: Plain): Promise<string | undefined> => (await asked.ask(headers, '10.1.1.1')).decision?.outcome
+    const outcome = async (headers: Plain): Promise<string | undefined> => (await asked.check(headers, '10.1.1.1')).decision?.outcome
     const client = { 'x-forwarded-for': '192.0.2.1' }
     expect([await outcome({}), await outcome(client), await outcome({}), await outcome(client)]).toEqual([
       'allowed',
@@ -69,11 +69,11 @@ describe('a gate', () => {
     const limited = limiter(2)
     const asked = gate({ limiter: limited, key: () => 'a', cost: ({ cost }) => Number(cost) })
     const reason = async (cost: string): Promise<unknown> => {
-      const { answer } = await asked.ask({ cost }, undefined)
+      const { answer } = await asked.check({ cost }, undefined)
       expect(JSON.parse(answer?.body ?? '')).toEqual(answer?.problem)
       return answer?.problem.reason
     }
-    await asked.ask({ cost: '2' }, undefined)
+    await asked.check({ cost: '2' }, undefined)
     expect([await reason('1'), await reason('3'), await reason('1')]).toEqual(['quota', 'capacity', 'quota'])
     await limited.block('a', '1h')
     expect([await reason('1'), await reason('1')]).toEqual(['blocked', 'blocked'])
@@ -87,14 +87,14 @@ describe('a gate', () => {
       cost: ({ cost }) => Number(cost),
     })
     const violated = async (key: string, cost: string): Promise<unknown> =>
-      (await asked.ask({ key, cost }, undefined)).answer?.problem['violated-policies']
+      (await asked.check({ key, cost }, undefined)).answer?.problem['violated-policies']
     expect([await violated('a', '2'), await violated('a', '1'), await violated('b', '3')]).toEqual([undefined, ['few'], ['few']])
     const reversed = gate({
       limiter: createLimiter({ limits: { big: limits.small, few: limits.few }, clock: manualClock() }),
       key: () => 'a',
       cost: 4,
     })
-    expect((await reversed.ask({}, undefined)).answer?.problem['violated-policies']).toEqual(['big'])
+    expect((await reversed.check({}, undefined)).answer?.problem['violated-policies']).toEqual(['big'])
   })
 
   it('spreads retries by who asks and where, not by the query, and asks a store that is not synchronous only once whether it is', async () => {
@@ -104,7 +104,7 @@ describe('a gate', () => {
     const targets: RequestReader<Plain> = { ...reader, target: ({ target = '' }) => target }
     const counted = createGate({ limiter: counting }, targets)
     const identities: string[] = []
-    for (const target of ['/a', '/a', '/a?b', '/c']) identities.push((await counted.ask({ target }, '192.0.2.1')).identity)
+    for (const target of ['/a', '/a', '/a?b', '/c']) identities.push((await counted.check({ target }, '192.0.2.1')).identity)
     expect([asked, identities[1] === identities[2], identities[1] === identities[3]]).toEqual([1, true, false])
   })
 

@@ -134,7 +134,7 @@ describe('X7: what observers of a limiter are told', () => {
     const limits = { wide, narrow }
     return {
       events,
-      limiter: createLimiter({ name: 'api', limits, store, clock, observers: [{ decided: (event) => void events.push(event) }] }),
+      limiter: createLimiter({ name: 'api', limits, store, clock, observers: [{ onDecision: (event) => void events.push(event) }] }),
     }
   }
 

@@ -145,7 +145,7 @@ describe('createLimiter', () => {
           throw new Error('broken observer')
         },
       },
-      { decided: (event: { decision: { outcome: string } }) => void seen.push(event.decision.outcome) },
+      { onDecision: (event: { decision: { outcome: string } }) => void seen.push(event.decision.outcome) },
     ]
     const limiter = createLimiter({ limit, observers })
     await limiter.check('k', { cost: 20 })

@@ -13,7 +13,7 @@ describe('top keys', () => {
       ['c', true],
       ['a', false],
     ] as const)
-      keys.charged({ rule: 'r', key, allowed })
+      keys.onCharge({ rule: 'r', key, allowed })
     expect(keys.top(2)[0]).toEqual({ rule: 'r', key: 'a', requests: 3, error: 0, refused: 2 })
     expect(keys.top(9)).toHaveLength(3)
     expect([keys.top(0), keys.floor]).toEqual([[], 1])
@@ -21,7 +21,7 @@ describe('top keys', () => {
 
   it('keeps the same key under two rules apart', () => {
     const keys = topKeys(9)
-    for (const rule of ['r', 's', 's']) keys.charged({ rule, key: 'a', allowed: true })
+    for (const rule of ['r', 's', 's']) keys.onCharge({ rule, key: 'a', allowed: true })
     expect(keys.top(9).map(({ rule, requests }) => [rule, requests])).toEqual([
       ['s', 2],
       ['r', 1],
@@ -39,7 +39,7 @@ describe('top keys', () => {
         const exact = new Map<string, number>()
         for (const number of stream) {
           const key = String(number)
-          keys.charged({ rule: 'r', key, allowed: number % 2 === 0 })
+          keys.onCharge({ rule: 'r', key, allowed: number % 2 === 0 })
           exact.set(key, (exact.get(key) ?? 0) + 1)
         }
         const top = keys.top(Infinity)
@@ -96,8 +96,8 @@ rules:
 
   it('cost nothing where no observer asks for them', async () => {
     let named = 0
-    const keyNames = (text: string): string => `${(named += 1)}${text}`
-    const { engine } = bench(RULES, { observers: [{ decided: () => {} }], keyNames })
+    const hashKeys = (text: string): string => `${(named += 1)}${text}`
+    const { engine } = bench(RULES, { observers: [{ onDecision: () => {} }], hashKeys })
     await engine.decide(by('alice'))
     expect(named).toBe(0)
   })

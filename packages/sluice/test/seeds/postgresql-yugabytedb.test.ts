@@ -13,7 +13,7 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
   const store = postgresStore({ client: pg(pool) })
   beforeAll(async () => {
     await own.create()
-    await store.migrate({ article: true })
+    await store.migrate({ compatFunction: true })
   })
   beforeEach(() => pool.query('truncate table rate_limiting_token_bucket'))
   afterAll(async () => {
@@ -172,8 +172,8 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
     await pool.query(
       `insert into rate_limiting_token_bucket values ('user1', 3, clock_timestamp() + interval '1 hour'), ('user2', -1, clock_timestamp() + interval '1 hour')`,
     )
-    await store.migrate({ article: true })
-    await store.migrate({ article: true })
+    await store.migrate({ compatFunction: true })
+    await store.migrate({ compatFunction: true })
     // Both were last used in an hour, so that nothing comes meanwhile.
     expect([await request('user1', 1, 10), await request('user2', 1, 10)]).toEqual([2, -1])
   })

@@ -30,12 +30,12 @@ describe.skipIf(path === '')('ready() of a Redis that may not write', () => {
 })
 
 describe.skipIf(engines.postgres === undefined)('ready() of a PostgreSQL that may not write', () => {
-  it.each(['postgres', 'yugabyte'] as const)('rejects, dialect %s', async (dialect) => {
+  it.each(['lock', 'compare-and-swap'] as const)('rejects, concurrency %s', async (concurrency) => {
     const own = schema(engines.postgres)
     await own.create()
     const [fit, closed] = ['', ' -c default_transaction_read_only=on'].map((closing) => {
       const pool = new Pool({ connectionString: engines.postgres, max: 1, options: `-c search_path=${own.name}${closing}` })
-      return { pool, store: postgresStore({ client: pg(pool), dialect, sweepEveryMs: 0 }) }
+      return { pool, store: postgresStore({ client: pg(pool), concurrency, sweepEveryMs: 0 }) }
     })
     onTestFinished(async () => {
       await Promise.all([fit?.pool.end(), closed?.pool.end()])

@@ -9,7 +9,7 @@ const LOCK = 7_218_054_101
 
 export interface MigrateOptions {
   /** Also the table and the function of "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for those who call it from SQL. */
-  readonly article?: boolean | undefined
+  readonly compatFunction?: boolean | undefined
   /** Also drops the functions of other versions; refused while one of them was installed in the last seven days. */
   readonly prune?: boolean | undefined
   /** Drops them however young they are: processes of those versions cannot decide from then on. */
@@ -38,7 +38,7 @@ export async function migrate(client: PostgresPort, options: SchemaOptions): Pro
     ...installed.map(({ name, create }) => filled(own(MADE), name, create)),
     filled(own(STABLE), sha256(own(checkProgram)), own(checkProgram)),
     ...(unlogged === undefined ? [] : ['sluice_state', 'sluice_plan', 'sluice_log'].map((name) => own(persistent(name, unlogged)))),
-    ...(options.article === true ? [`\n  execute $article$${articleProgram}$article$;`] : []),
+    ...(options.compatFunction === true ? [`\n  execute $article$${articleProgram}$article$;`] : []),
     ...(options.prune === true ? [filled(own(options.force === true ? DROPPED : YOUNG + DROPPED), listed(installed), '')] : []),
   ]
   await client.run(`do $migrate$ declare

@@ -7,7 +7,8 @@ import type { AdjustOptions, Call, CallOptions, StateId, Store } from '../store.
 import type { MigrateOptions } from './migrate.ts'
 import { type PostgresPort, validPort } from './postgres-port.ts'
 
-export type Dialect = 'postgres' | 'yugabyte' | 'cockroach'
+/** How concurrent calls of one state are kept apart. */
+export type Concurrency = 'lock' | 'compare-and-swap'
 
 export interface PostgresStoreOptions {
   readonly client: PostgresPort
@@ -23,10 +24,10 @@ export interface PostgresStoreOptions {
    */
   readonly sweepEveryMs?: number
   /**
-   * Another database that speaks PostgreSQL's protocol: states are then read, decided here and written where they have not changed meanwhile, since neither
-   * the functions nor what they lock would do there. Default `postgres`.
+   * `lock` (default): functions in the database lock the rows. `compare-and-swap`: rows are read, decided here, and written where they have not changed since;
+   * for other databases that speak PostgreSQL's protocol, such as YugabyteDB and CockroachDB, where neither the functions nor their locks would do.
    */
-  readonly dialect?: Dialect
+  readonly concurrency?: Concurrency
   /** Calls under way at once, abandoned ones included; further ones are refused at once. Default 10,000. */
   readonly maxInFlight?: number
   /** Source of deadlines only: decisions are made on the database's clock. */
@@ -54,7 +55,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   unlogged: FLAG,
   onContention: oneOf('wait', 'fail'),
   sweepEveryMs: within(0, LONGEST_SWEEP_MS),
-  dialect: oneOf('postgres', 'yugabyte', 'cockroach'),
+  concurrency: oneOf('lock', 'compare-and-swap'),
   maxInFlight: COUNT,
   clock: CLOCK,
   random: FUNCTION,
@@ -76,7 +77,7 @@ export function chosen(options: PostgresStoreOptions): Chosen {
     unlogged: undefined,
     onContention: 'wait',
     sweepEveryMs: SWEEP_MS,
-    dialect: 'postgres',
+    concurrency: 'lock',
     maxInFlight: 10_000,
     clock: systemTime,
     random: systemRandom,

@@ -5,10 +5,10 @@ import { swapStore } from './swap-store.ts'
 /**
  * States in PostgreSQL (13 or later) or PGlite: one statement locks the rows in one fixed order, reads the database's clock
  * after the last lock, decides all groups and writes. Exact under READ COMMITTED and above, with any number of processes. Other
- * databases of its protocol by `dialect`.
+ * databases of its protocol by `concurrency`.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const all = chosen(options)
-  return all.dialect === 'postgres' ? programStore(all) : swapStore(all)
+  return all.concurrency === 'lock' ? programStore(all) : swapStore(all)
 }

@@ -154,9 +154,9 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
       await decide([], options, false)
       refuseReadOnly(await one(READ_ONLY, [], options))
     },
-    migrate: ({ article } = {}) =>
+    migrate: ({ compatFunction } = {}) =>
       client
-        .run(article === true ? `${statements.migrate};\n${articleProgram}` : statements.migrate)
+        .run(compatFunction === true ? `${statements.migrate};\n${articleProgram}` : statements.migrate)
         .catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
   }

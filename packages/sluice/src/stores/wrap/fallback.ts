@@ -14,9 +14,9 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * Answers for a store that fails: `allow` lets pass, `deny` refuses, `local` asks a store in this process (one made by `withShare` grants limit / nodes). Every such
+ * Answers for a store that fails: `allow` lets pass, `deny` refuses, `local` asks a store in this process (one made by `withDividedLimit` grants limit / nodes). Every such
  * answer carries `degraded`; a failure never looks like a used-up quota. A store that has no room and says what becomes of new keys (`onFull`) is not overridden. Bound G while the store is down, over an outage of length T: unbounded (`allow`), 0
- * (`deny`), or for n processes whose local stores grant the limit divided by `nodes` (1 without `withShare`): n / nodes * (burst + rate * T), less what a full bucket
+ * (`deny`), or for n processes whose local stores grant the limit divided by `nodes` (1 without `withDividedLimit`): n / nodes * (burst + rate * T), less what a full bucket
  * of the store loses meanwhile, (rate * T - burst)+.
  * @throws LimiterError INVALID_OPTIONS
  */

@@ -1,5 +1,5 @@
 import { CLOCK, OBSERVERS, requireForm, STORE } from '../../errors/options.ts'
-import { notifyAsked, type Observer, type StoreEvent } from '../../observe/events.ts'
+import { notifyStoreCall, type Observer, type StoreEvent } from '../../observe/events.ts'
 import { systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { type Store, StoreFailure } from '../store.ts'
@@ -13,11 +13,11 @@ export function withObservers(store: Store, observers: readonly Observer[], cloc
   requireForm('withObservers', 'store', store, STORE)
   requireForm('withObservers', 'observers', observers, OBSERVERS)
   requireForm('withObservers', 'clock', clock, CLOCK)
-  const listening = observers.filter(({ asked }) => asked !== undefined)
+  const listening = observers.filter(({ onStoreCall }) => onStoreCall !== undefined)
   const name = store.name ?? 'store'
   const tell = (operation: StoreEvent['operation'], started: number, error?: unknown): void => {
     const durationMs = clock.monotonic() - started
-    notifyAsked(listening, { store: name, operation, durationMs, ...(error instanceof StoreFailure ? { failure: error.kind } : {}) })
+    notifyStoreCall(listening, { store: name, operation, durationMs, ...(error instanceof StoreFailure ? { failure: error.kind } : {}) })
   }
   const timed = eachCall(store, async (operation, options, send) => {
     const started = clock.monotonic()

@@ -2,7 +2,7 @@ import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createLimiter, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
-import { type Dialect, pg, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { type Concurrency, pg, postgresStore } from '../../../src/stores/postgres/index.ts'
 import type { GroupVerdict, StoreFailure } from '../../../src/stores/store.ts'
 import { audit, type TraceEntry } from '../../../src/testing/index.ts'
 import { schema } from '../../conformance/postgres-rows.ts'
@@ -12,15 +12,14 @@ const { postgres: url } = inject('engines')
 const limit = tokenBucket({ rate: '1/day', burst: 10 })
 const call = (key: string, other = limit) => ({ id: { scope: { text: 'c:' }, key }, limit: other, cost: 1_000_000, phase: 0 })
 
-describe.skipIf(url === undefined).each<[Dialect, string]>([
-  ['postgres', 'sluice_state'],
-  ['yugabyte', 'sluice_swap'],
-  ['cockroach', 'sluice_swap'],
-])('conflicts: %s', (dialect, table) => {
+describe.skipIf(url === undefined).each<[Concurrency, string]>([
+  ['lock', 'sluice_state'],
+  ['compare-and-swap', 'sluice_swap'],
+])('conflicts: %s', (concurrency, table) => {
   const own = schema(url)
   const connect = (): pgDriver.Pool => new pgDriver.Pool({ connectionString: url, max: 8, options: `-c search_path=${own.name}` })
   const pool = connect()
-  const open = (onContention: 'wait' | 'fail' = 'wait') => postgresStore({ client: pg(pool), dialect, onContention, sweepEveryMs: 0 })
+  const open = (onContention: 'wait' | 'fail' = 'wait') => postgresStore({ client: pg(pool), concurrency, onContention, sweepEveryMs: 0 })
   const store = open()
   beforeAll(async () => {
     await own.create()
@@ -67,7 +66,7 @@ create trigger trip before insert or update on ${table} for each row execute fun
     await store.consume([{ calls: [call('endless')] }])
     await trip('40001', 1_000_000)
     const other = connect()
-    const hurried = postgresStore({ client: pg(other), dialect, sweepEveryMs: 0 })
+    const hurried = postgresStore({ client: pg(other), concurrency, sweepEveryMs: 0 })
     const error = await failure(hurried.consume([{ calls: [call('endless')] }], { deadline: performance.now() + 200 }))
     // What it had sent when its time was over trips no later test.
     await other.end()
@@ -95,10 +94,10 @@ create trigger trip before insert or update on ${table} for each row execute fun
 
   it('groups of four limits in random order, with 8 connections: no deadlock, all or nothing', async () => {
     // The server counts deadlocks by database: other suites have theirs in the one that all share.
-    const database = `deadlocks_${process.pid}_${dialect}`
+    const database = `deadlocks_${process.pid}_${table}`
     await pool.query(`create database ${database}`)
     const alone = new pgDriver.Pool({ connectionString: Object.assign(new URL(url as string), { pathname: `/${database}` }).href, max: 8 })
-    const there = postgresStore({ client: pg(alone), dialect, sweepEveryMs: 0 })
+    const there = postgresStore({ client: pg(alone), concurrency, sweepEveryMs: 0 })
     await there.migrate()
     const keys = ['w', 'x', 'y', 'z']
     const wide = tokenBucket({ rate: '1/day', burst: 1_000 })
@@ -124,7 +123,7 @@ create trigger trip before insert or update on ${table} for each row execute fun
     })
     const limiter = createLimiter({
       limit: tokenBucket({ rate: '50/s', burst: 10 }),
-      store: postgresStore({ client: pg(strict), dialect }),
+      store: postgresStore({ client: pg(strict), concurrency }),
       deadlineMs: 5_000,
     })
     const seen: TraceEntry[] = []
@@ -143,7 +142,7 @@ create trigger trip before insert or update on ${table} for each row execute fun
     expect(['contention', ...kinds]).toEqual(['contention', ...(kinds.size === 0 ? [] : ['contention'])])
   })
 
-  it.skipIf(dialect !== 'postgres')('onContention fail: a row that is held is no wait and no denial', async () => {
+  it.skipIf(concurrency !== 'lock')('onContention fail: a row that is held is no wait and no denial', async () => {
     await store.consume([{ calls: [call('held')] }])
     const holder = await pool.connect()
     await holder.query('begin')

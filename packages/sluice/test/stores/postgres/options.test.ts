@@ -16,7 +16,7 @@ describe('options of a PostgreSQL store', () => {
     [{ onContention: 'skip' }, 'onContention is "skip", expected wait or fail'],
     [{ sweepEveryMs: -1 }, 'sweepEveryMs is -1, expected 0 to 86400000'],
     [{ sweepEveryMs: Number.NaN }, 'sweepEveryMs is NaN'],
-    [{ dialect: 'mysql' }, 'dialect is "mysql", expected postgres, yugabyte or cockroach'],
+    [{ concurrency: 'mysql' }, 'concurrency is "mysql", expected lock or compare-and-swap'],
   ])('refuses %j', (options, why) => {
     expect(() => postgresStore({ client, ...options } as PostgresStoreOptions)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining(`postgresStore: ${why}`) }),

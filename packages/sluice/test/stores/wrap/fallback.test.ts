@@ -3,7 +3,7 @@ import { createLimiter } from '../../../src/create-limiter.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
 import { type CallGroup, type FailurePolicy, type Store, StoreFailure } from '../../../src/stores/store.ts'
-import { withFallback, withShare } from '../../../src/stores/wrap/index.ts'
+import { withFallback, withDividedLimit } from '../../../src/stores/wrap/index.ts'
 
 const limit = tokenBucket({ rate: '1/day', burst: 2 })
 const failure = new StoreFailure('timeout', 'unknown', 'no answer')
@@ -109,14 +109,14 @@ describe('withFallback', () => {
   })
 })
 
-describe('withFallback to a store withShare', () => {
+describe('withFallback to a store withDividedLimit', () => {
   const four = tokenBucket({ rate: '1/day', burst: 8 })
   const asking = (key: string, cost = 1): CallGroup => ({
     calls: [{ id: { scope: { text: 'f:tb:' }, key }, limit: four, cost: cost * 1_000_000, phase: 0 }],
   })
   const standing = (nodes: number | (() => number)) => {
     const remote = switchable()
-    return { remote, store: withFallback(remote.store, { policy: 'local', local: withShare(memoryStore(), nodes) }) }
+    return { remote, store: withFallback(remote.store, { policy: 'local', local: withDividedLimit(memoryStore(), nodes) }) }
   }
   const outcomes = async (store: Store, key: string, count: number): Promise<string[]> => {
     const seen: string[] = []
@@ -141,7 +141,7 @@ describe('withFallback to a store withShare', () => {
     const { remote } = standing(4)
     const limiter = createLimiter({
       limit: four,
-      store: withFallback(remote.store, { policy: 'local', local: withShare(memoryStore(), 4) }),
+      store: withFallback(remote.store, { policy: 'local', local: withDividedLimit(memoryStore(), 4) }),
     })
     expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed', degraded: { kind: 'timeout', nodes: 4 } })
     const whole = createLimiter({ limit: four, store: remote.store, onStoreFailure: 'local' })

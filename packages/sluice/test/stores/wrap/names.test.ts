@@ -10,7 +10,7 @@ import {
   withFallback,
   withLeases,
   withObservers,
-  withShare,
+  withDividedLimit,
   withWarmUp,
 } from '../../../src/stores/wrap/index.ts'
 
@@ -18,8 +18,8 @@ const WRAPPERS: readonly [name: string, wrap: (store: Store) => Store][] = [
   ['withDeadline', (store) => withDeadline(store, 1_000)],
   ['withWarmUp', (store) => withWarmUp(store)],
   ['withFallback', (store) => withFallback(store, { policy: 'local', local: memoryStore() })],
-  ['withShare', (store) => withShare(store, 1)],
-  ['withObservers', (store) => withObservers(store, [{ asked: () => {} }])],
+  ['withDividedLimit', (store) => withDividedLimit(store, 1)],
+  ['withObservers', (store) => withObservers(store, [{ onStoreCall: () => {} }])],
   ['withCoalescing', (store) => withCoalescing(store)],
   ['withDeniedCache', (store) => withDeniedCache(store)],
   ['withBreaker', (store) => withBreaker(store)],

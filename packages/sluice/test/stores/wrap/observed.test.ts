@@ -9,11 +9,15 @@ function observed(store: Store) {
   const clock = manualClock()
   const events: StoreEvent[] = []
   const failing = {
-    asked: () => {
+    onStoreCall: () => {
       throw new Error('an observer that fails')
     },
   }
-  return { clock, events, store: withObservers(store, [failing, { asked: (event) => events.push(event) }, { decided: () => {} }], clock) }
+  return {
+    clock,
+    events,
+    store: withObservers(store, [failing, { onStoreCall: (event) => events.push(event) }, { onDecision: () => {} }], clock),
+  }
 }
 
 describe('withObservers', () => {

@@ -3,7 +3,7 @@ import { createLimiter } from '../../../src/create-limiter.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
 import { type Call, type GroupVerdict, type Store, StoreFailure } from '../../../src/stores/store.ts'
-import { resilient, type ResilientOptions, withShare } from '../../../src/stores/wrap/index.ts'
+import { resilient, type ResilientOptions, withDividedLimit } from '../../../src/stores/wrap/index.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import { heldStore, settle } from './held-store.ts'
 import { leasingStore } from './leasing-store.ts'
@@ -73,7 +73,7 @@ describe('resilient', () => {
   })
 
   it('stops asking a store that does not answer, and what stands in says so', async () => {
-    const local = withShare(memoryStore(), 4)
+    const local = withDividedLimit(memoryStore(), 4)
     const { ask, answerAll, clock, store, calls } = bench({ fallback: { policy: 'local', local } })
     const lost = [ask('a'), ask('b'), ask('c')]
     await settle()

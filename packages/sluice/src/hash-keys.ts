@@ -10,8 +10,8 @@ import type { Random } from './time/time.ts'
  * @throws LimiterError INVALID_OPTIONS
  * @param random numbers in [0, 1) that nobody can guess, of which two are taken; default of this process alone
  */
-export function keyNames(random: Random = systemRandom): Pseudonym {
-  requireForm('keyNames', 'random', random, FUNCTION)
+export function hashKeys(random: Random = systemRandom): Pseudonym {
+  requireForm('hashKeys', 'random', random, FUNCTION)
   const digester = createDigester(random)
   const seed = digester.seed('names')
   const hex = (word: number): string => (word >>> 0).toString(16).padStart(8, '0')

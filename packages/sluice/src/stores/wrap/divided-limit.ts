@@ -13,9 +13,9 @@ const NODES: Form = [(value) => typeof value === 'function' || COUNT[0](value), 
  * @param nodes how many there are: a number, or what counts those alive now; a state follows the count (law 7)
  * @throws LimiterError INVALID_OPTIONS
  */
-export function withShare(store: Store, nodes: number | (() => number)): Store {
-  requireForm('withShare', 'store', store, STORE)
-  requireForm('withShare', 'nodes', nodes, NODES)
+export function withDividedLimit(store: Store, nodes: number | (() => number)): Store {
+  requireForm('withDividedLimit', 'store', store, STORE)
+  requireForm('withDividedLimit', 'nodes', nodes, NODES)
   // Decisions never throw: what does not count, or throws, is no whole number, and what the docs say of that holds.
   const count = (): number => {
     if (typeof nodes !== 'function') return nodes
