@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { luaProgram } from './lua-program.ts'
 import { compareTexts, recordOf, type RecordedMigration } from './migration-texts.ts'
 import { orderedFunctions } from './sql-functions.ts'
 
@@ -22,12 +23,12 @@ export function embeddedIn(folder: string): string {
   return join(folder, '..', 'programs.gen.ts')
 }
 
-/** The Lua programs of a folder by name, as they are sent: those files that say what they return; the others are included by them. */
+/** The Lua programs of a folder by name, as they are sent: those files that say what they return; the others are included by them, each once. */
 export function luaPrograms(folder: string, read: ReadProgram = readProgram): { readonly name: string; readonly source: string }[] {
   const names = readdirSync(folder)
     .filter((name) => name.endsWith('.lua') && read(join(folder, name)).includes('\n-- returns '))
     .sort()
-  return names.map((name) => ({ name: name.replace('.lua', ''), source: strip(include(folder, name, read), '--') }))
+  return names.map((name) => ({ name: name.replace('.lua', ''), source: luaProgram(folder, name, read) }))
 }
 
 /** The file that embeds the Lua programs of a folder. */

@@ -6,18 +6,18 @@
 -- returns     time
 
 -- include: clock.lua
--- include: state.lua
--- include: block-value.lua
--- include: drop.lua
+
+-- parts
 
 local receipt = asked[2]
+local read, put, keep, remove, extra = make 'state'
+local drop = make('drop', put, remove, extra)
 
 local function adjust_bucket(state, row, sign)
-  -- include: bucket-value.lua
-  -- include: bucket-flow.lua
-  -- include: bucket-leases.lua
-  -- include: bucket-adopt.lua
-  -- include: bucket-row.lua
+  local read_bucket, bucket_value = make 'bucket-value'
+  local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
+  local out_on, settle, leased_until = make('bucket-leases', flow, cut)
+  -- inline: bucket-row.lua
   local time, ends = now, 0
   local value = read(state)
   local zero, rest, seen, hold, leases, converted
@@ -25,6 +25,7 @@ local function adjust_bucket(state, row, sign)
     local old_n, old_m, old_burst
     zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
+      local adopt_bucket = make('bucket-adopt', flow, cut, level_of, owed_span, latest_zero, out_on, settle)
       zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       converted = true
     end
@@ -67,8 +68,8 @@ local function adjust_bucket(state, row, sign)
 end
 
 local function adjust_window(state, row, sign)
-  -- include: window-value.lua
-  -- include: window-adopt.lua
+  local read_window, window_value, window_until = make 'window-value'
+  local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
   local amount, limit = asked[row + 1], asked[row + 2]
   local ends = 0
   local value = read(state)
@@ -102,8 +103,8 @@ local function adjust_window(state, row, sign)
 end
 
 local function adjust_counter(state, row, sign)
-  -- include: counter-value.lua
-  -- include: counter-adopt.lua
+  local read_counter, counter_value = make 'counter-value'
+  local adopt_counter, rolled, share = make 'counter-adopt'
   local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
   local ends = 0
   local value = read(state)
@@ -140,20 +141,20 @@ local function adjust_counter(state, row, sign)
 end
 
 local function adjust_log(state, row, sign)
-  -- include: log-value.lua
-  -- include: log-adopt.lua
-  -- include: log-refund.lua
-  local stored = open_log(state)
+  local logs = make('log-value', put, keep)
+  local adopt_log, used_of, charge_of = make('log-adopt', logs)
+  local stored = logs.open(state)
   local log = adopt_log(stored, row)
   if stored.there and not log.there then drop(state, log.ends) end
   local time, first, used = used_of(log, row)
   if sign > 0 then
+    local refund_log = make('log-refund', logs, drop, put, receipt)
     if refund_log(log, first, time - asked[row + 3], asked[row + 1]) then return end
   else
     local added = math.min(asked[row + 1], 2 * asked[row + 2] - used)
-    if added > 0 then charge_log(log, charge_of(log, row, first, time, added)) end
+    if added > 0 then logs.charge(log, charge_of(log, row, first, time, added)) end
   end
-  if log.dirty then save_log(log) end
+  if log.dirty then logs.save(log) end
 end
 
 local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }

@@ -18,3 +18,5 @@ local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value
 end
+
+return split, block_value, blocked

@@ -5,18 +5,18 @@
 -- returns     time
 
 -- include: clock.lua
--- include: state.lua
--- include: bucket-value.lua
--- include: bucket-flow.lua
--- include: bucket-leases.lua
--- include: window-value.lua
--- include: counter-value.lua
--- include: log-value.lua
 
--- include: state-until.lua
+-- parts
+
+local read, put, keep, remove, _, member_of = make 'state'
+local split, block_value = make 'block-value'
+local state_until = make 'state-until'
 
 -- Of a state that is forgotten: what is out on lease, with a bucket as full as that allows.
 local function what_stays(value)
+  local read_bucket, bucket_value = make 'bucket-value'
+  local flow, cut = make 'bucket-flow'
+  local out_on, settle, leased_until = make('bucket-leases', flow, cut)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
   if not leases then return nil, '' end
   local time = now
@@ -31,17 +31,18 @@ end
 local length = asked[2]
 
 local function block_log(state)
-  local log = open_log(state)
+  local logs = make('log-value', put, keep)
+  local log = logs.open(state)
   if length < 0 or not log.there then return log.ends, '' end
   log.ends = 0
   if length > 0 then log.ends = now + length end
-  call('SETRANGE', KEYS[state], 0, log_head(log, log.skip))
-  keep(state, log_expires(log))
+  call('SETRANGE', KEYS[state], 0, logs.head(log, log.skip))
+  keep(state, logs.expires(log))
 end
 
 for state = 1, #KEYS do
-  local value
-  if member_of(state) then value = read(state) else value = redis.pcall('GETRANGE', KEYS[state], 0, 2047) end
+  local member, value = member_of and member_of(state), nil
+  if member then value = read(state) else value = redis.pcall('GETRANGE', KEYS[state], 0, 2047) end
   if type(value) ~= 'string' then value = '' end
   local ends, inner, expires = 0, value, nil
   if string.byte(value) == 2 then
@@ -64,8 +65,8 @@ for state = 1, #KEYS do
         put(state, block_value(ends) .. inner, math.max(ends, expires))
       elseif ends > now then
         put(state, block_value(ends), ends)
-      elseif member_of(state) then
-        call('HSET', KEYS[state], member_of(state), block_value(ends))
+      elseif member then
+        call('HSET', KEYS[state], member, block_value(ends))
       else
         -- Over by this clock, but not by that of whoever set it.
         call('SET', KEYS[state], block_value(ends), 'KEEPTTL')

@@ -1,6 +1,8 @@
 -- A bucket in a changed plan's unit (law 7): what the old plan would have left, cut to the new burst. a % n is exact for whole numbers
 -- below 2^53, and so is (a - a % n) / n, the rounded-down quotient.
 
+local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
+
 -- zero (nil where it is as fresh as none), rest, seen, hold, leases
 local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
   local time = now
@@ -57,3 +59,5 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   end
   return zero, rest, time, longest, leases
 end
+
+return adopt_bucket

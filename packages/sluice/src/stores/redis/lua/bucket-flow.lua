@@ -58,3 +58,5 @@ end
 local function latest_zero(n, m, burst, time)
   return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end
+
+return flow, cut, level_of, owed_span, latest_zero

@@ -1,6 +1,8 @@
 -- Tokens of a bucket that are out on lease (algorithms/leased-bucket.ts): { holder, sequence, amount, end }, the one that ends first in
 -- front. Bucket and leases are never more than the burst, so the bucket is cut to what they leave.
 
+local flow, cut = ...
+
 local function out_on(leases)
   local out = 0
   for _, lease in ipairs(leases) do out = out + lease[3] end
@@ -36,3 +38,5 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   if hold > 0 and seen + hold > expires then expires = seen + hold end
   return expires
 end
+
+return out_on, settle, leased_until

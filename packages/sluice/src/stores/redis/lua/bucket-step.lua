@@ -1,5 +1,5 @@
 -- The token bucket kernel (algorithms/token-bucket.ts), as far as a store needs it: how many of `times` calls pass, one after the other, and
--- the state after them. No function is made but where something rare is met (bucket-rare.lua): that is what costs time here. All numbers are whole and
+-- the state after them. No function is made but where something rare is met (bucket.lua): that is what costs time here. All numbers are whole and
 -- below 2^53: a % n is exact, and so is (a - a % n) / n, the rounded-down quotient.
 --
 -- given       value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest

@@ -6,7 +6,7 @@
 -- 28 bytes    zero, rest (3), seen - zero (5), n (3), m (5), burst (5); hold 0
 -- 49 bytes    zero, rest, seen, hold, n, m, burst (7 each); and then, 28 bytes each, what is out on lease: holder, sequence, amount, end
 
--- include: block-value.lua
+local split, _, blocked = make 'block-value'
 
 -- Whether a plan can leave these numbers: with others, whole numbers would not stay whole.
 local function is_possible(rest, seen, hold, n, m, burst)
@@ -59,3 +59,5 @@ local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
+
+return read_bucket, bucket_value

@@ -12,7 +12,12 @@ local pack, parse, format = struct.pack, struct.unpack, string.format
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local made
--- include: bucket-rare.lua
+
+-- A function that reaches for nothing outside costs the least to be there.
+local function rare(now, pack, parse)
+  -- parts
+  return make 'bucket'
+end
 
 local n, m, burst = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0
 local parts = ARGV[4] * m
@@ -33,7 +38,7 @@ local heads, short, times = {}, states <= 1000, 1
 for state = 1, states do
   local value = values[state]
   if counted then times = ARGV[5 + state] + 0 end
-  -- include: bucket-step.lua
+  -- inline: bucket-step.lua
   -- A number would be written with all digits that it could have.
   if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000)) end
   local length = 0

@@ -6,8 +6,5 @@ local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
 local given = asked[1]
-local now = given
-if given == 0 then
-  local time = call('TIME')
-  now = time[1] * 1000000 + time[2]
-end
+local clock = given == 0 and call('TIME')
+local now = clock and clock[1] * 1000000 + clock[2] or given

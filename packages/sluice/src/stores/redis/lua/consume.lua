@@ -14,26 +14,24 @@
 
 -- include: clock.lua
 
+-- parts
+
 local kernels, logs = {}, nil
 
 -- Kernels are made when they are first needed: making functions costs more than a decision.
 local function kernel(tag)
   if tag == 1 then
-    -- include: window-value.lua
-    -- include: window-adopt.lua
-    -- include: window.lua
-    kernels[1] = window
+    kernels[1] = make 'window'
   elseif tag == 2 then
-    -- include: counter-value.lua
-    -- include: counter-adopt.lua
-    -- include: counter.lua
-    kernels[2] = counter
+    kernels[2] = make 'counter'
   else
     local made
-    -- include: bucket-rare.lua
+    local function rare()
+      return make 'bucket'
+    end
     local function bucket(value, row, times)
-      -- include: bucket-row.lua
-      -- include: bucket-step.lua
+      -- inline: bucket-row.lua
+      -- inline: bucket-step.lua
       return passed, written, expires
     end
     kernels[0], kernels[4] = bucket, bucket
@@ -44,13 +42,7 @@ end
 local plain = asked[3]
 -- Strings on the server's clock need none of these.
 local read, put, keep
-if ARGV[2] or given ~= 0 or plain < #KEYS or plain > 4000 then
-  local function storage()
-    -- include: state.lua
-    return read, put, keep
-  end
-  read, put, keep = storage()
-end
+if ARGV[2] or given ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
 local values = {}
 if ARGV[2] and ARGV[2] ~= '' then
   for state = 1, plain do values[state] = read(state) end
@@ -121,13 +113,11 @@ local function group(at, calls)
 end
 
 if plain < #KEYS then
-  -- include: log-value.lua
-  -- include: log-adopt.lua
-  -- include: log.lua
-  local open = {}
+  local all, open = make('log-value', put, keep), {}
+  local adopt_log, decide_log, view_log = make('log', all)
   logs = {
     of = function(state)
-      if not open[state] then open[state] = open_log(state) end
+      if not open[state] then open[state] = all.open(state) end
       return open[state]
     end,
     adopt = adopt_log,
@@ -135,11 +125,11 @@ if plain < #KEYS then
     view = view_log,
     charge = function(state, log, charge)
       open[state] = log
-      charge_log(log, charge)
+      all.charge(log, charge)
     end,
     save = function()
       for _, log in pairs(open) do
-        if log.dirty then save_log(log) end
+        if log.dirty then all.save(log) end
       end
     end,
   }

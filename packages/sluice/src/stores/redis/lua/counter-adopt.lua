@@ -41,3 +41,5 @@ local function share(finish, previous, window, row)
   local rest = (product - whole * quanta) * 1000000 + (previous - tokens * 1000000) * left
   return whole * 1000000 + math.ceil(rest / quanta)
 end
+
+return adopt_counter, rolled, share

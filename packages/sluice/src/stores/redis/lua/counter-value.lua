@@ -1,7 +1,7 @@
 -- The value of a sliding window counter (algorithms/sliding-window-counter.ts): { end, current, previous, window }, 7 bytes each; the
 -- first has 6 in its top three bits, the last has `absent` in its top four.
 
--- include: block-value.lua
+local split, _, blocked = make 'block-value'
 
 local function read_counter(value)
   local ends, inner = 0, value
@@ -23,3 +23,5 @@ local function counter_value(finish, current, previous, window, absent, ends)
   if ends > 0 then return blocked(value, ends) end
   return value
 end
+
+return read_counter, counter_value

@@ -1,6 +1,9 @@
 -- The sliding window counter kernel: how many of `times` calls pass; where the value changes, the new one and until when it is needed.
 
-local function counter(value, row, times)
+local read_counter, counter_value = make 'counter-value'
+local adopt_counter, rolled, share = make 'counter-adopt'
+
+return function(value, row, times)
   local cost, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
   local ends, passed, previous, span, absent = 0, 0, 0, length, 0
   local finish, current, converted

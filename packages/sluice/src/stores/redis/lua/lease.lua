@@ -6,12 +6,13 @@
 -- returns     for each request the value of its state as it was, nil for none; time; for each request what was granted
 
 -- include: clock.lua
--- include: state.lua
--- include: bucket-value.lua
--- include: drop.lua
--- include: bucket-flow.lua
--- include: bucket-leases.lua
--- include: bucket-adopt.lua
+
+-- parts
+
+local read, put, _, remove, extra = make 'strings'
+local drop = make('drop', put, remove, extra)
+local bucket = make 'bucket'
+local flow, cut, level_of, out_on = bucket.flow, bucket.cut, bucket.level_of, bucket.out_on
 
 -- Holders of one bucket at once.
 local MOST_HOLDERS = 64
@@ -35,9 +36,9 @@ local function grant(state, value, at)
   local zero, rest, seen, hold, leases, changed
   if value then
     local old_n, old_m, old_burst
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
+    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = bucket.read(value, 0)
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
-      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      zero, rest, seen, hold, leases = bucket.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
       changed = true
     end
     if zero and seen > now then time = seen end
@@ -46,7 +47,7 @@ local function grant(state, value, at)
   local others, own = {}, nil
   local stale = false
   if leases then
-    local settled_zero, settled_rest, settled = settle(zero, rest, n, m, burst, leases, time)
+    local settled_zero, settled_rest, settled = bucket.settle(zero, rest, n, m, burst, leases, time)
     for _, lease in ipairs(settled or {}) do
       if lease[1] == holder then own = lease else others[#others + 1] = lease end
     end
@@ -96,9 +97,9 @@ local function grant(state, value, at)
     if not zero then
       drop(state, ends)
     else
-      local expires = leased_until(zero, rest, seen, hold, n, m, burst, leases or {})
+      local expires = bucket.expires(zero, rest, seen, hold, n, m, burst, leases or {})
       if ends > expires then expires = ends end
-      put(state, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+      put(state, bucket.value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
     end
   end
   return granted

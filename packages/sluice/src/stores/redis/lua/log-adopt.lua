@@ -2,6 +2,9 @@
 --
 -- row         3, cost, limit, window, how many entries are kept
 
+local logs = ...
+local first_after, through = logs.first_after, logs.through
+
 -- The most entries that are kept for a longer window of an earlier plan.
 local MOST = 10000
 
@@ -12,7 +15,7 @@ local function adopt_log(log, row)
   local hold = log.window
   if log.hold > hold then hold = log.hold end
   if log.at + hold <= now then
-    return new_log(log.state, log.ends)
+    return logs.new(log.state, log.ends)
   end
   log.window, log.dirty = length, true
   if hold > length then log.hold = hold else log.hold = 0 end
@@ -39,3 +42,5 @@ local function charge_of(log, row, first, time, cost)
   if kept == 0 then hold = 0 end
   return { from = from, time = time, merges = merges, cost = cost, window = asked[row + 3], hold = hold }
 end
+
+return adopt_log, used_of, charge_of

@@ -1,6 +1,10 @@
 -- Takes an amount back from the entry of the receipt and those after it, or from the newest ones, and writes the log; false where nothing
 -- of it is left. What is before `oldest` has left the window.
-local function refund_log(log, first, oldest, amount)
+
+local logs, drop, put, receipt = ...
+local entry, through, HEAD, ENTRY, TURN = logs.entry, logs.through, logs.HEAD, logs.ENTRY, logs.TURN
+
+return function(log, first, oldest, amount)
   local left, start, taken = amount, log.size, {}
   local function take(index)
     local part = through(log, index) - through(log, index - 1)
@@ -13,7 +17,7 @@ local function refund_log(log, first, oldest, amount)
       take(start)
     end
   elseif receipt > oldest then
-    start = first_after(log, receipt - 1, first)
+    start = logs.first_after(log, receipt - 1, first)
     for index = start, log.size - 1 do take(index) end
   end
   if left == amount then return false end
@@ -40,6 +44,6 @@ local function refund_log(log, first, oldest, amount)
   local body = ''
   if ahead > log.skip then body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
   for index = 1, #tail - 1 do body = body .. pack('>I7I7', tail[index][1], tail[index][2]) end
-  put(log.state, log_head(log, 0) .. body, log_expires(log))
+  put(log.state, logs.head(log, 0) .. body, logs.expires(log))
   return true
 end

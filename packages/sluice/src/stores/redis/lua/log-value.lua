@@ -3,7 +3,8 @@
 -- entries, oldest first, 14 bytes each (instant, sum). Sums count micro-tokens from any start, modulo 2^52; `base` is the sum before the
 -- first entry that is not skipped. A value that is only a block is a log without a state.
 
--- include: block-value.lua
+local put, keep = ...
+local split = make 'block-value'
 
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 
@@ -129,3 +130,19 @@ local function save_log(log)
   if more then call('APPEND', KEYS[log.state], added) end
   keep(log.state, expires)
 end
+
+return {
+  HEAD = HEAD,
+  ENTRY = ENTRY,
+  TURN = TURN,
+  new = new_log,
+  open = open_log,
+  entry = entry,
+  through = through,
+  first_after = first_after,
+  first_through = first_through,
+  charge = charge_log,
+  head = log_head,
+  expires = log_expires,
+  save = save_log,
+}

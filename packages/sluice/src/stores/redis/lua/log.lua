@@ -1,5 +1,9 @@
 -- The sliding window log kernel, with the numbers of its verdicts: a caller cannot compute them without the entries.
---
+
+local logs = ...
+local entry, through, first_through = logs.entry, logs.through, logs.first_through
+local adopt_log, used_of, charge_of = make('log-adopt', logs)
+
 -- First instant at which a cost fits that does not fit now. Entries from `last` on stand at `newest`.
 local function fits_at(log, row, first, last, newest, used, cost)
   local index = first_through(log, through(log, first - 1) + used + cost - asked[row + 2], first)
@@ -37,3 +41,5 @@ local function view_log(log, row)
   local _, first, used = used_of(log, row)
   return look_log(log, row, first, log.size, log.at, used)
 end
+
+return adopt_log, decide_log, view_log

@@ -31,3 +31,5 @@ local function compacted(value, plans)
   if rest > 0 then compact = compact .. string.char(rest) end
   return compact, plans
 end
+
+return expanded, compacted

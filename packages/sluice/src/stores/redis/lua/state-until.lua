@@ -1,5 +1,12 @@
 -- The instant until which a state is needed; nothing for what is no state.
-local function state_until(value)
+
+local read_bucket = make 'bucket-value'
+local flow, cut = make 'bucket-flow'
+local _, _, leased_until = make('bucket-leases', flow, cut)
+local read_window, _, window_until = make 'window-value'
+local read_counter = make 'counter-value'
+
+return function(value)
   local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
   if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
   local finish, _, length, turn = read_window(value)

@@ -4,38 +4,30 @@
 -- ARGV[2]     where states are members of hashes: a JSON array, for each state the two halves of its name, -1 twice for a string; empty or absent
 --             where they are not
 -- ARGV[3]     for how many microseconds values are kept after they are needed, so that their keys stay known; absent for 0
+--
+-- What it makes: read, put, keep, remove, extra, and member_of, which is nil where all states are strings.
 
+local read_string, put_string, keep, remove_string, extra, last_of = make 'strings'
 local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
-local extra = (ARGV[3] or 0) + 0
+if not members then
+  return read_string, put_string, keep, remove_string, extra
+end
+local expanded, compacted = make 'packed-value'
 
 local function member_of(state)
-  if not members or members[2 * state] < 0 then return nil end
+  if members[2 * state] < 0 then return nil end
   return pack('>I4I4', members[2 * state - 1], members[2 * state])
 end
 
--- The value of a state that is no log; false for none.
 local function read(state)
   local member = member_of(state)
-  if not member then
-    local value = redis.pcall('GET', KEYS[state])
-    return type(value) == 'string' and value
-  end
+  if not member then return read_string(state) end
   local found = redis.pcall('HMGET', KEYS[state], member, '')
   if found.err then return false end
-  -- include: packed-value.lua
   return found[1] and expanded(found[1], found[2] or '')
 end
 
--- The last millisecond, for a key lives through it, in which a value is needed that must live until an instant. A state given a time of its
--- own lives a minute longer: a test's clock stands still between calls.
-local function last_of(expires)
-  if given == 0 then return math.floor(expires / 1000) end
-  local time = call('TIME')
-  return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
-end
-
 local function put_member(key, member, value, expires)
-  -- include: packed-value.lua
   local head = redis.pcall('HGET', key, '')
   if type(head) == 'table' then call('DEL', key) end
   if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
@@ -61,29 +53,23 @@ local function put_member(key, member, value, expires)
   end
   -- Members that nobody asks for any more go when others come, at one of sixteen.
   if added > 0 and given == 0 and now % 16 == 0 then
-    -- include: sweep.lua
-    sweep(key)
+    make('sweep', expanded, extra)(key)
   end
 end
 
--- Writes a value that must live until an instant.
 local function put(state, value, expires)
-  expires = expires + extra
   local member = member_of(state)
-  if member then return put_member(KEYS[state], member, value, expires) end
-  call('SET', KEYS[state], value, 'PXAT', last_of(expires))
-end
-
--- The same for a string that is there already.
-local function keep(state, expires)
-  call('PEXPIREAT', KEYS[state], last_of(expires + extra))
+  if member then return put_member(KEYS[state], member, value, expires + extra) end
+  put_string(state, value, expires)
 end
 
 local function remove(state)
   local member = member_of(state)
   if not member then
-    call('DEL', KEYS[state])
+    remove_string(state)
   elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
     call('HDEL', KEYS[state], member)
   end
 end
+
+return read, put, keep, remove, extra, member_of

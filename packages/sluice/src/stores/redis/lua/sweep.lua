@@ -1,12 +1,10 @@
--- include: bucket-value.lua
--- include: bucket-flow.lua
--- include: bucket-leases.lua
--- include: window-value.lua
--- include: counter-value.lua
--- include: state-until.lua
+-- Removes the members of a hash that are expired.
 
--- Removes the members of a hash that decide like none.
-local function sweep(key)
+local expanded, extra = ...
+local split = make 'block-value'
+local state_until = make 'state-until'
+
+return function(key)
   -- All there are, or so many of a hash that has grown large.
   local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
   local head = call('HGET', key, '')

@@ -3,6 +3,8 @@
 -- Plans that take turns (algorithms/window-turns.ts). turn: 0 to 3 one plan alone, 4 both, 5 the longer one absent, 6 and
 -- nothing left for it.
 
+local window_until = ...
+
 -- The end of a window in which nothing was charged yet.
 local function fresh_end(row, time)
   local length = asked[row + 3]
@@ -62,3 +64,5 @@ local function turn_of(turn, count, limit)
   if count * 4 > limit then return 3 end
   return count * 16 > limit and 2 or count * 64 > limit and 1 or 0
 end
+
+return adopt_window, begun, part_of, turn_of

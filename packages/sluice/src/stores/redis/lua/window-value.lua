@@ -1,7 +1,7 @@
 -- The value of a fixed window (algorithms/fixed-window.ts): { end, count, window }, 7 bytes each; the first has 5 in its top three bits, the
 -- last has `turn` in its top four.
 
--- include: block-value.lua
+local split, _, blocked = make 'block-value'
 
 local function read_window(value)
   local ends, inner = 0, value
@@ -29,3 +29,5 @@ local function window_until(finish, window, turn)
   if turn > 2 then return finish + window end
   return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
 end
+
+return read_window, window_value, window_until

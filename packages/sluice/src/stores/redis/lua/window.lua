@@ -1,6 +1,9 @@
 -- The fixed window kernel: how many of `times` calls pass; where the value changes, the new one and until when it is needed.
 
-local function window(value, row, times)
+local read_window, window_value, window_until = make 'window-value'
+local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
+
+return function(value, row, times)
   local cost, limit, ramp = asked[row + 1], asked[row + 2], asked[row + 5]
   local ends, passed = 0, 0
   local finish, count, span, turn, converted

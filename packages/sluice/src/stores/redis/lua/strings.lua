@@ -1,0 +1,33 @@
+-- States as strings of their own. See state.lua.
+
+local extra = (ARGV[3] or 0) + 0
+
+-- The value of a state that is no log; false for none.
+local function read(state)
+  local value = redis.pcall('GET', KEYS[state])
+  return type(value) == 'string' and value
+end
+
+-- The last millisecond, for a key lives through it, in which a value is needed that must live until an instant. A state given a time of its
+-- own lives a minute longer: a test's clock stands still between calls.
+local function last_of(expires)
+  if given == 0 then return math.floor(expires / 1000) end
+  local time = call('TIME')
+  return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
+end
+
+-- Writes a value that must live until an instant.
+local function put(state, value, expires)
+  call('SET', KEYS[state], value, 'PXAT', last_of(expires + extra))
+end
+
+-- The same for a string that is there already.
+local function keep(state, expires)
+  call('PEXPIREAT', KEYS[state], last_of(expires + extra))
+end
+
+local function remove(state)
+  call('DEL', KEYS[state])
+end
+
+return read, put, keep, remove, extra, last_of

@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+
+const INCLUDE = /^-- include: (\S+)$/
+const INLINE = /^ *-- inline: (\S+)$/
+const PARTS = /^ *-- parts$/
+const MAKE = /\bmake(?: |\()'([\w-]+)'/g
+
+/** What a line of an included file may begin with: definitions, comments, and the rest of a definition. */
+const DEFINES = /^(?:$| |--|local |\}|end$)/
+
+/**
+ * The text of a Lua program: no file is in it twice, however many ask for it.
+ *
+ * - `-- include: FILE`, at the top of a file: its local definitions stand before what follows. They are made in every call.
+ * - `make 'NAME'`: what NAME.lua returns. Such files are the branches of one function, `make`, which stands at the line `-- parts`, and cost
+ *   nothing until they are asked for. Each call makes their functions anew; arguments after the name are the file's `...`.
+ * - `-- inline: FILE`: the text of the file, for what is too hot to be a function.
+ * @throws Error naming the file and line of what breaks these rules, and the files of a circle
+ */
+export function luaProgram(folder: string, file: string, read: (path: string) => string): string {
+  const source = (name: string): string => read(join(folder, name))
+  const placed = new Set([file])
+  const text = withInlined(file, withIncluded(file, source, placed, [file]), source, placed)
+  const parts = partsOf(file, text, source, placed)
+  const lines = text.split('\n')
+  const at = lines.findIndex((line) => PARTS.test(line))
+  if (at === -1 && parts.size === 0) return sent(text)
+  if (at === -1) throw new Error(`${file}: it makes ${[...parts.keys()].join(', ')}, and has no line "-- parts"`)
+  if (parts.size === 0) throw new Error(`${file}:${at + 1}: "-- parts", and nothing is made`)
+  lines[at] = makeOf(parts)
+  return sent(lines.join('\n'))
+}
+
+/** Includes stand above the first line of code, and each only defines. */
+function withIncluded(file: string, source: (name: string) => string, placed: Set<string>, way: readonly string[]): string {
+  const lines = source(file).split('\n')
+  const code = lines.findIndex((line) => line.trim() !== '' && !line.startsWith('--'))
+  return lines
+    .map((line, index) => {
+      if (!line.includes('-- include:')) return line
+      const other = INCLUDE.exec(line)?.[1]
+      if (other === undefined || (code !== -1 && index > code)) {
+        throw new Error(`${file}:${index + 1}: an include stands at the top of its file, before all code`)
+      }
+      refuseCircle(way, other)
+      if (placed.has(other)) return ''
+      placed.add(other)
+      const text = withIncluded(other, source, placed, [...way, other])
+      const stray = text.split('\n').find((one) => !DEFINES.test(one))
+      if (stray !== undefined)
+        throw new Error(`${other}: an included file has nothing but local definitions at its top level, not: ${stray}`)
+      return text
+    })
+    .join('\n')
+}
+
+function withInlined(file: string, text: string, source: (name: string) => string, placed: Set<string>): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const other = INLINE.exec(line)?.[1]
+      if (other === undefined) return line
+      if (placed.has(other)) throw new Error(`${file}: ${other} is inlined twice: make it a function`)
+      placed.add(other)
+      return source(other)
+    })
+    .join('\n')
+}
+
+/** Every file that the program makes, and those that they make: by name, in the order in which they are asked for. */
+function partsOf(file: string, text: string, source: (name: string) => string, placed: ReadonlySet<string>): Map<string, string> {
+  const parts = new Map<string, string>()
+  const collect = (from: string, way: readonly string[]): void => {
+    for (const [, name = ''] of from.matchAll(MAKE)) {
+      const other = `${name}.lua`
+      refuseCircle(way, other)
+      if (parts.has(name)) continue
+      if (placed.has(other)) throw new Error(`${way.at(-1)}: ${other} is made, and stands in ${file} already`)
+      const part = source(other)
+      parts.set(name, partText(other, part))
+      collect(part, [...way, other])
+    }
+  }
+  collect(text, [file])
+  return parts
+}
+
+/** A part ends with what it returns, and takes nothing in but by `make`. */
+function partText(file: string, text: string): string {
+  const lines = text.split('\n')
+  const foreign = lines.findIndex((line) => /^ *-- (?:include|inline|parts)\b/.test(line))
+  if (foreign !== -1) throw new Error(`${file}:${foreign + 1}: a file that is made has no includes, it makes what it needs`)
+  if (lines.filter((line) => /^return\b/.test(line)).length !== 1) {
+    throw new Error(`${file}: a file that is made ends with one "return", of what it defines`)
+  }
+  return text
+}
+
+function makeOf(parts: ReadonlyMap<string, string>): string {
+  const branches = [...parts].map(([name, text], index) => `${index === 0 ? 'if' : 'elseif'} file == '${name}' then\n${text}`)
+  return `local function make(file, ...)\n${branches.join('\n')}\nend\nend`
+}
+
+function refuseCircle(way: readonly string[], other: string): void {
+  const at = way.indexOf(other)
+  if (at !== -1) throw new Error(`${[...way.slice(at), other].join(' needs ')}: a circle`)
+}
+
+/** Comments, indentation and blank lines are for readers: a program is sent whole when a server does not know it. */
+function sent(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('--'))
+    .map((line) => `${line}\n`)
+    .join('')
+}

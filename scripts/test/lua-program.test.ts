@@ -1,0 +1,133 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { luaProgram } from '../src/lua-program.ts'
+import { luaPrograms, readProgram } from '../src/programs.ts'
+
+const FOLDER = 'lua'
+
+function program(files: Readonly<Record<string, string>>): string {
+  return luaProgram(FOLDER, 'main.lua', (path) => {
+    const text = Object.entries(files).find(([name]) => join(FOLDER, name) === path)?.[1]
+    if (text === undefined) throw new Error(`no ${path}`)
+    return text
+  })
+}
+
+/** How often a text stands in another. */
+function count(text: string, part: string): number {
+  return text.split(part).length - 1
+}
+
+describe('a Lua program', () => {
+  it('is sent without comments, indentation and blank lines', () => {
+    expect(program({ 'main.lua': '-- What it does.\n\nif KEYS[1] then\n  -- why\n  return 1\nend\n' })).toBe(
+      'if KEYS[1] then\nreturn 1\nend\n',
+    )
+  })
+
+  it('has each included file once, before all that ask for it', () => {
+    const text = program({
+      'main.lua': '-- include: one.lua\n-- include: two.lua\n\nreturn one() + two()\n',
+      'one.lua': '-- include: base.lua\n\nlocal function one()\n  return base\nend\n',
+      'two.lua': '-- include: base.lua\n-- include: one.lua\n\nlocal function two()\n  return base + one()\nend\n',
+      'base.lua': 'local base = 1\n',
+    })
+    expect(text).toBe(
+      'local base = 1\nlocal function one()\nreturn base\nend\nlocal function two()\nreturn base + one()\nend\nreturn one() + two()\n',
+    )
+  })
+
+  it('has each file that is made once, as a branch of one function, however many ask for it', () => {
+    const text = program({
+      'main.lua': "local now = 1\n\n-- parts\n\nlocal one, two = make 'one', make('two', now)\nreturn one + two + make 'one'\n",
+      'one.lua': "local base = make 'base'\n\nreturn base + 1\n",
+      'two.lua': "local given = ...\nlocal base = make 'base'\n\nreturn base + given\n",
+      'base.lua': 'local base = 10\n\nreturn base\n',
+    })
+    expect(count(text, 'local base = 10')).toBe(1)
+    expect(count(text, 'local function make(file, ...)')).toBe(1)
+    expect(text.indexOf('local now = 1')).toBeLessThan(text.indexOf('local function make'))
+    for (const name of ['one', 'two', 'base']) expect(count(text, `file == '${name}' then`)).toBe(1)
+  })
+
+  it.each<[what: string, files: Readonly<Record<string, string>>, message: string]>([
+    [
+      'an include in the middle of code',
+      { 'main.lua': 'local a = 1\n-- include: one.lua\nreturn a\n', 'one.lua': 'local one = 1\n' },
+      'main.lua:2: an include stands at the top of its file, before all code',
+    ],
+    [
+      'an include within a function',
+      { 'main.lua': '  -- include: one.lua\nreturn 1\n', 'one.lua': 'local one = 1\n' },
+      'main.lua:1: an include stands at the top of its file, before all code',
+    ],
+    [
+      'an included file that does something',
+      { 'main.lua': '-- include: one.lua\nreturn 1\n', 'one.lua': "local one = 1\nredis.call('DEL', KEYS[1])\n" },
+      "one.lua: an included file has nothing but local definitions at its top level, not: redis.call('DEL', KEYS[1])",
+    ],
+    [
+      'a circle of includes',
+      { 'main.lua': '-- include: one.lua\n', 'one.lua': '-- include: two.lua\n', 'two.lua': '-- include: one.lua\n' },
+      'one.lua needs two.lua needs one.lua: a circle',
+    ],
+    [
+      'a circle of files that are made',
+      {
+        'main.lua': "-- parts\nreturn make 'one'\n",
+        'one.lua': "local two = make 'two'\nreturn two\n",
+        'two.lua': "local one = make('one', 1)\nreturn one\n",
+      },
+      'one.lua needs two.lua needs one.lua: a circle',
+    ],
+    ['a program that makes itself', { 'main.lua': "-- parts\nreturn make 'main'\n" }, 'main.lua needs main.lua: a circle'],
+    [
+      'a file that is inlined twice',
+      { 'main.lua': 'if a then\n  -- inline: one.lua\nelse\n  -- inline: one.lua\nend\n', 'one.lua': 'b = 1\n' },
+      'main.lua: one.lua is inlined twice: make it a function',
+    ],
+    [
+      'a file that is included and made',
+      { 'main.lua': "-- include: one.lua\n-- parts\nreturn make 'one'\n", 'one.lua': 'local one = 1\n' },
+      'main.lua: one.lua is made, and stands in main.lua already',
+    ],
+    [
+      'a file that is made and returns nothing',
+      { 'main.lua': "-- parts\nreturn make 'one'\n", 'one.lua': 'local one = 1\n' },
+      'one.lua: a file that is made ends with one "return", of what it defines',
+    ],
+    [
+      'a file that is made and includes another',
+      { 'main.lua': "-- parts\nreturn make 'one'\n", 'one.lua': '-- include: two.lua\nreturn two\n', 'two.lua': 'local two = 2\n' },
+      'one.lua:1: a file that is made has no includes, it makes what it needs',
+    ],
+    [
+      'a program without a place for what it makes',
+      { 'main.lua': "return make 'one'\n", 'one.lua': 'return 1\n' },
+      'main.lua: it makes one, and has no line "-- parts"',
+    ],
+    ['a place for nothing', { 'main.lua': '-- parts\nreturn 1\n' }, 'main.lua:1: "-- parts", and nothing is made'],
+    ['a file that is not there', { 'main.lua': "-- parts\nreturn make 'one'\n" }, `no ${join(FOLDER, 'one.lua')}`],
+  ])('refuses %s', (_, files, message) => {
+    expect(() => program(files)).toThrow(message)
+  })
+
+  it('of the Redis store has every file once at most, and each file is in one of them', () => {
+    const folder = join(import.meta.dirname, '..', '..', 'packages', 'sluice', 'src', 'stores', 'redis', 'lua')
+    const reads = new Map<string, number>()
+    const programs = luaPrograms(folder, (path) => {
+      reads.set(path, (reads.get(path) ?? 0) + 1)
+      return readProgram(path)
+    })
+    expect(programs.map(({ name }) => name)).toEqual(['adjust', 'block', 'buckets', 'consume', 'lease', 'salt'])
+    // Once to see whether it is a program, and then in programs.
+    expect([...reads].filter(([, times]) => times < 2)).toEqual([])
+    // The first definition of a file.
+    const of = ['local function split(value)', 'local function flow(n, m, micro, from)', 'local function read_bucket(value, ends)']
+    for (const line of of) {
+      const times = programs.map(({ source }) => count(source, `${line}\n`))
+      expect(Math.max(...times)).toBe(1)
+      expect(times.filter((one) => one === 1).length).toBeGreaterThan(3)
+    }
+  })
+})
