@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { type Finding, findingOf } from './finding.ts'
 import { filesBelow, textOf } from './source-files.ts'
 
-const LONGEST = 300
+const MAX_LINES = 300
+const MAX_WIDTH = 120
 const MEASURED = /\.(?:ts|tsx|mts|mjs|lua|sql)$/
 /** Data: written by programs, or copied from elsewhere. */
 const DATA = /\.gen\.ts$|(?:^|\/)(?:traces|fixtures|results)(?:\/|\.ts$)/
@@ -14,14 +15,25 @@ const STORE_NAME = /redis/i
 const DOORS: ReadonlySet<string> = new Set(['redis.ts', 'distributed-rate-limiter.ts'])
 const URL_SCHEME = /rediss?(?:\+(?:cluster|sentinel))?:/g
 
-/** Files of at most 300 lines, data exempt. */
+/** Files of at most 300 lines, data exempt; lines of documents of at most 120 characters. */
 export function checkLengths(root: string): Finding {
   const long = filesBelow(root).flatMap((file) => {
+    if (file.endsWith('.md')) return longLines(file, readFileSync(join(root, file), 'utf8'))
     if (!MEASURED.test(file) || DATA.test(file)) return []
     const lines = readFileSync(join(root, file), 'utf8').split('\n').length - 1
-    return lines > LONGEST ? [`${file}: ${lines} lines, at most ${LONGEST}: make it two files of one idea each`] : []
+    return lines > MAX_LINES ? [`${file}: ${lines} lines, at most ${MAX_LINES}: make it two files of one idea each`] : []
   })
   return findingOf(long)
+}
+
+/** What cannot be broken may be longer: tables, code, comments that are read by programs, and a line of one word. */
+function longLines(file: string, text: string): string[] {
+  let fenced = false
+  return text.split('\n').flatMap((line, index) => {
+    if (/^\s*(?:```|~~~)/.test(line)) fenced = !fenced
+    const isWhole = fenced || /^\s*(?:\||<!--|\S+$)/.test(line)
+    return !isWhole && line.length > MAX_WIDTH ? [`${file}:${index + 1}: ${line.length} characters, at most ${MAX_WIDTH}`] : []
+  })
 }
 
 /** No folder whose name says nothing, and no store's name outside its room. */

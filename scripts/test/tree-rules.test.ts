@@ -19,6 +19,14 @@ describe('checkLengths', () => {
     expect(ok).toBe(false)
     expect(text).toBe('a/long.lua: 301 lines, at most 300: make it two files of one idea each')
   })
+
+  it('names lines of documents of more than 120 characters, but for what cannot be broken', () => {
+    const [long, fits] = ['a word '.repeat(20), 'a word '.repeat(17)]
+    const whole = [`| ${long} |`, '```sh', long, '```', `<!-- ${long} -->`, 'x'.repeat(200)]
+    const { ok, text } = checkLengths(tree({ 'notes.md': [fits, long, ...whole, `- ${long}`].join('\n') }))
+    expect(ok).toBe(false)
+    expect(text).toBe('notes.md:2: 140 characters, at most 120\nnotes.md:9: 142 characters, at most 120')
+  })
 })
 
 describe('checkNames', () => {
