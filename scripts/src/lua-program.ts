@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 const INCLUDE = /^-- include: (\S+)$/
 const INLINE = /^ *-- inline: (\S+)$/
-const PARTS = /^ *-- parts$/
+const MODULES = /^ *-- modules$/
 const MAKE = /\bmake(?: |\()'([\w-]+)'/g
 
 /** What a line of an included file may begin with: definitions, comments, and the rest of a definition. */
@@ -12,7 +12,7 @@ const DEFINES = /^(?:$| |--|local |\}|end$)/
  * The text of a Lua program: no file is in it twice, however many ask for it.
  *
  * - `-- include: FILE`, at the top of a file: its local definitions stand before what follows. They are made in every call.
- * - `make 'NAME'`: what NAME.lua returns. Such files are the branches of one function, `make`, which stands at the line `-- parts`, and cost
+ * - `make 'NAME'`: what NAME.lua returns. Such files are the branches of one function, `make`, which stands at the line `-- modules`, and cost
  *   nothing until they are asked for. Each call makes their functions anew; arguments after the name are the file's `...`.
  * - `-- inline: FILE`: the text of the file, for what is too hot to be a function.
  * @throws Error naming the file and line of what breaks these rules, and the files of a circle
@@ -21,13 +21,13 @@ export function luaProgram(folder: string, file: string, read: (path: string) =>
   const source = (name: string): string => read(join(folder, name))
   const placed = new Set([file])
   const text = withInlined(file, withIncluded(file, source, placed, [file]), source, placed)
-  const parts = partsOf(file, text, source, placed)
+  const modules = modulesOf(file, text, source, placed)
   const lines = text.split('\n')
-  const at = lines.findIndex((line) => PARTS.test(line))
-  if (at === -1 && parts.size === 0) return sent(text)
-  if (at === -1) throw new Error(`${file}: it makes ${[...parts.keys()].join(', ')}, and has no line "-- parts"`)
-  if (parts.size === 0) throw new Error(`${file}:${at + 1}: "-- parts", and nothing is made`)
-  lines[at] = makeOf(parts)
+  const at = lines.findIndex((line) => MODULES.test(line))
+  if (at === -1 && modules.size === 0) return sent(text)
+  if (at === -1) throw new Error(`${file}: it makes ${[...modules.keys()].join(', ')}, and has no line "-- modules"`)
+  if (modules.size === 0) throw new Error(`${file}:${at + 1}: "-- modules", and nothing is made`)
+  lines[at] = makeOf(modules)
   return sent(lines.join('\n'))
 }
 
@@ -68,27 +68,27 @@ function withInlined(file: string, text: string, source: (name: string) => strin
 }
 
 /** Every file that the program makes, and those that they make: by name, in the order in which they are asked for. */
-function partsOf(file: string, text: string, source: (name: string) => string, placed: ReadonlySet<string>): Map<string, string> {
-  const parts = new Map<string, string>()
+function modulesOf(file: string, text: string, source: (name: string) => string, placed: ReadonlySet<string>): Map<string, string> {
+  const modules = new Map<string, string>()
   const collect = (from: string, way: readonly string[]): void => {
     for (const [, name = ''] of from.matchAll(MAKE)) {
       const other = `${name}.lua`
       refuseCircle(way, other)
-      if (parts.has(name)) continue
+      if (modules.has(name)) continue
       if (placed.has(other)) throw new Error(`${way.at(-1)}: ${other} is made, and stands in ${file} already`)
-      const part = source(other)
-      parts.set(name, partText(other, part))
-      collect(part, [...way, other])
+      const module = source(other)
+      modules.set(name, moduleText(other, module))
+      collect(module, [...way, other])
     }
   }
   collect(text, [file])
-  return parts
+  return modules
 }
 
-/** A part ends with what it returns, and takes nothing in but by `make`. */
-function partText(file: string, text: string): string {
+/** A module ends with what it returns, and takes nothing in but by `make`. */
+function moduleText(file: string, text: string): string {
   const lines = text.split('\n')
-  const foreign = lines.findIndex((line) => /^ *-- (?:include|inline|parts)\b/.test(line))
+  const foreign = lines.findIndex((line) => /^ *-- (?:include|inline|modules)\b/.test(line))
   if (foreign !== -1) throw new Error(`${file}:${foreign + 1}: a file that is made has no includes, it makes what it needs`)
   if (lines.filter((line) => /^return\b/.test(line)).length !== 1) {
     throw new Error(`${file}: a file that is made ends with one "return", of what it defines`)
@@ -96,8 +96,8 @@ function partText(file: string, text: string): string {
   return text
 }
 
-function makeOf(parts: ReadonlyMap<string, string>): string {
-  const branches = [...parts].map(([name, text], index) => `${index === 0 ? 'if' : 'elseif'} file == '${name}' then\n${text}`)
+function makeOf(modules: ReadonlyMap<string, string>): string {
+  const branches = [...modules].map(([name, text], index) => `${index === 0 ? 'if' : 'elseif'} file == '${name}' then\n${text}`)
   return `local function make(file, ...)\n${branches.join('\n')}\nend\nend`
 }
 

@@ -39,7 +39,7 @@ describe('a Lua program', () => {
 
   it('has each file that is made once, as a branch of one function, however many ask for it', () => {
     const text = program({
-      'main.lua': "local now = 1\n\n-- parts\n\nlocal one, two = make 'one', make('two', now)\nreturn one + two + make 'one'\n",
+      'main.lua': "local now = 1\n\n-- modules\n\nlocal one, two = make 'one', make('two', now)\nreturn one + two + make 'one'\n",
       'one.lua': "local base = make 'base'\n\nreturn base + 1\n",
       'two.lua': "local given = ...\nlocal base = make 'base'\n\nreturn base + given\n",
       'base.lua': 'local base = 10\n\nreturn base\n',
@@ -74,13 +74,13 @@ describe('a Lua program', () => {
     [
       'a circle of files that are made',
       {
-        'main.lua': "-- parts\nreturn make 'one'\n",
+        'main.lua': "-- modules\nreturn make 'one'\n",
         'one.lua': "local two = make 'two'\nreturn two\n",
         'two.lua': "local one = make('one', 1)\nreturn one\n",
       },
       'one.lua needs two.lua needs one.lua: a circle',
     ],
-    ['a program that makes itself', { 'main.lua': "-- parts\nreturn make 'main'\n" }, 'main.lua needs main.lua: a circle'],
+    ['a program that makes itself', { 'main.lua': "-- modules\nreturn make 'main'\n" }, 'main.lua needs main.lua: a circle'],
     [
       'a file that is inlined twice',
       { 'main.lua': 'if a then\n  -- inline: one.lua\nelse\n  -- inline: one.lua\nend\n', 'one.lua': 'b = 1\n' },
@@ -88,26 +88,26 @@ describe('a Lua program', () => {
     ],
     [
       'a file that is included and made',
-      { 'main.lua': "-- include: one.lua\n-- parts\nreturn make 'one'\n", 'one.lua': 'local one = 1\n' },
+      { 'main.lua': "-- include: one.lua\n-- modules\nreturn make 'one'\n", 'one.lua': 'local one = 1\n' },
       'main.lua: one.lua is made, and stands in main.lua already',
     ],
     [
       'a file that is made and returns nothing',
-      { 'main.lua': "-- parts\nreturn make 'one'\n", 'one.lua': 'local one = 1\n' },
+      { 'main.lua': "-- modules\nreturn make 'one'\n", 'one.lua': 'local one = 1\n' },
       'one.lua: a file that is made ends with one "return", of what it defines',
     ],
     [
       'a file that is made and includes another',
-      { 'main.lua': "-- parts\nreturn make 'one'\n", 'one.lua': '-- include: two.lua\nreturn two\n', 'two.lua': 'local two = 2\n' },
+      { 'main.lua': "-- modules\nreturn make 'one'\n", 'one.lua': '-- include: two.lua\nreturn two\n', 'two.lua': 'local two = 2\n' },
       'one.lua:1: a file that is made has no includes, it makes what it needs',
     ],
     [
       'a program without a place for what it makes',
       { 'main.lua': "return make 'one'\n", 'one.lua': 'return 1\n' },
-      'main.lua: it makes one, and has no line "-- parts"',
+      'main.lua: it makes one, and has no line "-- modules"',
     ],
-    ['a place for nothing', { 'main.lua': '-- parts\nreturn 1\n' }, 'main.lua:1: "-- parts", and nothing is made'],
-    ['a file that is not there', { 'main.lua': "-- parts\nreturn make 'one'\n" }, `no ${join(FOLDER, 'one.lua')}`],
+    ['a place for nothing', { 'main.lua': '-- modules\nreturn 1\n' }, 'main.lua:1: "-- modules", and nothing is made'],
+    ['a file that is not there', { 'main.lua': "-- modules\nreturn make 'one'\n" }, `no ${join(FOLDER, 'one.lua')}`],
   ])('refuses %s', (_, files, message) => {
     expect(() => program(files)).toThrow(message)
   })

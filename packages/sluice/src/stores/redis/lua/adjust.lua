@@ -7,7 +7,7 @@
 
 -- include: clock.lua
 
--- parts
+-- modules
 
 local receipt = asked[2]
 local read, put, keep, remove, extra = make 'state'

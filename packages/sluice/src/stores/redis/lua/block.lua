@@ -6,7 +6,7 @@
 
 -- include: clock.lua
 
--- parts
+-- modules
 
 local read, put, keep, remove, _, member_of = make 'state'
 local split, block_value = make 'block-value'

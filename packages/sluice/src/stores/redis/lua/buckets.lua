@@ -15,7 +15,7 @@ local made
 
 -- A function that reaches for nothing outside costs the least to be there.
 local function rare(now, pack, parse)
-  -- parts
+  -- modules
   return make 'bucket'
 end
 

@@ -14,7 +14,7 @@
 
 -- include: clock.lua
 
--- parts
+-- modules
 
 local kernels, logs = {}, nil
 

@@ -7,7 +7,7 @@
 
 -- include: clock.lua
 
--- parts
+-- modules
 
 local read, put, _, remove, extra = make 'strings'
 local drop = make('drop', put, remove, extra)
