@@ -20,11 +20,11 @@ export interface InterleaveOptions {
   readonly calls: number
   /** Batches of every lane before anything is counted, unless they take longer than `seconds`: the compiler has then seen all of them. */
   readonly warmUp: number
-  /** Rounds are made for so long, and at least `LEAST_ROUNDS` of them. */
+  /** Rounds are made for so long, and at least `MIN_ROUNDS` of them. */
   readonly seconds: number
 }
 
-const LEAST_ROUNDS = 8
+const MIN_ROUNDS = 8
 
 /**
  * Runs small batches in turns, A B C C B A A B C, so that whatever else the machine does, and the order itself, falls on all
@@ -36,7 +36,7 @@ export async function interleave(lanes: readonly Lane[], { calls, warmUp, second
     for (const lane of lanes) await lane.run(calls)
   const found = lanes.map(({ name }) => ({ name, rounds: [] as number[], calls: 0, allowed: 0 }))
   const until = performance.now() + seconds * 1_000
-  for (let round = 0; round < LEAST_ROUNDS || performance.now() < until; round += 1) {
+  for (let round = 0; round < MIN_ROUNDS || performance.now() < until; round += 1) {
     for (let place = 0; place < lanes.length; place += 1) {
       const index = round % 2 === 0 ? place : lanes.length - 1 - place
       const [lane, timed] = [lanes[index] as Lane, found[index] as (typeof found)[number]]

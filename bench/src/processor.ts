@@ -1,6 +1,6 @@
 import { openSync, readSync } from 'node:fs'
 
-const LONGEST_LINE = 96
+const MAX_LINE_LENGTH = 96
 
 /** What the system's scheduler says of a thread so far, in nanoseconds. */
 export interface Schedule {
@@ -22,9 +22,9 @@ export function scheduleOf(pid: number): () => Schedule {
   } catch {
     return () => ({ ran: 0, waited: 0 })
   }
-  const line = Buffer.alloc(LONGEST_LINE)
+  const line = Buffer.alloc(MAX_LINE_LENGTH)
   return () => {
-    const [ran, waited] = line.toString('latin1', 0, readSync(file, line, 0, LONGEST_LINE, 0)).split(' ')
+    const [ran, waited] = line.toString('latin1', 0, readSync(file, line, 0, MAX_LINE_LENGTH, 0)).split(' ')
     return { ran: Number(ran), waited: Number(waited) }
   }
 }

@@ -5,8 +5,8 @@ import { CommandFailure, EXIT } from './failure.ts'
 import { readRegular } from './regular-file.ts'
 import type { Handler, Route } from './routes.ts'
 
-const SHORTEST = 16
-const LONGEST = 4_096
+const MIN_LENGTH = 16
+const MAX_LENGTH = 4_096
 
 /** Says whether a request may administer. */
 export type Admission = (request: IncomingMessage) => boolean
@@ -22,8 +22,8 @@ export function readAdminToken(file: string): string {
   } catch (error) {
     throw new CommandFailure(EXIT.failed, `admin token file ${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }
-  if (!/^[!-~]*$/.test(text) || text.length < SHORTEST || text.length > LONGEST) {
-    const wanted = `one line of ${SHORTEST} to ${LONGEST} printable characters without blanks`
+  if (!/^[!-~]*$/.test(text) || text.length < MIN_LENGTH || text.length > MAX_LENGTH) {
+    const wanted = `one line of ${MIN_LENGTH} to ${MAX_LENGTH} printable characters without blanks`
     throw new CommandFailure(EXIT.usage, `admin token file ${file}: expected ${wanted}`)
   }
   return text

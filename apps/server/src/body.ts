@@ -5,7 +5,7 @@ import type { HeaderList } from 'sluice/http'
 import { BadRequest, Refusal } from './answer.ts'
 
 /** A body longer than this is not read to its end just to keep the connection. */
-const LONGEST_DRAIN = 16_777_216
+const MAX_DRAIN = 16_777_216
 const NOTHING = Buffer.alloc(0)
 
 /**
@@ -26,7 +26,7 @@ export function readBytes(request: IncomingMessage, largest: number): Promise<Ui
       if (size > largest) {
         first = undefined
         parts = undefined
-        if (size <= LONGEST_DRAIN) return
+        if (size <= MAX_DRAIN) return
         request.off('data', take)
         tooLarge([['Connection', 'close']])
       } else if (first === undefined) first = chunk

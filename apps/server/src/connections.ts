@@ -38,7 +38,7 @@ const SETTLE_MS = 100
 const SILENCE_MS = 250
 const LOOK_EVERY_MS = 20
 const READ_MS = 10_000
-const LONGEST_SHOWN = 60
+const MAX_SHOWN_LENGTH = 60
 const LOOK_FOR_SLOW_MS = 250
 const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1 }
 
@@ -167,7 +167,7 @@ export function watchConnections(
 
 /** Without a listener Node.js answers 417 with an empty body. */
 function refuseExpectation({ headers: { expect = '' } }: IncomingMessage, response: ServerResponse): void {
-  const shown = JSON.stringify(expect.slice(0, LONGEST_SHOWN))
+  const shown = JSON.stringify(expect.slice(0, MAX_SHOWN_LENGTH))
   sendError(response, new Refusal(417, 'Expectation Failed', `Expect is ${shown}; expected 100-continue, or no such header.`))
 }
 

@@ -3,7 +3,7 @@ import type { EngineDecision } from 'sluice/policy'
 
 /** Names of rules that were written before; a policy has few, and one that is replaced leaves few behind. */
 const names = new Map<string, string>()
-const MOST_NAMES = 10_000
+const MAX_NAMES = 10_000
 
 /** Fields that this page writes; one that is added to a decision or a limit is missing here until it is named, which the compiler says. */
 type Told<T, Fields extends string> = Exclude<keyof T, Fields> extends never ? T : never
@@ -63,7 +63,7 @@ function viewJson({ name, limit, remaining, replenishAfterMs, resetAfterMs, wind
 function quoted(name: string): string {
   const known = names.get(name)
   if (known !== undefined) return known
-  if (names.size >= MOST_NAMES) names.clear()
+  if (names.size >= MAX_NAMES) names.clear()
   const made = JSON.stringify(name)
   names.set(name, made)
   return made

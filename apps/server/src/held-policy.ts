@@ -29,7 +29,7 @@ export interface HeldPolicy {
 }
 
 /** Each of them may be as long as a policy can be. */
-const MOST_WAITING = 8
+const MAX_WAITING = 8
 
 /**
  * @param store URL of the store in use where the policy chooses it: a candidate may not choose another; undefined where the command chose it
@@ -71,7 +71,7 @@ export function holdPolicy(
       return loaded
     },
     replace(candidate) {
-      if (waiting >= MOST_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))
+      if (waiting >= MAX_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))
       waiting += 1
       const taken = before.then(() => take(candidate))
       before = taken.catch(() => undefined)

@@ -5,9 +5,9 @@ import { readingOf } from './fill.ts'
 
 /** Events are gathered for this long, so that a flood of decisions is no flood of events. */
 const GATHER_MS = 50
-const MOST_LISTENERS = 32
+const MAX_LISTENERS = 32
 /** A listener that does not read is let go before it costs more than this, in bytes. */
-const MOST_UNREAD = 262_144
+const MAX_UNREAD = 262_144
 export const EVENT_STREAM = 'text/event-stream'
 
 export interface Live extends Observer {
@@ -36,7 +36,7 @@ export function createLive(policyNow: () => Policy): Live {
     const readings = [...limits.values()].map((view) => readingOf(policy, view))
     const data = `data: ${JSON.stringify({ allowed, refused, limits: readings })}\n\n`
     for (const listener of listeners) {
-      if (!listener.write(data) && listener.writableLength > MOST_UNREAD) listener.destroy()
+      if (!listener.write(data) && listener.writableLength > MAX_UNREAD) listener.destroy()
     }
   }
   return {
@@ -48,7 +48,7 @@ export function createLive(policyNow: () => Policy): Live {
       timer ??= setTimeout(flush, GATHER_MS)
     },
     listen(response) {
-      if (listeners.size >= MOST_LISTENERS) return false
+      if (listeners.size >= MAX_LISTENERS) return false
       response.writeHead(200, { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', Connection: 'close' })
       response.write('retry: 1000\n\n')
       listeners.add(response)

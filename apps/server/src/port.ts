@@ -11,10 +11,10 @@ export interface ListenAt {
 /** Connections that may wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4_096
 /** Connections that never pause are turned away in the end: after this long, and so many looks as a slow machine needs as well. */
-const LONGEST_WAIT_MS = 500
-const FEWEST_LOOKS = 10
+const MAX_WAIT_MS = 500
+const MIN_LOOKS = 10
 /** The system's queue is then emptied, which takes a turn of the loop for each connection in it. */
-const LONGEST_FILL_MS = 2_000
+const MAX_FILL_MS = 2_000
 
 /** What Node.js calls on a socket of the system; it may change. */
 interface Handle {
@@ -45,8 +45,8 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
  * @param turn resolves when what was on its way has come
  */
 export async function closePort(server: Server, arrived: () => number, turn: () => Promise<void>): Promise<void> {
-  const until = performance.now() + LONGEST_WAIT_MS
-  for (let [before, looks] = [-1, 0]; before !== arrived() && (looks < FEWEST_LOOKS || performance.now() < until);) {
+  const until = performance.now() + MAX_WAIT_MS
+  for (let [before, looks] = [-1, 0]; before !== arrived() && (looks < MIN_LOOKS || performance.now() < until);) {
     before = arrived()
     looks += 1
     await turn()
@@ -71,7 +71,7 @@ async function fillQueue(server: Server): Promise<void> {
   const address = server.address()
   const handle = handleOf(server)
   if (process.platform !== 'linux' || handle?.listen?.(0) !== 0 || typeof address !== 'object' || address === null) return
-  for (const until = performance.now() + LONGEST_FILL_MS; performance.now() < until;) {
+  for (const until = performance.now() + MAX_FILL_MS; performance.now() < until;) {
     const own = connect({ host: address.address, port: address.port })
     own.on('error', () => {})
     // The call of the system is made at the end of this turn, and on one machine it connects at once.

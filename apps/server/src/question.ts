@@ -12,8 +12,8 @@ export interface FactsQuestion {
 
 const KEY_FIELDS = ['key', 'limit', 'cost']
 const FACT_FIELDS = ['method', 'path', 'headers', 'ip', 'cost']
-const MOST_QUESTIONS = 1_000
-const LONGEST_SHOWN = 60
+const MAX_QUESTIONS = 1_000
+const MAX_SHOWN_LENGTH = 60
 const NO_HEADERS = Object.freeze({})
 const NOBODY = trustProxies([])
 
@@ -33,7 +33,7 @@ export function readQuestion(body: unknown): KeyRequest | FactsQuestion {
  */
 export function readQuestions(body: unknown): (KeyRequest | FactsQuestion)[] {
   if (!Array.isArray(body)) throw new BadRequest('The body must be a list of questions, each as for /v1/check.')
-  if (body.length > MOST_QUESTIONS) throw new BadRequest(`The list has ${body.length} questions; at most ${MOST_QUESTIONS} are allowed.`)
+  if (body.length > MAX_QUESTIONS) throw new BadRequest(`The list has ${body.length} questions; at most ${MAX_QUESTIONS} are allowed.`)
   return body.map((item: unknown, index) => {
     try {
       return readQuestion(item)
@@ -106,8 +106,8 @@ function linesOf(name: string, content: unknown): string | readonly string[] {
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
-  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_SHOWN) : value)
-  return typeof value === 'string' && value.length > LONGEST_SHOWN ? `${text}...` : text
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, MAX_SHOWN_LENGTH) : value)
+  return typeof value === 'string' && value.length > MAX_SHOWN_LENGTH ? `${text}...` : text
 }
 
 /** What a value is where it may tell who asks, which no message may. */

@@ -4,10 +4,10 @@ import { dirname } from 'node:path'
 /** Editors write a file in several steps: it is read when it has not changed for this long. */
 const SETTLE_MS = 100
 /** A file that changes all the time is read all the same, this long after a change at most. */
-const LONGEST_SETTLE_MS = 500
+const MAX_SETTLE_MS = 500
 /** A file that could not be read is tried again after this long, and then after twice as long each time. */
 const AGAIN_MS = 250
-const LONGEST_AGAIN_MS = 5_000
+const MAX_AGAIN_MS = 5_000
 /** Looks this often find what no event reports: a changed target behind several links, or a file system without events. */
 const LOOK_EVERY_MS = 500
 
@@ -57,7 +57,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
       if (failing && !busy) retryLater()
       return
     }
-    if (now !== mark && performance.now() - since < LONGEST_SETTLE_MS) {
+    if (now !== mark && performance.now() - since < MAX_SETTLE_MS) {
       mark = now
       settling = setTimeout(settle, SETTLE_MS)
       return
@@ -75,7 +75,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
       if (markOf(file) === seen) void take('changed')
       else soon()
     }, again)
-    again = Math.min(LONGEST_AGAIN_MS, 2 * again)
+    again = Math.min(MAX_AGAIN_MS, 2 * again)
   }
   const attempt = async (always: boolean): Promise<void> => {
     seen = markOf(file)

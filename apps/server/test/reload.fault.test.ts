@@ -11,7 +11,7 @@ const CONNECTIONS = 16
  */
 const UNHURRIED = `failure: { deadline: ${process.env['SLUICE_RELOAD_DEADLINE'] ?? '1s'} }\n`
 /** The longest work of the loop at a time, in milliseconds of the processor. */
-const LONGEST_WORK = 20
+const MAX_WORK = 20
 /**
  * What other programs do at the moment makes work take longer, and answers late: a reload is repeated this often until it holds. What the
  * reload does itself, it does each time.
@@ -45,7 +45,7 @@ async function measured(name: string, service: Reloaded, each: (text: string) =>
     print(`${name}, no reload`, found)
     undecidedAnyway = Math.max(undecidedAnyway, shareOf(found))
   }
-  const isGood = (found: Window): boolean => found.work <= LONGEST_WORK && shareOf(found) <= undecidedAnyway && found.failed === 0
+  const isGood = (found: Window): boolean => found.work <= MAX_WORK && shareOf(found) <= undecidedAnyway && found.failed === 0
   await quiet()
   for (const [kind, texts] of [
     ['good', LARGE_POLICIES],

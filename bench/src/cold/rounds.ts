@@ -4,10 +4,10 @@ import type { PartOptions } from '../part.ts'
 import type { ColdInput, ColdSample } from './sample.ts'
 
 const PROGRAM = fileURLToPath(new URL('sample-process.js', import.meta.url))
-const LEAST_ROUNDS = 5
+const MIN_ROUNDS = 5
 
 /**
- * Samples of every way, each a process of its own, by turns, forth and back, for so many seconds and at least `LEAST_ROUNDS` rounds. A
+ * Samples of every way, each a process of its own, by turns, forth and back, for so many seconds and at least `MIN_ROUNDS` rounds. A
  * first round is not counted: it brings files and programs to where later processes find them. In the order of the inputs.
  */
 export async function coldRounds(
@@ -17,7 +17,7 @@ export async function coldRounds(
   const samples: ColdSample[][] = inputs.map(() => [])
   const places = inputs.map((_, place) => place)
   let until = Number.POSITIVE_INFINITY
-  for (let round = 0; round <= LEAST_ROUNDS || performance.now() < until; round += 1) {
+  for (let round = 0; round <= MIN_ROUNDS || performance.now() < until; round += 1) {
     for (const place of round % 2 === 0 ? places : places.toReversed()) {
       const input = inputs[place] as ColdInput
       // Each process meets users of its own in Redis; in PostgreSQL its users' rows are there from the uncounted round on, of every way.

@@ -3,7 +3,7 @@ import { openWire } from '../wire.ts'
 import { type Contestant, isTrue } from './contestant.ts'
 
 /** So many keys at most travel in one call, as in Sluice. */
-const MOST = 128
+const MAX_CALLS = 128
 
 /**
  * A program that does nothing, called with the keys of all who asked while the last call was under way: what joining calls can
@@ -21,8 +21,8 @@ export const emptyJoined: Contestant = {
       // What one tick asks travels together.
       await Promise.resolve()
       while (waiting.length > 0) {
-        const batch = waiting.slice(0, MOST)
-        waiting = waiting.slice(MOST)
+        const batch = waiting.slice(0, MAX_CALLS)
+        waiting = waiting.slice(MAX_CALLS)
         const keys = [...new Set(batch.map(({ key }) => key))]
         try {
           const answer = await client.evalsha(digest, keys.length, ...keys)

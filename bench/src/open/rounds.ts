@@ -38,7 +38,7 @@ export interface OpenOptions extends Pick<PartOptions, 'seconds' | 'say' | 'atEn
 
 const SHARES = [0.5, 0.9] as const
 const ROUND_MS = 1_000
-const LEAST_ROUNDS = 3
+const MIN_ROUNDS = 3
 const CAPACITY_ROUNDS = 3
 /** Seconds that a lane warms up, and of one measurement of its capacity, for each second that it has under one load. */
 const WARM_UP = 0.3
@@ -62,7 +62,7 @@ export async function startLanes(places: readonly OpenPlace[], { atEnd }: Pick<P
  */
 export async function openRounds(lanes: readonly OpenLane[], { seconds, say, own }: OpenOptions): Promise<OpenMeasured> {
   const ms = (of: number): number => Math.ceil(seconds * 1_000 * of)
-  const roundMs = Math.min(ROUND_MS, ms(1 / LEAST_ROUNDS))
+  const roundMs = Math.min(ROUND_MS, ms(1 / MIN_ROUNDS))
   say('warming up, and capacity')
   for (const lane of lanes) await lane.ask({ what: 'warm-up', ms: ms(WARM_UP) })
   const seen: number[][] = lanes.map(() => [])
@@ -76,7 +76,7 @@ export async function openRounds(lanes: readonly OpenLane[], { seconds, say, own
       say(`${Math.round(share * 100)} % of ${of === 'own' ? 'the own capacity' : 'the baseline’s capacity'}`)
       const rates = capacities.map((capacity) => (of === 'own' ? capacity : (capacities[0] as number)) * share)
       const rounds: OpenRound[][] = lanes.map(() => [])
-      for (let round = 0; round < Math.max(LEAST_ROUNDS, Math.round(ms(1) / roundMs)); round += 1)
+      for (let round = 0; round < Math.max(MIN_ROUNDS, Math.round(ms(1) / roundMs)); round += 1)
         for (const place of inTurn(lanes.length, round)) {
           // The baseline's own capacity was had already.
           if (of === 'own' && place === 0) continue

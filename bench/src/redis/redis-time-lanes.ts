@@ -24,7 +24,7 @@ export type LaneName = (typeof LANES)[number]
 const KEYS = 50_000
 /** Calls between two looks at the server's counters: a neighbour on the machine falls into few of the rounds. */
 const CALLS = 24
-const LEAST_ROUNDS = 20
+const MIN_ROUNDS = 20
 const WARM_ROUNDS = 10
 
 /** What Redis says of itself (`INFO commandstats`), lanes by turns; nobody else sends it programs meanwhile. */
@@ -54,7 +54,7 @@ export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput):
   }
   const rounds: Record<LaneName, number[]> = { lua: [], alone: [], different16: [], same16: [], same128: [], empty16: [] }
   const until = performance.now() + seconds * 1_000
-  for (let round = 0; round < WARM_ROUNDS + LEAST_ROUNDS || performance.now() < until; round += 1) {
+  for (let round = 0; round < WARM_ROUNDS + MIN_ROUNDS || performance.now() < until; round += 1) {
     for (const lane of round % 2 === 0 ? LANES : LANES.toReversed()) {
       const { decisions, run } = work[lane]
       const before = (await programStats(client)).micros

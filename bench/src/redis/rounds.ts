@@ -40,17 +40,17 @@ export interface CallersTimed {
   readonly storeCalls: number
 }
 
-const LEAST_ROUNDS = 7
+const MIN_ROUNDS = 7
 
 /**
  * Gives every lane batches in turns, A B C C B A, so that whatever else the machine does falls on all of them alike, for so many seconds and at least
- * `LEAST_ROUNDS` rounds. Lanes in processes of their own may warm up several `abreast`: nothing is counted yet.
+ * `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up several `abreast`: nothing is counted yet.
  */
 export async function interleaveLanes(lanes: readonly LaneHandle[], seconds: number, abreast: number = 1): Promise<CallersTimed[]> {
   for (let at = 0; at < lanes.length; at += abreast) await Promise.all(lanes.slice(at, at + abreast).map((lane) => lane.warmUp()))
   const all = lanes.map((lane) => ({ lane, batches: [] as Batch[] }))
   const until = performance.now() + seconds * 1_000
-  for (let round = 0; round < LEAST_ROUNDS || performance.now() < until; round += 1) {
+  for (let round = 0; round < MIN_ROUNDS || performance.now() < until; round += 1) {
     for (const { lane, batches } of round % 2 === 0 ? all : all.toReversed()) batches.push(await lane.batch())
   }
   return all.map(({ lane: { name, callers }, batches }) => {

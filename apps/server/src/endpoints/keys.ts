@@ -9,10 +9,10 @@ import { type Asked, type Handler, handlerOf, type Route } from '../routes.ts'
 import { deleteOverride, overridesOf, putOverride } from './override.ts'
 
 const LARGEST_BODY = 4_096
-const LONGEST_KEY = 4_096
+const MAX_KEY_LENGTH = 4_096
 /** Stands in the path where `?key=` names the key. */
 const PLACEHOLDER = '-'
-const MOST_TOP = 1_000
+const MAX_TOP = 1_000
 const TOP = 20
 /** An operator waits longer than a request: the policy's deadline is made for those. */
 const PATIENCE = { deadlineMs: 5_000 }
@@ -23,8 +23,8 @@ export function topRoute(counted: () => Promise<readonly Counted[]>, admission: 
     GET: async ({ query, response }) => {
       const text = query.get('top') ?? String(TOP)
       const top = /^\d{1,4}$/.test(text) ? Number(text) : 0
-      if (top < 1 || top > MOST_TOP)
-        throw new BadRequest(`top is ${JSON.stringify(text.slice(0, 60))}; expected a whole number from 1 to ${MOST_TOP}.`)
+      if (top < 1 || top > MAX_TOP)
+        throw new BadRequest(`top is ${JSON.stringify(text.slice(0, 60))}; expected a whole number from 1 to ${MAX_TOP}.`)
       sendJson(response, 200, { keys: busiest(await counted(), top) })
     },
   })
@@ -82,8 +82,8 @@ function targetOf({ rest, query, request }: Asked): KeyTarget {
   if (named !== null && written !== PLACEHOLDER)
     throw new BadRequest(`The path and ?key= name two keys; expected /v1/keys/KEY or /v1/keys/${PLACEHOLDER}?key=KEY.`)
   const key = named === null ? decoded(written) : isReplaced(named, request.url) ? undefined : named
-  if (key !== undefined && key !== '' && key.length <= LONGEST_KEY) return { key, ...(limit === null ? {} : { limit }) }
-  throw new BadRequest(`The key is not percent-encoded UTF-8 of 1 to ${LONGEST_KEY} characters.`)
+  if (key !== undefined && key !== '' && key.length <= MAX_KEY_LENGTH) return { key, ...(limit === null ? {} : { limit }) }
+  throw new BadRequest(`The key is not percent-encoded UTF-8 of 1 to ${MAX_KEY_LENGTH} characters.`)
 }
 
 function decoded(written: string): string | undefined {

@@ -6,7 +6,7 @@ import type { Parsed, ParsingBegins, ToParse } from './messages.ts'
 const THREAD = new URL('thread.js', import.meta.url)
 /** Far more than a policy of the largest size takes, in MiB and milliseconds. */
 const LARGEST_HEAP = 512
-const LONGEST_MS = 60_000
+const MAX_MS = 60_000
 
 /** That a policy could not be read now, whatever it says: no fault of the policy. */
 export class NotParsed extends Refusal {
@@ -44,7 +44,7 @@ function answerOf(begins: ParsingBegins): Promise<Parsed> {
     } catch (error) {
       return failed(error as Error)
     }
-    const late = setTimeout(() => void thread.terminate(), LONGEST_MS)
+    const late = setTimeout(() => void thread.terminate(), MAX_MS)
     thread.once('message', resolve)
     thread.once('error', failed)
     thread.once('exit', (code) => {

@@ -36,8 +36,8 @@ const ALLOWED =
 /** Milliseconds a store may take until it has answered for the first time. */
 const START_MS = 5_000
 const CONNECT_MS = 2_000
-const SHORTEST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 5_000
+const MIN_PAUSE_MS = 250
+const MAX_PAUSE_MS = 5_000
 type Opener = (url: string, connectMs: number, space: string | undefined, folder: string) => Promise<Opening>
 /** By scheme; a client may take that many milliseconds to connect. */
 const OPENERS: ReadonlyMap<string, Opener> = new Map<string, Opener>([
@@ -148,12 +148,12 @@ function retry(reach: () => Promise<void>, onReached: () => void, onFailure: (er
         (error: unknown) => {
           if (stopped) return
           onFailure(error)
-          again(Math.min(LONGEST_PAUSE_MS, 2 * pause))
+          again(Math.min(MAX_PAUSE_MS, 2 * pause))
         },
       )
     }, pause)
   }
-  again(SHORTEST_PAUSE_MS)
+  again(MIN_PAUSE_MS)
   return {
     stop() {
       stopped = true

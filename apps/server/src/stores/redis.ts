@@ -5,7 +5,7 @@ import { type Opening, SILENCE_MS } from './opening.ts'
 import { withoutPassword } from './store-name.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 
-const LONGEST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 250
 
 /** One server, one that sentinels watch, or a cluster: by a client that neither queues while the server is away nor sends anything twice. */
 export async function redis(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
@@ -126,5 +126,5 @@ function adviceFrom(info: string): string[] {
 
 /** Full jitter: clients that were cut off together do not return together. */
 function pause(times: number): number {
-  return Math.ceil(Math.random() * Math.min(LONGEST_PAUSE_MS, 25 * 2 ** times))
+  return Math.ceil(Math.random() * Math.min(MAX_PAUSE_MS, 25 * 2 ** times))
 }

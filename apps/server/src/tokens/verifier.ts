@@ -36,7 +36,7 @@ export interface VerifierParts {
 }
 
 /** Longer ones are not looked at: hashing them would be work for nothing. */
-const LONGEST_TOKEN = 16_384
+const MAX_TOKEN_LENGTH = 16_384
 const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i
 
 /** Verifies bearer tokens. A token in use is verified once: its claims are remembered until it ends. */
@@ -55,7 +55,7 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
       const text = typeof header === 'string' ? header : header?.length === 1 ? header[0] : header?.join(', ')
       // Other schemes are somebody else's.
       if (text === undefined || !/^bearer(?: |$)/i.test(text)) return undefined
-      const token = text.length > LONGEST_TOKEN ? undefined : BEARER.exec(text.trim())?.[1]
+      const token = text.length > MAX_TOKEN_LENGTH ? undefined : BEARER.exec(text.trim())?.[1]
       if (token === undefined) {
         count('malformed')
         return undefined

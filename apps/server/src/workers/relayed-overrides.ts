@@ -1,7 +1,7 @@
 import type { RelayedOverride } from './messages.ts'
 
 /** More cannot hold at once: the engine of the worker that set one has refused it. */
-const MOST = 10_000
+const MAX_OVERRIDES = 10_000
 
 /** The overrides that workers have set and not taken back, for those that begin later. */
 export interface RelayedOverrides {
@@ -20,7 +20,7 @@ export function relayedOverrides(now: () => number): RelayedOverrides {
       const name = JSON.stringify([change.rule, change.key])
       held.delete(name)
       if (change.fields === undefined) return
-      if (held.size >= MOST) forgetEnded()
+      if (held.size >= MAX_OVERRIDES) forgetEnded()
       held.set(name, change)
     },
     list() {

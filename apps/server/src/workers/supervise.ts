@@ -10,8 +10,8 @@ import { createPolicyOrder } from './policy-order.ts'
 import { relayedOverrides } from './relayed-overrides.ts'
 
 /** Milliseconds before a worker that ended is replaced: doubled each time that one ends soon after it began. */
-const SHORTEST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 5_000
+const MIN_PAUSE_MS = 100
+const MAX_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
 /** The port takes up to six seconds to close, answers under way have four, and a store half of one. */
 const LAST_MS = 10_500
@@ -93,7 +93,7 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
       gathering.ended(worker)
       if (stopping || (!served && worker.id === 1)) return
       quickly = performance.now() - started < STEADY_MS ? quickly + 1 : 1
-      const pause = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** (quickly - 1))
+      const pause = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** (quickly - 1))
       const how = signal === null || signal === '' ? `with ${code}` : `by ${signal}`
       process.stderr.write(`sluice: worker ${worker.process.pid} ended ${how}; another begins in ${pause / 1_000} s\n`)
       const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-import { LONGEST, type Micros } from '../time/micros.ts'
+import { MAX_MICROS, type Micros } from '../time/micros.ts'
 import { type BucketPlan, mulDivRest, type Span } from './bucket-plan.ts'
 
 /** Whole tokens that are reckoned with at most: more than any plan's burst, and below 2^34 for exact products. */
@@ -27,7 +27,7 @@ export function owedSpan({ perToken, n }: BucketPlan, tokens: number): Span {
  * numbers end.
  */
 export function latestZero({ full }: BucketPlan, time: Micros): Micros {
-  return Math.min(time + LONGEST, Number.MAX_SAFE_INTEGER - full.micros - 1)
+  return Math.min(time + MAX_MICROS, Number.MAX_SAFE_INTEGER - full.micros - 1)
 }
 
 /** Whether one instant is later than another. */

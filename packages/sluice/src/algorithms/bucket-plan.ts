@@ -1,4 +1,4 @@
-import { LONGEST, type Micros } from '../time/micros.ts'
+import { MAX_MICROS, type Micros } from '../time/micros.ts'
 import { MICRO } from './decimal.ts'
 
 /** Half the digits of the largest period a plan accepts (m < 2^34). */
@@ -65,7 +65,7 @@ export function planOf(n: number, m: Micros, burst: number): BucketPlan {
 /** Why the plan cannot be carried by whole numbers below 2^53, or undefined. */
 export function inexact(plan: BucketPlan): string | undefined {
   if (!Number.isSafeInteger(plan.m * MICRO)) return 'the rate is too slow to be exact; the slowest takes about 285 years for a token'
-  const byTime = Math.floor(Number((BigInt(LONGEST) * BigInt(plan.n)) / BigInt(plan.m)) / MICRO)
+  const byTime = Math.floor(Number((BigInt(MAX_MICROS) * BigInt(plan.n)) / BigInt(plan.m)) / MICRO)
   const bySize = Math.floor(Number.MAX_SAFE_INTEGER / plan.n) - MICRO - 2
   const largest = Math.min(byTime, bySize)
   if (largest < 1) return 'the rate has too many digits or is too slow to be exact; round it'

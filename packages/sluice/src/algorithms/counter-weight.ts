@@ -3,7 +3,7 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 
 /** Parts of a window: the rest of a division by so many, times a million, twice, stays below 2^53. */
-const MOST_QUANTA = 2_147_483_648
+const MAX_QUANTA = 2_147_483_648
 const LARGEST_PRODUCT = 4_503_599_627_370_496
 
 /**
@@ -29,7 +29,7 @@ export function roughly(window: Micros): { readonly quantum: Micros; readonly qu
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)
   let quantum = 1
-  while (window / quantum > MOST_QUANTA || tokens * (window / quantum) >= LARGEST_PRODUCT) {
+  while (window / quantum > MAX_QUANTA || tokens * (window / quantum) >= LARGEST_PRODUCT) {
     if (window % (quantum * 10) !== 0) return refusal(window, quantum)
     quantum *= 10
   }
@@ -39,7 +39,7 @@ export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
 function refusal(window: Micros, quantum: Micros): string {
   const quanta = window / quantum
   let coarse = quantum
-  while (window / coarse > MOST_QUANTA) coarse *= 10
+  while (window / coarse > MAX_QUANTA) coarse *= 10
   if (coarse > quantum) return `the window has too many digits; round it to a multiple of ${coarse} us`
   return `the largest limit in this window is ${Math.floor((LARGEST_PRODUCT - 1) / quanta)}; a larger one needs a window of fewer digits`
 }

@@ -47,7 +47,7 @@ export interface LeaseGrant extends View {
 }
 
 /** Holders of one bucket at once: a state stays small. */
-export const MOST_HOLDERS = 64
+export const MAX_HOLDERS = 64
 
 /**
  * Grants, renews and settles a lease. Tokens in the bucket and tokens out on lease are never more than the burst, so whenever before
@@ -69,7 +69,7 @@ export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now
   const holding = (amount: MicroTokens): readonly Lease[] =>
     amount === 0 ? others : inOrder(others, { holder: ask.holder, sequence: ask.sequence, amount, until })
   const bucket = before === undefined || own === undefined ? before : given(plan, before, time, returned, holding(kept))
-  const full = own === undefined && others.length >= MOST_HOLDERS
+  const full = own === undefined && others.length >= MAX_HOLDERS
   const level = full || ask.want < ask.cost ? 0 : levelOf(plan, bucket, time)
   const granted = level < ask.cost ? 0 : Math.min(ask.want, level)
   if (granted === 0) return { ...look(plan, bucket, now, ask.cost), granted, state: bucket }

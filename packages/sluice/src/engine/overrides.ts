@@ -39,7 +39,7 @@ export interface LiveOverrides {
   remove(rule: string, values: Values): boolean
 }
 
-const MOST = 10_000
+const MAX_OVERRIDES = 10_000
 
 export function liveOverrides(): LiveOverrides {
   const table = overrideTable()
@@ -51,9 +51,12 @@ export function liveOverrides(): LiveOverrides {
     list: (now) => [...table.all()].filter((override) => isInForce(override, now)),
     set(override, now) {
       const replaces = table.of(override.rule, override.values) !== undefined
-      if (!replaces && table.size >= MOST) forgetEnded(now)
-      if (!replaces && table.size >= MOST)
-        throw new LimiterError('INVALID_OPTIONS', `override: there are ${MOST} already: remove some, or write them into the policy`)
+      if (!replaces && table.size >= MAX_OVERRIDES) forgetEnded(now)
+      if (!replaces && table.size >= MAX_OVERRIDES)
+        throw new LimiterError(
+          'INVALID_OPTIONS',
+          `override: there are ${MAX_OVERRIDES} already: remove some, or write them into the policy`,
+        )
       table.add(override)
     },
     remove: (rule, values) => table.remove(rule, values) !== undefined,

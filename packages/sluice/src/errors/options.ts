@@ -1,11 +1,11 @@
 import { LimiterError } from './limiter-error.ts'
 
-const LONGEST_SHOWN = 80
+const MAX_SHOWN_LENGTH = 80
 
 /** A value as an error shows it, in one line: also what JSON has no text for, such as NaN, functions and bigints. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' || isPlain(value) ? textOf(value) : kindOf(value)
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text
 }
 
 function isPlain(value: unknown): boolean {

@@ -4,7 +4,7 @@ import type { Headers } from '../identity/header-field.ts'
 import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-proxies.ts'
 
 /** Peers whose key is remembered; a flood of addresses starts over. */
-const MOST_PEERS = 4_096
+const MAX_PEERS = 4_096
 const NOTHING: Headers = {}
 
 /** The key of a request by its client's address; headers are asked for only where a proxy may be trusted. */
@@ -22,7 +22,7 @@ export function addressKeys(proxies: readonly string[] | TrustedProxies): Addres
     const known = keys.get(peer)
     if (known !== undefined) return known
     const key = keyOf(clientAddress(peer, NOTHING, trust))
-    if (keys.size >= MOST_PEERS) keys.clear()
+    if (keys.size >= MAX_PEERS) keys.clear()
     keys.set(peer, key)
     return key
   }

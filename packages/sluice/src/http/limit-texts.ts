@@ -16,7 +16,7 @@ export interface LimitTexts {
 }
 
 /** Names come from configuration and are few; nothing may grow without a bound. */
-const MOST_NAMES = 4_096
+const MAX_NAMES = 4_096
 
 /** Remembers the texts of each limit, until a limit of that name changes. */
 export function limitTexts(): (view: LimitView) => LimitTexts {
@@ -27,7 +27,7 @@ export function limitTexts(): (view: LimitView) => LimitTexts {
     if (last.name === name && last.limit === limit && last.windowMs === windowMs) return last
     const found = known.get(name)
     if (found !== undefined && found.limit === limit && found.windowMs === windowMs) return (last = found)
-    if (known.size >= MOST_NAMES) known.clear()
+    if (known.size >= MAX_NAMES) known.clear()
     known.set(name, (last = write(name, limit, windowMs)))
     return last
   }

@@ -8,7 +8,7 @@ export interface Answer {
 }
 
 /** Limits have few names; nothing may grow without a bound. */
-const MOST_NAMES = 1_024
+const MAX_NAMES = 1_024
 
 /** Denials of one limit for one reason are told alike, so each is written once: a flood is refused without writing JSON. */
 export function refusals(): (decision: Refusal) => Answer {
@@ -19,7 +19,7 @@ export function refusals(): (decision: Refusal) => Answer {
     const reason = retryAfterMs === undefined ? `${decision.reason ?? ''}, no wait` : decision.reason
     let ofLimit = known.get(limitName)
     if (ofLimit === undefined) {
-      if (known.size >= MOST_NAMES) known.clear()
+      if (known.size >= MAX_NAMES) known.clear()
       known.set(limitName, (ofLimit = new Map<string, Answer>()))
     }
     let answer = ofLimit.get(reason)

@@ -5,7 +5,7 @@ import { shown } from '../errors/options.ts'
 export type Address = readonly number[]
 
 /** No spelling of an address is longer. */
-const LONGEST_TEXT = 45
+const MAX_TEXT_LENGTH = 45
 
 /**
  * The address that a text spells, or undefined: dotted decimal of four octets without leading zeros, or IPv6 as in RFC 4291,
@@ -18,7 +18,7 @@ export function parseAddress(text: string): Address | undefined {
 
 /** As `parseAddress`, with IPv4-mapped IPv6 left as it is written. */
 export function parseWords(text: string): Address | undefined {
-  if (text.length > LONGEST_TEXT) return undefined
+  if (text.length > MAX_TEXT_LENGTH) return undefined
   return text.includes(':') ? parseV6(text) : parseV4(text)
 }
 

@@ -1,5 +1,5 @@
 /** Longer fields are read up to here: what a program says about itself stands at the beginning. */
-const LONGEST = 1_024
+const MAX_LENGTH = 1_024
 
 /** Words that programs name themselves by, in lower case; also every word that ends in bot, crawler or spider. */
 const WORDS: ReadonlySet<string> = new Set([
@@ -118,7 +118,7 @@ const PEOPLE: ReadonlySet<string> = new Set(['cubot'])
  */
 export function isBot(userAgent: string): boolean {
   const products = userAgent
-    .slice(0, LONGEST)
+    .slice(0, MAX_LENGTH)
     .toLowerCase()
     .split(/[^a-z_-]/)
   return products.some((product) => PRODUCTS.has(product) || product.split(/[_-]/).some(isProgram))

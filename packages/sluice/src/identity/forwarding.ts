@@ -1,9 +1,9 @@
 import { type Address, parseAddress } from './address.ts'
 
 /** Only this many characters of a forwarding header are read, from its end, and this many hops. */
-const LONGEST_HEADER = 8_192
-const MOST_HOPS = 32
-const LONGEST_HOP = 128
+const MAX_HEADER_LENGTH = 8_192
+const MAX_HOPS = 32
+const MAX_HOP_LENGTH = 128
 
 /**
  * The hops of a forwarding header from the nearest to the furthest; undefined, at the end, for the first one that cannot be
@@ -11,11 +11,11 @@ const LONGEST_HOP = 128
  * @param source `forwarded` (RFC 7239), `x-forwarded-for`, or a header that holds one address
  */
 export function* hopsOf(source: string, header: string): Generator<Address | undefined> {
-  const text = header.length > LONGEST_HEADER ? header.slice(-LONGEST_HEADER) : header
+  const text = header.length > MAX_HEADER_LENGTH ? header.slice(-MAX_HEADER_LENGTH) : header
   if (source !== 'forwarded' && source !== 'x-forwarded-for') return yield parseHop(text.trim())
   const parse = source === 'forwarded' ? parseElement : (member: string) => parseHop(member.trim())
   let end = text.length
-  for (let hops = 0; end >= 0 && hops < MOST_HOPS;) {
+  for (let hops = 0; end >= 0 && hops < MAX_HOPS;) {
     const start = source === 'forwarded' ? elementStart(text, end) : memberStart(text, end)
     // The member at the cut may have lost its beginning.
     if (start === 0 && text.length < header.length) return yield undefined
@@ -40,7 +40,7 @@ function memberStart(text: string, end: number): number {
 
 /** An address as forwarding headers write it: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6, zones dropped. */
 function parseHop(text: string): Address | undefined {
-  if (text.length > LONGEST_HOP) return undefined
+  if (text.length > MAX_HOP_LENGTH) return undefined
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)
   if (bracketed !== null) return parseV6Hop(bracketed[1] as string)
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text)

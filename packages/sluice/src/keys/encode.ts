@@ -3,7 +3,7 @@ import { shown } from '../errors/options.ts'
 import { sha256 } from './sha256.ts'
 
 /** Longer encoded keys are replaced by their digest: a state id stays small whatever a client sends. */
-const LONGEST_KEY = 200
+const MAX_KEY_LENGTH = 200
 
 /**
  * Text as a part of a state id: injective, printable ASCII, and without the characters that mean something to a store (braces
@@ -17,7 +17,7 @@ export function encodePart(text: string): string {
 /** The last part of an id: may also hold colons, since nothing follows that they could be taken for. */
 export function encodeKey(key: string): string {
   const encoded = /^[\w.@+=,;~!/:-]*$/.test(key) ? key : key.replace(/[^\w.@+=,;~!/:-]/g, escape)
-  return encoded.length <= LONGEST_KEY ? encoded : `#${sha256(encoded)}`
+  return encoded.length <= MAX_KEY_LENGTH ? encoded : `#${sha256(encoded)}`
 }
 
 /** A key of several values, injective: ("a", "b:c") and ("a:b", "c") differ, and an absent value differs from an empty one. */

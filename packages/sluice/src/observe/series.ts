@@ -1,6 +1,6 @@
 /** Series kept per metric; further label values are counted together, so that no client can fill the memory. */
-const MOST_SERIES = 1_000
-const LONGEST_VALUE = 256
+const MAX_SERIES = 1_000
+const MAX_VALUE_LENGTH = 256
 const OTHER = 'other'
 
 /** What is counted by label values: one cell for each combination, and one for all that there was no room for. */
@@ -19,7 +19,7 @@ export function createSeries<Cell extends object>(labels: readonly string[], mak
   const last = labels.length - 1
 
   const create = (branch: Branch<Cell>, values: readonly string[]): Cell => {
-    const full = cells.size >= MOST_SERIES
+    const full = cells.size >= MAX_SERIES
     const text = labelsText(labels.map((label, index) => [label, full ? OTHER : (values[index] as string)]))
     const known = cells.get(text)
     const cell = known ?? make()
@@ -36,7 +36,7 @@ export function createSeries<Cell extends object>(labels: readonly string[], mak
         const value = short(values[index] as string)
         let next = branch.get(value) as Branch<Cell> | undefined
         if (next === undefined) {
-          if (cells.size >= MOST_SERIES) return full()
+          if (cells.size >= MAX_SERIES) return full()
           next = new Map()
           branch.set(value, next)
         }
@@ -60,5 +60,5 @@ function escape(value: string): string {
 }
 
 function short(value: string): string {
-  return value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}...` : value
+  return value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}...` : value
 }

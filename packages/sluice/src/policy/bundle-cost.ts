@@ -1,7 +1,7 @@
 import { valuesOf } from '../identity/source.ts'
 import { canonicalHeader, headerValues, warnOfQuery } from './bundle-descriptor.ts'
 import { readPositive } from './bundle-number.ts'
-import { DEAREST, dearestOf, fixedCost, readCost } from './cost.ts'
+import { MAX_COST, dearestOf, fixedCost, readCost } from './cost.ts'
 import type { Fields } from './fields.ts'
 import type { Issues } from './issues.ts'
 import type { Cost } from './rule.ts'
@@ -16,7 +16,7 @@ export function readBundleCost(config: Fields, issues: Issues): Cost | undefined
   const from = config.text('cost_source', SOURCE_FORM, (text) => text === 'fixed' || /^(?:header|query):[A-Za-z0-9_-]{1,128}$/.test(text))
   warnOfMove(config, from, issues)
   const [fixed, fallback] = [readPositive(config, 'fixed_cost', issues), Number(readPositive(config, 'default_cost', issues) ?? 1)]
-  const max = Number(readPositive(config, 'max_cost', issues) ?? DEAREST)
+  const max = Number(readPositive(config, 'max_cost', issues) ?? MAX_COST)
   // A client that may say 0.0001 pays nothing: below 1 only where the author went there.
   const min = Number(readPositive(config, 'min_cost', issues) ?? Math.min(1, fallback, max))
   if (config.node('cost_source') !== undefined && from === undefined) return undefined

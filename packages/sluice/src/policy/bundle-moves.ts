@@ -153,10 +153,10 @@ function valueOf(node: PolicyNode | undefined, name: string): PolicyNode | undef
 }
 
 function textOf(node: PolicyNode | undefined): string | undefined {
-  return node?.kind === 'scalar' && node.type === 'text' ? node.text.slice(0, LONGEST_SHOWN) : undefined
+  return node?.kind === 'scalar' && node.type === 'text' ? node.text.slice(0, MAX_SHOWN_LENGTH) : undefined
 }
 
-const LONGEST_SHOWN = 128
+const MAX_SHOWN_LENGTH = 128
 
 function itemsOf(node: MapNode, name: string): { readonly at: number; readonly text: string }[] {
   const list = valueOf(node, name)

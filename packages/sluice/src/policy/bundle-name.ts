@@ -1,12 +1,12 @@
 import type { PolicyNode } from './node.ts'
 import type { Issues } from './issues.ts'
 
-const LONGEST = 200
-const FORM = `a text of 1 to ${LONGEST} characters`
+const MAX_LENGTH = 200
+const FORM = `a text of 1 to ${MAX_LENGTH} characters`
 
 /** A name or id; undefined and reported where it is none. */
 export function readName(node: PolicyNode, path: string, issues: Issues): string | undefined {
-  if (node.kind === 'scalar' && node.type === 'text' && node.text !== '' && node.text.length <= LONGEST && !/\p{Cs}/u.test(node.text))
+  if (node.kind === 'scalar' && node.type === 'text' && node.text !== '' && node.text.length <= MAX_LENGTH && !/\p{Cs}/u.test(node.text))
     return node.text
   issues.wrong(node, path, FORM)
   return undefined

@@ -63,12 +63,12 @@ function decimalText(value: number): string {
   return exponent === undefined ? digits : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`
 }
 
-const LONGEST_PERIOD = 86_400
+const MAX_PERIOD = 86_400
 
 /** The denominators of a continued fraction: what was divided by one of them is found at the latest there. */
 function divisorOf(value: number): number | undefined {
   let [before, seconds, rest] = [0, 1, value]
-  while (seconds <= LONGEST_PERIOD) {
+  while (seconds <= MAX_PERIOD) {
     const tokens = Math.round(value * seconds)
     if (tokens > 0 && tokens / seconds === value) return seconds
     rest = 1 / (rest - Math.floor(rest))

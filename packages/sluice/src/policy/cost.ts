@@ -16,7 +16,7 @@ export interface ClientCost {
 }
 
 /** More than any bucket can hold, and still exact. */
-export const DEAREST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
+export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
 /**
  * What the client says, between `min` and `max`; the fallback where it says nothing or no plain decimal. Of several values the dearest
@@ -51,6 +51,6 @@ export function readCost(text: string): number | undefined {
   const [, whole, decimals = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === undefined) return undefined
   const micro = toMicroTokens(`${whole}.${decimals.slice(0, 6) || '0'}`)
-  if (micro === undefined) return DEAREST
+  if (micro === undefined) return MAX_COST
   return fromMicroTokens(/[1-9]/.test(decimals.slice(6)) ? micro + 1 : micro)
 }

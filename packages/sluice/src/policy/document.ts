@@ -6,8 +6,8 @@ import type { Field, PolicyNode, ScalarNode } from './node.ts'
 const DEEPEST = 32
 /** The parser's stack holds the document and the innermost scalar as well. */
 const STACK = DEEPEST + 2
-const MOST_MISTAKES = 200
-const MOST_LEXEMES = 150_000
+const MAX_MISTAKES = 200
+const MAX_LEXEMES = 150_000
 
 /**
  * The tree of a YAML or JSON text, without what makes YAML dangerous or surprising: no second document, directive, tag, anchor,
@@ -42,13 +42,13 @@ function compose(text: string, lines: LineCounter, issues: Issues): Document | u
       if (token.type === 'error') mistakes += 1
     }
     // Each mistake costs more to report than to read, and a text of many is no policy.
-    if (mistakes > MOST_MISTAKES) break
+    if (mistakes > MAX_MISTAKES) break
     if (parser.stack.length > STACK) {
       issues.add(parser.offset, '', `nested deeper than ${DEEPEST} levels`)
       return undefined
     }
-    if (scan.count > MOST_LEXEMES) {
-      issues.add(parser.offset, '', `more than ${MOST_LEXEMES} words and signs`)
+    if (scan.count > MAX_LEXEMES) {
+      issues.add(parser.offset, '', `more than ${MAX_LEXEMES} words and signs`)
       return undefined
     }
   }

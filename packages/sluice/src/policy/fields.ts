@@ -123,13 +123,13 @@ export function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
   }
 }
 
-const MOST_TEXTS = 1_000
+const MAX_TEXTS = 1_000
 
 /** A text, or a list of at least one; those that are not accepted are reported and left out. */
 export function readTexts(node: PolicyNode, path: string, allowed: string, accept: (text: string) => boolean, issues: Issues): string[] {
   const items = node.kind === 'list' ? node.items : [node]
   if (items.length === 0) issues.add(node.at, path, `${path} is an empty list: expected ${allowed}`, { allowed })
-  if (items.length > MOST_TEXTS) issues.add(node.at, path, `${path} has ${items.length} entries: expected at most ${MOST_TEXTS}`)
+  if (items.length > MAX_TEXTS) issues.add(node.at, path, `${path} has ${items.length} entries: expected at most ${MAX_TEXTS}`)
   return items.flatMap((item, index) => {
     if (item.kind === 'scalar' && item.type !== 'null' && accept(item.text)) return [item.text]
     issues.wrong(item, node.kind === 'list' ? `${path}[${index}]` : path, allowed)

@@ -7,9 +7,9 @@ export interface Glob {
 }
 
 /** Positions of a pattern are bits of one whole number. */
-const MOST_SEGMENTS = 30
+const MAX_SEGMENTS = 30
 
-export const GLOB_FORM: string = `a path of at most ${MOST_SEGMENTS} segments, each a literal, * (one segment) or ** (any number, also none), such as /api/*/items/**`
+export const GLOB_FORM: string = `a path of at most ${MAX_SEGMENTS} segments, each a literal, * (one segment) or ** (any number, also none), such as /api/*/items/**`
 
 /**
  * A pattern over segments: a literal, `*` for exactly one, `**` for any number. Undefined where it has too many, or a segment
@@ -18,7 +18,7 @@ export const GLOB_FORM: string = `a path of at most ${MOST_SEGMENTS} segments, e
 export function compileGlob(text: string, segments: readonly string[]): Glob | undefined {
   // Two ** in a row mean the same as one.
   const pattern = segments.filter((segment, index) => segment !== '**' || segments[index - 1] !== '**')
-  if (pattern.length > MOST_SEGMENTS || pattern.some((segment) => segment.includes('*') && segment !== '*' && segment !== '**'))
+  if (pattern.length > MAX_SEGMENTS || pattern.some((segment) => segment.includes('*') && segment !== '*' && segment !== '**'))
     return undefined
   const literals = new Map<string, number>()
   let any = 0

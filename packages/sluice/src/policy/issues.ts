@@ -19,19 +19,19 @@ export interface Issues {
 export type Position = (at: number) => { readonly line: number; readonly column: number }
 
 /** A text of nothing but mistakes is not worth more lines than this. */
-const MOST_ISSUES = 100
-const LONGEST_MESSAGE = 500
+const MAX_ISSUES = 100
+const MAX_MESSAGE_LENGTH = 500
 
 /** A parser quotes what it could not read, however long it is. */
 function cut(message: string): string {
-  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}...`
+  return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH)}...`
 }
 
 export function createIssues(file: string, position: Position): Issues {
   const found: PolicyIssue[] = []
   const warnings: string[] = []
   const add: Issues['add'] = (at, path, message, more = {}) => {
-    if (found.length < MOST_ISSUES) found.push({ file, ...position(at), path, ...more, message: cut(message) })
+    if (found.length < MAX_ISSUES) found.push({ file, ...position(at), path, ...more, message: cut(message) })
   }
   return {
     get failed() {
@@ -47,8 +47,8 @@ export function createIssues(file: string, position: Position): Issues {
     },
     warn(at, message) {
       const { line, column } = position(at)
-      if (warnings.length < MOST_ISSUES) warnings.push(`${file}:${line}:${column}: ${cut(message)}`)
-      else if (warnings.length === MOST_ISSUES) warnings.push(`${file}: there are more warnings`)
+      if (warnings.length < MAX_ISSUES) warnings.push(`${file}:${line}:${column}: ${cut(message)}`)
+      else if (warnings.length === MAX_ISSUES) warnings.push(`${file}: there are more warnings`)
     },
     warnings,
     settle() {
@@ -57,18 +57,18 @@ export function createIssues(file: string, position: Position): Issues {
   }
 }
 
-const LONGEST_SHOWN = 60
+const MAX_SHOWN_LENGTH = 60
 
 /** A value as a message shows it: in one line, and short. */
 function show(node: PolicyNode): string {
   if (node.kind !== 'scalar') return node.kind === 'list' ? 'a list' : 'a map'
   if (node.type === 'null') return 'empty'
-  const short = node.text.length > LONGEST_SHOWN ? `${node.text.slice(0, LONGEST_SHOWN)}...` : node.text
+  const short = node.text.length > MAX_SHOWN_LENGTH ? `${node.text.slice(0, MAX_SHOWN_LENGTH)}...` : node.text
   return node.type === 'text' ? JSON.stringify(short) : short
 }
 
 /** `a.b`, or `a["/b c"]` for a name that is no plain word. */
 export function join(path: string, name: string): string {
-  if (!/^[A-Za-z_][\w-]*$/.test(name)) return `${path}[${JSON.stringify(name.slice(0, LONGEST_SHOWN))}]`
+  if (!/^[A-Za-z_][\w-]*$/.test(name)) return `${path}[${JSON.stringify(name.slice(0, MAX_SHOWN_LENGTH))}]`
   return path === '' ? name : `${path}.${name}`
 }

@@ -24,7 +24,7 @@ export interface JwtChecks {
 const WAYS = ['secretFile', 'jwksFile', 'jwksUrl', 'verified'] as const
 const FILE = 'the name of a file'
 const URL_FORM = 'an https:// URL without credentials, or an http:// one of this machine (127.0.0.1, [::1], localhost)'
-const LONGEST_LEEWAY_MS = 600_000
+const MAX_LEEWAY_MS = 600_000
 
 /** The `jwt` of a policy; undefined where it has none, or is wrong and then reported. */
 export function readJwt(fields: Fields, issues: Issues): JwtChoice | undefined {
@@ -55,8 +55,7 @@ export function readJwt(fields: Fields, issues: Issues): JwtChoice | undefined {
   const audience = jwt.texts('audience', 'a text or a list of texts', (text) => text !== '')
   const leeway = jwt.duration('leeway')
   const leewayMs = leeway === undefined ? 0 : toMillis(leeway)
-  if (leewayMs > LONGEST_LEEWAY_MS)
-    issues.add(node.at, jwt.pathOf('leeway'), `${jwt.pathOf('leeway')} is ${leewayMs} ms: expected at most 10m`)
+  if (leewayMs > MAX_LEEWAY_MS) issues.add(node.at, jwt.pathOf('leeway'), `${jwt.pathOf('leeway')} is ${leewayMs} ms: expected at most 10m`)
   if (place === undefined) return undefined
   const checks = { algorithms, leewayMs, ...(issuer === undefined ? {} : { issuer }), ...(audience === undefined ? {} : { audience }) }
   return way === 'jwksUrl' ? { by: 'url', url: place, ...checks } : { by: secret ? 'secret' : 'jwks', file: place, ...checks }

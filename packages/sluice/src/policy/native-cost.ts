@@ -1,5 +1,5 @@
 import { parseSource } from '../identity/source.ts'
-import { clientCost, DEAREST, fixedCost } from './cost.ts'
+import { clientCost, MAX_COST, fixedCost } from './cost.ts'
 import { DECIMAL_FORM, type Fields, fieldsOf, openFields, openMap } from './fields.ts'
 import { type Issues, join } from './issues.ts'
 import { readPath } from './native-match.ts'
@@ -33,7 +33,7 @@ function readClient(node: MapNode, path: string, issues: Issues): Cost | undefin
   fields.require('from', FROM_FORM)
   const from = fields.text('from', FROM_FORM, (text) => /^(?:header|query):/.test(text) && parseSource(text) !== undefined)
   const min = Number(fields.decimal('min') ?? 1)
-  const max = Number(fields.decimal('max') ?? DEAREST)
+  const max = Number(fields.decimal('max') ?? MAX_COST)
   const fallback = Number(fields.decimal('default') ?? Math.min(max, Math.max(min, 1)))
   if (min > max) issues.add(node.at, path, `${path}: min ${min} is above max ${max}`)
   else if (fallback < min || fallback > max)

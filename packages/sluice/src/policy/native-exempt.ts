@@ -11,7 +11,7 @@ import { EXEMPT } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
 import { flatMapSliced, type Sliced } from './sliced.ts'
 
-const MOST = 1_000
+const MAX_EXEMPTIONS = 1_000
 const FORM = 'a list of { path, ip, header }'
 const EVERYBODY = 'a network of everybody would leave nobody to be limited'
 
@@ -19,8 +19,8 @@ const EVERYBODY = 'a network of everybody would leave nobody to be limited'
 export function* readExempt(fields: Fields, issues: Issues): Sliced<Exemption[]> {
   const node = fields.node('exempt')
   if (node === undefined) return []
-  if (node.kind !== 'list' || node.items.length > MOST) {
-    issues.wrong(node, fields.pathOf('exempt'), `${FORM}, at most ${MOST}`)
+  if (node.kind !== 'list' || node.items.length > MAX_EXEMPTIONS) {
+    issues.wrong(node, fields.pathOf('exempt'), `${FORM}, at most ${MAX_EXEMPTIONS}`)
     return []
   }
   const exempt: Exemption[] = []

@@ -5,7 +5,7 @@ import { conditionOf } from './condition.ts'
 import { type Fields, openFields, openMap, readTexts } from './fields.ts'
 import { compileGlob, type Glob, GLOB_FORM, pathSegments } from './glob.ts'
 import { type Issues, join } from './issues.ts'
-import { MATCH, MOST_KEY_PARTS } from './native-shape.ts'
+import { MATCH, MAX_KEY_PARTS } from './native-shape.ts'
 import type { PolicyNode } from './node.ts'
 import type { Condition, KeyPart, Match } from './rule.ts'
 import { flatMapSliced, type Sliced } from './sliced.ts'
@@ -46,9 +46,9 @@ export function readKey(rule: Fields, issues: Issues): KeyPart[] | undefined {
     issues.wrong(node, rule.pathOf('key'), `a list of ${SOURCE_FORM}; [] is one bucket for everybody`)
     return undefined
   }
-  if (node.items.length > MOST_KEY_PARTS)
-    issues.add(node.at, rule.pathOf('key'), `${rule.pathOf('key')} has ${node.items.length} parts: expected at most ${MOST_KEY_PARTS}`)
-  return node.items.slice(0, MOST_KEY_PARTS).flatMap((item, index) => {
+  if (node.items.length > MAX_KEY_PARTS)
+    issues.add(node.at, rule.pathOf('key'), `${rule.pathOf('key')} has ${node.items.length} parts: expected at most ${MAX_KEY_PARTS}`)
+  return node.items.slice(0, MAX_KEY_PARTS).flatMap((item, index) => {
     const source = readSource(item, `${rule.pathOf('key')}[${index}]`, issues)
     return source === undefined ? [] : [[source]]
   })

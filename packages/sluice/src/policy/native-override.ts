@@ -9,14 +9,14 @@ import type { Override } from './override.ts'
 import type { Rule } from './rule.ts'
 import { flatMapSliced, type Sliced } from './sliced.ts'
 
-const MOST = 10_000
+const MAX_OVERRIDES = 10_000
 
 /** The `overrides` of a policy; no message shows a key. */
 export function* readOverrides(fields: Fields, rules: readonly Rule[], issues: Issues): Sliced<Override[]> {
   const node = fields.node('overrides')
   if (node === undefined) return []
-  if (node.kind !== 'list' || node.items.length > MOST) {
-    issues.wrong(node, fields.pathOf('overrides'), `a list of { rule, key, the fields of a limit, until }, at most ${MOST}`)
+  if (node.kind !== 'list' || node.items.length > MAX_OVERRIDES) {
+    issues.wrong(node, fields.pathOf('overrides'), `a list of { rule, key, the fields of a limit, until }, at most ${MAX_OVERRIDES}`)
     return []
   }
   const known = new Map(rules.map((rule) => [rule.name, rule]))

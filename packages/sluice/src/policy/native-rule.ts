@@ -4,7 +4,7 @@ import type { Issues } from './issues.ts'
 import { readCost } from './native-cost.ts'
 import { readExempt } from './native-exempt.ts'
 import { readKey, readMatch } from './native-match.ts'
-import { MODES, MOST_SAMPLED, RULE, RULE_NAME, STORE_FAILURES } from './native-shape.ts'
+import { MODES, MAX_SAMPLED, RULE, RULE_NAME, STORE_FAILURES } from './native-shape.ts'
 import { readTiers } from './native-tiers.ts'
 import type { PolicyNode } from './node.ts'
 import type { Cost, OnStoreFailure, Rule, Tier } from './rule.ts'
@@ -25,7 +25,7 @@ export function* readRule(node: PolicyNode, path: string, fallback: OnStoreFailu
   const exempt = yield* readExempt(fields, issues)
   const tiers = yield* readTiers(fields, issues)
   const cost = yield* readCost(fields, issues)
-  const sample = fields.whole('sample', 1, MOST_SAMPLED)
+  const sample = fields.whole('sample', 1, MAX_SAMPLED)
   const mode = fields.choice('mode', MODES) ?? 'enforce'
   const onStoreFailure = fields.choice('onStoreFailure', STORE_FAILURES) ?? fallback
   const maxOvergrant = readMaxOvergrant(fields, issues)

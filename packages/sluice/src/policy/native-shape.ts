@@ -10,9 +10,9 @@ export const IDENTIFIER_MODES = ['plain', 'hmac'] as const
 export const ALIGNMENTS = ['clock', 'first', 'key'] as const
 export const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const
 export const PUBLIC_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'] as const
-export const MOST_SAMPLED = 10_000
-export const MOST_KEY_PARTS = 16
-export const MOST_PROCESSES = 100_000
+export const MAX_SAMPLED = 10_000
+export const MAX_KEY_PARTS = 16
+export const MAX_PROCESSES = 100_000
 /** Names stand in headers, metrics and state ids; `#` parts a rule's name from its tier there. */
 export const RULE_NAME: RegExp = /^[!$-[\]-~]{1,64}$/
 
@@ -93,11 +93,11 @@ export const RULE: Shape = shapeOf(
     name: { type: 'string', pattern: RULE_NAME.source },
     match: MATCH.schema,
     exempt: listOf(EXEMPT.schema),
-    key: listOf({ anyOf: [SOURCE, BARE_SOURCE] }, { maxItems: MOST_KEY_PARTS }),
+    key: listOf({ anyOf: [SOURCE, BARE_SOURCE] }, { maxItems: MAX_KEY_PARTS }),
     ...LIMIT,
     tiers: listOf(TIER.schema, { minItems: 1 }),
     cost: { anyOf: [DECIMAL, CLIENT_COST.schema, ENDPOINT_COST.schema] },
-    sample: wholeFrom(1, MOST_SAMPLED),
+    sample: wholeFrom(1, MAX_SAMPLED),
     mode: oneOf(MODES),
     onStoreFailure: oneOf(STORE_FAILURES),
     maxOvergrant: {
@@ -113,7 +113,7 @@ export const BREAKER: Shape = shapeOf({ failures: wholeFrom(1, 10_000), within: 
 export const FAILURE: Shape = shapeOf({
   deadline: DURATION,
   policy: oneOf(STORE_FAILURES),
-  processes: wholeFrom(1, MOST_PROCESSES),
+  processes: wholeFrom(1, MAX_PROCESSES),
   outage: DURATION,
   breaker: BREAKER.schema,
 })

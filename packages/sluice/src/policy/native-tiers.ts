@@ -8,15 +8,15 @@ import type { PolicyNode } from './node.ts'
 import type { Tier } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-const MOST_TIERS = 1_000
+const MAX_TIERS = 1_000
 
 /** The listed tiers in order, and last the rule's own limit where it has one. */
 export function* readTiers(rule: Fields, issues: Issues): Sliced<Tier[]> {
   const algorithm = readAlgorithm(rule, 'token-bucket')
   if (algorithm === undefined) return []
   const list = rule.node('tiers')
-  if (list !== undefined && (list.kind !== 'list' || list.items.length === 0 || list.items.length > MOST_TIERS))
-    issues.wrong(list, rule.pathOf('tiers'), `a list of { when, and the fields of a limit }, at most ${MOST_TIERS}`)
+  if (list !== undefined && (list.kind !== 'list' || list.items.length === 0 || list.items.length > MAX_TIERS))
+    issues.wrong(list, rule.pathOf('tiers'), `a list of { when, and the fields of a limit }, at most ${MAX_TIERS}`)
   const items = list?.kind === 'list' ? list.items : []
   const tiers: Placed[] = []
   for (const [index, item] of items.entries()) tiers.push(yield* readTier(item, `${rule.pathOf('tiers')}[${index}]`, algorithm, issues))

@@ -5,7 +5,7 @@ import { type Fields, openFields } from './fields.ts'
 import { DIALECTS, type HeaderChoice, headerChoice, LEGACY } from './header-choice.ts'
 import type { Issues } from './issues.ts'
 import { readRule } from './native-rule.ts'
-import { BREAKER, FAILURE, HEADERS, MOST_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
+import { BREAKER, FAILURE, HEADERS, MAX_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
 import type { PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
 import type { Sliced } from './sliced.ts'
@@ -37,15 +37,15 @@ function readHeaders(fields: Fields, issues: Issues): HeaderChoice {
   })
 }
 
-const LONGEST_DEADLINE_MS = 60_000
+const MAX_DEADLINE_MS = 60_000
 
 function readFailure(fields: Fields, issues: Issues): FailureChoice {
   const node = fields.node('failure')
   const failure = node === undefined ? undefined : openFields(node, 'failure', FAILURE, issues)
   const micros = failure?.duration('deadline')
   const deadlineMs = micros === undefined ? 50 : toMillis(micros)
-  if (deadlineMs > LONGEST_DEADLINE_MS) issues.wrong(failure?.node('deadline') as PolicyNode, 'failure.deadline', 'at most 60s')
-  const processes = failure?.whole('processes', 1, MOST_PROCESSES)
+  if (deadlineMs > MAX_DEADLINE_MS) issues.wrong(failure?.node('deadline') as PolicyNode, 'failure.deadline', 'at most 60s')
+  const processes = failure?.whole('processes', 1, MAX_PROCESSES)
   const outage = failure?.duration('outage')
   if (failure !== undefined) refuseBreaker(failure, issues)
   return {

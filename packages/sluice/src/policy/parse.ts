@@ -8,7 +8,7 @@ import { fingerprint } from './fingerprint.ts'
 import { createIssues, type Issues } from './issues.ts'
 import type { PolicyNode } from './node.ts'
 import type { Policy } from './policy.ts'
-import { LONGEST_POLICY as LONGEST, policyText } from './policy-text.ts'
+import { MAX_POLICY_LENGTH, policyText } from './policy-text.ts'
 import { finish } from './sliced.ts'
 
 export interface ParseOptions {
@@ -65,8 +65,8 @@ export function readTree(source: string | Uint8Array, options: ParseOptions): Re
 }
 
 function readRoot(text: string, format: 'yaml' | 'json', lines: LineCounter, issues: Issues): PolicyNode | undefined {
-  if (typeof text !== 'string' || text.length > LONGEST) {
-    issues.add(0, '', `the policy is not a text of at most ${LONGEST} characters`)
+  if (typeof text !== 'string' || text.length > MAX_POLICY_LENGTH) {
+    issues.add(0, '', `the policy is not a text of at most ${MAX_POLICY_LENGTH} characters`)
     return undefined
   }
   if (isSigned(text)) {

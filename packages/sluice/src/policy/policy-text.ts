@@ -4,7 +4,7 @@ import { positionIn } from './document.ts'
 import { createIssues } from './issues.ts'
 
 /** A policy may not be longer than this, in UTF-16 units. */
-export const LONGEST_POLICY = 262_144
+export const MAX_POLICY_LENGTH = 262_144
 
 const BYTES: Form = [(value) => value instanceof Uint8Array, 'a Uint8Array']
 
@@ -50,7 +50,7 @@ export function policyText(bytes: Uint8Array, filename: string): string {
   const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(wrong === undefined ? bytes : bytes.subarray(0, wrong))
   if (wrong === undefined) return before
   const lines = new LineCounter()
-  for (let start = 0; start !== -1 && lines.lineStarts.length <= LONGEST_POLICY;) {
+  for (let start = 0; start !== -1 && lines.lineStarts.length <= MAX_POLICY_LENGTH;) {
     lines.addNewLine(start)
     const end = before.indexOf('\n', start)
     start = end === -1 ? -1 : end + 1

@@ -53,18 +53,18 @@ function entry(scheme: string, more: Omit<Scheme, 'name'>): [string, Scheme] {
 export const STORE_FORM: string =
   'memory:, pglite:DIR, redis://HOST, rediss://HOST, redis+cluster://HOST,HOST, redis+sentinel://HOST,HOST/PRIMARY or postgres://HOST/DATABASE'
 
-const LONGEST = 2_048
+const MAX_LENGTH = 2_048
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/i
 
 /** The parts of a store's URL, or undefined for what is not a URL of a store. Nothing of a wrong one may be shown: it may hold a password. @throws LimiterError INVALID_OPTIONS for what is not a text */
 export function parseStoreUrl(text: string): StoreUrl | undefined {
   requireUrl('parseStoreUrl', text)
   if (text === 'memory' || text === 'memory:') return inProcess('memory', 'memory:')
-  if (text.startsWith('pglite:') && text.length <= LONGEST && storeParameterMistake(text) === undefined)
+  if (text.startsWith('pglite:') && text.length <= MAX_LENGTH && storeParameterMistake(text) === undefined)
     return inProcess('pglite', text, text.slice('pglite:'.length))
   const match = /^([a-z+]+):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
   const scheme = SCHEMES.get(match?.[1] ?? '')
-  if (match === null || scheme === undefined || text.length > LONGEST || /\s/.test(text)) return undefined
+  if (match === null || scheme === undefined || text.length > MAX_LENGTH || /\s/.test(text)) return undefined
   if (storeParameterMistake(text) !== undefined) return undefined
   const [, , credentials, authority = '', path = '', query = ''] = match
   const hosts = hostsOf(authority, scheme)

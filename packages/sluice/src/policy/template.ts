@@ -3,7 +3,7 @@ import { type Fields, openFields, openMap } from './fields.ts'
 import { type HeaderChoice, headerChoice } from './header-choice.ts'
 import { type Issues, join } from './issues.ts'
 import { readPath } from './native-match.ts'
-import { MOST_SAMPLED } from './native-shape.ts'
+import { MAX_SAMPLED } from './native-shape.ts'
 import type { PolicyBody } from './policy.ts'
 import type { Cost, KeyPart, Match, OnStoreFailure, Rule, Tier } from './rule.ts'
 import { sampleProblem } from './sample.ts'
@@ -75,7 +75,7 @@ function maker({ cost, failure, issues }: { readonly cost: Cost; readonly failur
     const onStoreFailure = readFailure(fields) ?? failure
     if (limit === undefined) return { level, rule: undefined }
     const tier: Tier = { label: '', when: [], limit, ...(windowMs === undefined ? {} : { windowMs }) }
-    const sample = fields.whole('sample', 1, MOST_SAMPLED) ?? 1
+    const sample = fields.whole('sample', 1, MAX_SAMPLED) ?? 1
     const sampled = sample === 1 ? {} : { sample }
     return { level, rule: { name, mode: 'enforce', match, key: key(level), tiers: [tier], cost, ...sampled, onStoreFailure } }
   }

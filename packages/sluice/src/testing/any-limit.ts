@@ -4,12 +4,12 @@ import { slidingWindowCounter } from '../algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../algorithms/token-bucket.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { LONGEST, type Micros } from '../time/micros.ts'
+import { MAX_MICROS, type Micros } from '../time/micros.ts'
 
-const SHORTEST: Micros = 1_000
-const MOST_TOKENS = 9_007_199_254
-const MOST_PER_WINDOW = 4_503_599_627
-const MOST_ENTRIES = 10_000
+const MIN_MICROS: Micros = 1_000
+const MAX_TOKENS = 9_007_199_254
+const MAX_PER_WINDOW = 4_503_599_627
+const MAX_ENTRIES = 10_000
 
 /** Draws of one limit until one is accepted: some have more digits than whole numbers carry. */
 const TRIES = 1_000
@@ -32,12 +32,12 @@ export function anyLimit(tag: AlgorithmTag, random: () => number): AnyLimit {
 
 const DRAW: Readonly<Record<AlgorithmTag, (random: () => number) => AnyLimit>> = {
   tb(random) {
-    const burst = tokens(random, MOST_TOKENS)
+    const burst = tokens(random, MAX_TOKENS)
     const fill = time(random)
     const whole = Number(burst)
     // The rate is given as few tokens or many: `per` is what makes the bucket fill in about that time.
     const rate = random() < 0.5 ? digits(random, 1 + 9_999 * random() ** 4) : burst
-    const per = Math.max(1, Math.min(LONGEST, Math.round(odd(random, (fill / whole) * Number(rate)))))
+    const per = Math.max(1, Math.min(MAX_MICROS, Math.round(odd(random, (fill / whole) * Number(rate)))))
     return tokenBucket({ rate: { tokens: rate, per: `${per}us` }, burst })
   },
   fw(random) {
@@ -47,19 +47,19 @@ const DRAW: Readonly<Record<AlgorithmTag, (random: () => number) => AnyLimit>> =
       align !== 'first' && random() < 0.4
         ? { ramp: `${Math.max(1, Math.min(window - 1, Math.round(odd(random, random() * window))))}us` }
         : {}
-    return fixedWindow({ limit: tokens(random, MOST_PER_WINDOW), window: `${window}us`, align, ...ramp })
+    return fixedWindow({ limit: tokens(random, MAX_PER_WINDOW), window: `${window}us`, align, ...ramp })
   },
-  sc: (random) => slidingWindowCounter({ limit: tokens(random, MOST_PER_WINDOW), window: `${time(random)}us` }),
-  sl: (random) => slidingWindowLog({ limit: tokens(random, MOST_ENTRIES), window: `${time(random)}us` }),
+  sc: (random) => slidingWindowCounter({ limit: tokens(random, MAX_PER_WINDOW), window: `${time(random)}us` }),
+  sl: (random) => slidingWindowLog({ limit: tokens(random, MAX_ENTRIES), window: `${time(random)}us` }),
 }
 
 /** From a millisecond to a hundred years, each power of ten as often as the others; the ends themselves now and then. */
 function time(random: () => number): Micros {
   const kind = random()
-  if (kind < 0.05) return SHORTEST
-  if (kind < 0.1) return LONGEST
-  const drawn = odd(random, SHORTEST * (LONGEST / SHORTEST) ** random())
-  return Math.max(SHORTEST, Math.min(LONGEST, Math.round(drawn)))
+  if (kind < 0.05) return MIN_MICROS
+  if (kind < 0.1) return MAX_MICROS
+  const drawn = odd(random, MIN_MICROS * (MAX_MICROS / MIN_MICROS) ** random())
+  return Math.max(MIN_MICROS, Math.min(MAX_MICROS, Math.round(drawn)))
 }
 
 /** From a millionth to the most, as text. */

@@ -1,6 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
-import { LONGEST, type Micros } from './micros.ts'
+import { MAX_MICROS, type Micros } from './micros.ts'
 
 const UNITS: ReadonlyMap<string, Micros> = new Map([
   ['us', 1],
@@ -28,7 +28,7 @@ export const DURATION_FORM = 'a number and a unit (us, ms, s, min or m, h, d, w)
  */
 export function parseDuration(value: string | number, place: string = ''): Micros {
   const micros = typeof value === 'number' ? value * 1_000 : typeof value === 'string' ? read(value) : undefined
-  if (micros === undefined || !Number.isSafeInteger(micros) || micros <= 0 || micros > LONGEST) {
+  if (micros === undefined || !Number.isSafeInteger(micros) || micros <= 0 || micros > MAX_MICROS) {
     throw new LimiterError(
       'INVALID_DURATION',
       `${place}${shown(value)} is not a duration: expected ${DURATION_FORM}, at most a hundred years`,
@@ -49,11 +49,11 @@ function read(text: string): Micros | undefined {
 }
 
 /** Bare numbers are milliseconds from here on. Whoever writes a smaller one means seconds most of the time. */
-const LEAST_BARE_MS = 1_000
+const MIN_BARE_MS = 1_000
 
 /** What is wrong with a bare number that may be meant as seconds; undefined for anything else. */
 export function bareProblem(value: unknown): string | undefined {
-  if (typeof value !== 'number' || !(value > 0 && value < LEAST_BARE_MS)) return undefined
+  if (typeof value !== 'number' || !(value > 0 && value < MIN_BARE_MS)) return undefined
   return `${value} has no unit: write '${value}s' for seconds or '${value}ms' for milliseconds`
 }
 

@@ -5,7 +5,7 @@ export const MICROS_PER_MS = 1_000
 const MICROS_PER_SECOND = 1_000_000
 
 /** A hundred years: no limit may take longer than this to be as fresh as new. */
-export const LONGEST: Micros = 3_155_760_000_000_000
+export const MAX_MICROS: Micros = 3_155_760_000_000_000
 
 /** 2100-01-01: whole microseconds are exact for every call before it, under every limit that is accepted. */
 const EXACT_UNTIL: Micros = 4_102_444_800_000_000

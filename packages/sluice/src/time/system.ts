@@ -42,14 +42,14 @@ export const systemSecret: Random = () => {
 const soon: (fn: () => void) => void = typeof setImmediate === 'function' ? (fn) => void setImmediate(fn) : (fn) => void setTimeout(fn, 0)
 
 /** Longest wait of a runtime's timer; a longer one fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 function after(ms: number, fn: () => void): Cancel {
   let live = true
   // The second step lets the poll phase deliver what arrived while the loop was busy.
   const fire = (): void => soon(() => (live ? fn() : undefined))
   const wait = (left: number): ReturnType<typeof setTimeout> =>
-    left > LONGEST_TIMER_MS ? setTimeout(() => (timer = wait(left - LONGEST_TIMER_MS)), LONGEST_TIMER_MS) : setTimeout(fire, left)
+    left > MAX_TIMER_MS ? setTimeout(() => (timer = wait(left - MAX_TIMER_MS)), MAX_TIMER_MS) : setTimeout(fire, left)
   let timer = wait(ms)
   return () => {
     live = false

@@ -7,7 +7,7 @@ import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { anyLimit } from '../../src/testing/any-limit.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { manualClock } from '../../src/time/manual.ts'
-import { LONGEST } from '../../src/time/micros.ts'
+import { MAX_MICROS } from '../../src/time/micros.ts'
 import { START } from './arbitraries.ts'
 import { draws } from '../draws.ts'
 
@@ -50,7 +50,7 @@ describe('X4: debt is carried through a change of limit in full', () => {
       if (was >= 0n) continue
       owing += 1
       if (was * BigInt(to.plan.m) < -BigInt(to.plan.burst) * BigInt(to.plan.m) * BigInt(from.plan.m)) deep += 1
-      if (next.zero === now + LONGEST) {
+      if (next.zero === now + MAX_MICROS) {
         // More than flows in within a hundred years is held there.
         expect(was * BigInt(to.plan.m) <= is * BigInt(from.plan.m)).toBe(true)
         held += 1

@@ -7,7 +7,7 @@ import {
   leasedBucketKernel as kernel,
   type LeasedState,
   leasing,
-  MOST_HOLDERS,
+  MAX_HOLDERS,
   resetLeased,
 } from '../../src/algorithms/leased-bucket.ts'
 import { tokenBucket, tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
@@ -89,11 +89,11 @@ describe('a lease', () => {
     expect(renewed.state?.leases).toEqual([{ holder: 1, sequence: 2, amount: 4 * T, until: START + 2 * S }])
   })
 
-  it(`is for ${MOST_HOLDERS} holders at once; the next is told that the tokens are there`, () => {
+  it(`is for ${MAX_HOLDERS} holders at once; the next is told that the tokens are there`, () => {
     const big = tokenBucket({ rate: '1/h', burst: 1_000 }).plan
     let state: LeasedState | undefined
-    for (let holder = 1; holder <= MOST_HOLDERS; holder += 1) ({ state } = grantLease(big, state, START, ask({ holder })))
-    expect(state?.leases).toHaveLength(MOST_HOLDERS)
+    for (let holder = 1; holder <= MAX_HOLDERS; holder += 1) ({ state } = grantLease(big, state, START, ask({ holder })))
+    expect(state?.leases).toHaveLength(MAX_HOLDERS)
     expect(grantLease(big, state, START, ask({ holder: 0 }))).toMatchObject({ granted: 0, outcome: 'allowed', state })
     expect(grantLease(big, state, START, ask({ sequence: 2, kept: 4 * T })).granted).toBe(4 * T)
   })

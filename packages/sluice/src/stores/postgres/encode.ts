@@ -66,13 +66,13 @@ export function digestOf(id: StateId): string {
 
 /** Of the names that were asked last: a key that is asked again has its digest made once. */
 let digests = new Map<string, string>()
-const MOST_DIGESTS = 1_000
+const MAX_DIGESTS = 1_000
 
 function digestOfName(name: string): string {
   const known = digests.get(name)
   if (known !== undefined) return known
   const digest = sha256(name, 4)
-  if (digests.size >= MOST_DIGESTS) digests = new Map()
+  if (digests.size >= MAX_DIGESTS) digests = new Map()
   digests.set(name, digest)
   return digest
 }

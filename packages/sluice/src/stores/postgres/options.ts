@@ -47,14 +47,14 @@ export interface PostgresStore extends Store {
 
 /** Milliseconds between two statements of the sweep in the background. */
 const SWEEP_MS = 1_000
-const LONGEST_SWEEP_MS = 86_400_000
+const MAX_SWEEP_MS = 86_400_000
 
 const FORMS: Readonly<Record<string, Form>> = {
   client: ANY,
   table: [(value) => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,31}$/.test(value), 'at most 32 of a-z, 0-9 and _'],
   unlogged: FLAG,
   onContention: oneOf('wait', 'fail'),
-  sweepEveryMs: within(0, LONGEST_SWEEP_MS),
+  sweepEveryMs: within(0, MAX_SWEEP_MS),
   concurrency: oneOf('lock', 'compare-and-swap'),
   maxInFlight: COUNT,
   clock: CLOCK,

@@ -13,9 +13,9 @@ import { countOf, readRows, type Stored, type SwapStatements, swapStatements, ty
 
 /** Longest pause before the first retry, in milliseconds; it doubles up to the last. */
 const PAUSE_MS = 2
-const LONGEST_PAUSE_MS = 50
+const MAX_PAUSE_MS = 50
 /** Without a deadline there is an end as well. */
-const MOST_TRIES = 100
+const MAX_TRIES = 100
 /** Parts of the space of ids that a sweep takes one after another. */
 const PARTS = 256
 
@@ -41,7 +41,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
     think: (stored: ReadonlyMap<string, Stored>, now: Micros) => Thought<T>,
   ): Promise<T> => {
     const over = (tries: number): boolean =>
-      tries >= MOST_TRIES ||
+      tries >= MAX_TRIES ||
       onContention === 'fail' ||
       options?.signal?.aborted === true ||
       (options?.deadline !== undefined && clock.monotonic() >= options.deadline)
@@ -56,7 +56,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
         cause = error
       }
       if (!over(tries)) {
-        await new Promise<void>((resolve) => clock.after(random() * Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** tries), resolve))
+        await new Promise<void>((resolve) => clock.after(random() * Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** tries), resolve))
         if (!over(tries)) return attempt(tries + 1)
       }
       throw new StoreFailure('contention', 'no', 'postgres: others kept changing the same states', { cause })

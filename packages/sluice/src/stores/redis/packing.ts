@@ -9,9 +9,9 @@ export interface PackingOptions {
   readonly secret?: string
 }
 
-const MOST_KEYS = 2 ** 36
+const MAX_KEYS = 2 ** 36
 const FORMS: Readonly<Record<string, Form>> = {
-  keys: [(value) => Number.isSafeInteger(value) && within(1, MOST_KEYS)[0](value), `a whole number from 1 to ${MOST_KEYS}`],
+  keys: [(value) => Number.isSafeInteger(value) && within(1, MAX_KEYS)[0](value), `a whole number from 1 to ${MAX_KEYS}`],
   secret: TEXT,
 }
 

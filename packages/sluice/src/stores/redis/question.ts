@@ -84,12 +84,12 @@ function isAnyClosed(groups: readonly CallGroup[], isClosed: (scope: string) => 
 
 /** Calls of one cost, each a group of its own, on buckets of one limit. */
 function areAlike(groups: readonly CallGroup[], { limit, cost }: Call): boolean {
-  if (limit.algorithm.tag !== 'tb' || !isSmall(limit.plan as BucketPlan) || groups.length > MOST_ALIKE) return false
+  if (limit.algorithm.tag !== 'tb' || !isSmall(limit.plan as BucketPlan) || groups.length > MAX_ALIKE) return false
   return groups.every(({ calls }) => calls.length === 1 && calls[0]?.limit === limit && calls[0].cost === cost)
 }
 
 /** A program takes only so many keys at once. */
-const MOST_ALIKE = 4_000
+const MAX_ALIKE = 4_000
 
 /** As buckets.lua documents. */
 function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call, extra: Micros): Question {

@@ -18,7 +18,7 @@ const TURN = 2 ** 52
 /** The head of a bucket counts from 2^55, and its lower 53 bits from 2^53 below where the kind is the lower one. */
 const EARLY = 2 ** 53
 /** What a plan takes to fill, and with it what it keeps for law 7, at most: microseconds of a hundred years, and some. */
-const LONGEST = 3_200_000_000_000_000
+const MAX_SPAN = 3_200_000_000_000_000
 /** Kinds, in the top three bits of every state: a bucket has the lower one where it was empty before 1970. */
 const [EARLY_BUCKET, BUCKET, WINDOW, COUNTER, BLOCKED] = [3, 4, 5, 6, 7]
 
@@ -59,9 +59,9 @@ function readState(bytes: Uint8Array): Stored | undefined {
 /** Undefined for numbers that no plan can leave: with them, whole numbers would not stay whole. */
 function bucket(numbers: readonly number[]): Stored | undefined {
   const [, rest = 0, seen = 0, hold = 0, n = 0, m = 0, burst = 0] = numbers
-  if (rest >= n || seen > Number.MAX_SAFE_INTEGER || hold > LONGEST || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO)
+  if (rest >= n || seen > Number.MAX_SAFE_INTEGER || hold > MAX_SPAN || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO)
     return undefined
-  if (n * (burst / MICRO + 2) > 2 ** 53 || (burst / n) * m > LONGEST) return undefined
+  if (n * (burst / MICRO + 2) > 2 ** 53 || (burst / n) * m > MAX_SPAN) return undefined
   return { ends: 0, tag: 'tb', numbers }
 }
 

@@ -15,7 +15,7 @@ export interface Waiter {
 }
 
 /** A lease must be good for so many calls, or the calls go to the store. */
-const FEWEST_CALLS = 4
+const MIN_CALLS = 4
 /** The first lease of a key is for so many calls. */
 const FIRST_CALLS = 8
 /** At most so many times more is asked for than the time before. */
@@ -69,7 +69,7 @@ export class Hand {
   /** Leases the key from now on, where its bucket is large against its calls. */
   begin(cost: MicroTokens): void {
     this.want = Math.min(this.most, FIRST_CALLS * cost)
-    this.leased = this.most >= FEWEST_CALLS * cost
+    this.leased = this.most >= MIN_CALLS * cost
   }
 
   /**
@@ -80,7 +80,7 @@ export class Hand {
     const elapsed = Math.max(0.001, now - this.askedAt)
     if (elapsed < each) this.want *= Math.min(STEP, Math.max(2, each / elapsed))
     else if (elapsed > 2 * each) this.want /= 2
-    this.want = Math.floor(Math.min(this.most, Math.max(this.want, FEWEST_CALLS * cost)))
+    this.want = Math.floor(Math.min(this.most, Math.max(this.want, MIN_CALLS * cost)))
   }
 
   /** @param deadline of everything in hand, counted from before the request was sent */

@@ -29,7 +29,7 @@ const never = Number.POSITIVE_INFINITY
 
 /** So many callers that share no state with a call under way need not wait for it: two calls keep a server busy. */
 const BESIDE = 16
-const MOST_ABREAST = 2
+const MAX_ABREAST = 2
 
 /**
  * A queue in front of a store: what is asked while nothing is under way is sent in the same tick, what is asked meanwhile travels in the
@@ -125,7 +125,7 @@ export class JointCalls<Item, Answer> {
 
   /** Whether a call may go out, with what waits. */
   #mayDepart(): boolean {
-    return this.#open.length === 0 || (this.#open.length < MOST_ABREAST && this.#queue.length >= this.#besideAt)
+    return this.#open.length === 0 || (this.#open.length < MAX_ABREAST && this.#queue.length >= this.#besideAt)
   }
 
   #pump(): void {

@@ -4,7 +4,7 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { Call, CallGroup } from '../../stores/store.ts'
-import { LONGEST, type Micros } from '../../time/micros.ts'
+import { MAX_MICROS, type Micros } from '../../time/micros.ts'
 import { anyLimit } from '../any-limit.ts'
 import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
@@ -123,7 +123,7 @@ function callOf(bench: Bench, key: string, limit: AnyLimit, tokens: number): Cal
 
 /** A step of time that means something to the limit: a part of its window or several, now and then back. */
 function moved(now: Micros, limit: AnyLimit, random: () => number): Micros {
-  const length = Math.min(LONGEST, Math.max(1_000, limit.windowMs * 1_000))
+  const length = Math.min(MAX_MICROS, Math.max(1_000, limit.windowMs * 1_000))
   const kind = random()
   const step = Math.floor(length * random() ** 4 * (kind < 0.9 ? 1 : 2))
   // Nothing is asked for exactness after the fixed date.

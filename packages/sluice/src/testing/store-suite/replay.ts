@@ -16,7 +16,7 @@ const VERBS = 0.5
 /** So many calls of a trace for one of each that it has to meet, of what is rare in it. */
 const CALLS_TO_MEET = 1_000
 /** Calls of the trace with verbs, at the least: fewer do not meet everything. */
-const LEAST_WITH_VERBS = 1_000
+const MIN_WITH_VERBS = 1_000
 const MEETS = ['allowed', 'denied', 'impossible', 'changed limit', 'twice in a group', 'run of one call', 'spent state']
 const MEETS_WITH_VERBS = ['blocked', 'unblocked', 'refund in time', 'refund too late', 'penalty', 'reset']
 
@@ -91,7 +91,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       const met = createMet()
       const random = seeded(SEED)
       const receipts: Micros[] = [0]
-      const total = Math.max(LEAST_WITH_VERBS, (options.differentialCalls ?? 100_000) / 40)
+      const total = Math.max(MIN_WITH_VERBS, (options.differentialCalls ?? 100_000) / 40)
       const ask = async (groups: readonly CallGroup[], now: Micros): Promise<void> => {
         met.before(groups, now, reference)
         const expected = groups.map((group) => reference.decide(group, now))
