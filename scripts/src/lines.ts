@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { filesBelow } from './source-files.ts'
+
+/**
+ * `npm run lines -- [COMMIT]`: how large the sources are, after the formatter at width 120, now and at a commit. Lines count where
+ * they are not blank; Lua counts in bytes as it is sent.
+ */
+const WIDTH = 120
+const SOURCES = ['packages/sluice/src', 'apps/server/src']
+const LUA = 'packages/sluice/src/stores/redis/programs.gen.ts'
+const root = join(import.meta.dirname, '..', '..')
+
+interface Area {
+  readonly name: string
+  readonly counts: (file: string) => boolean
+}
+
+const isCode = (file: string): boolean => file.endsWith('.ts') && !file.endsWith('.gen.ts')
+const AREAS: readonly Area[] = [
+  { name: 'library and server', counts: isCode },
+  { name: 'stores around stores', counts: (file) => isCode(file) && /\/stores\/(?:wrap|remote)\//.test(file) },
+  { name: 'SQL', counts: (file) => file.endsWith('.sql') },
+]
+
+function main(): void {
+  const [commit] = process.argv.slice(2)
+  const now = measured((folder) => {
+    for (const source of SOURCES) cpSync(join(root, source), join(folder, source), { recursive: true })
+  })
+  const before = commit === undefined ? undefined : measured((folder) => archived(commit, folder))
+  for (const [name, count] of now) {
+    const other = before?.get(name)
+    const ratio = other === undefined ? '' : `  ${other} at ${commit ?? ''}, ${(count / other).toFixed(2)} x`
+    console.log(`${name}: ${count}${ratio}`)
+  }
+}
+
+/** Counts what a function puts into an empty folder. */
+function measured(fill: (folder: string) => void): Map<string, number> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-lines-'))
+  try {
+    fill(folder)
+    const style = JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8')) as object
+    writeFileSync(join(folder, '.oxfmtrc.json'), JSON.stringify({ ...style, $schema: undefined, printWidth: WIDTH }))
+    execFileSync(join(root, 'node_modules/.bin/oxfmt'), ['.'], { cwd: folder, stdio: 'ignore' })
+    const files = filesBelow(folder)
+    const lines = AREAS.map(({ name, counts }): [string, number] => [
+      `${name}, lines`,
+      files.filter(counts).reduce((sum, file) => sum + linesOf(readFileSync(join(folder, file), 'utf8')), 0),
+    ])
+    return new Map([...lines, ['Lua as sent, bytes', sentBytes(readFileSync(join(folder, LUA), 'utf8'))]])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function archived(commit: string, folder: string): void {
+  const archive = execFileSync('git', ['archive', commit, ...SOURCES], { cwd: root, maxBuffer: 2 ** 28 })
+  execFileSync('tar', ['-x', '-C', folder], { input: archive })
+}
+
+function linesOf(text: string): number {
+  return text.split('\n').filter((line) => line.trim() !== '').length
+}
+
+function sentBytes(generated: string): number {
+  return [...generated.matchAll(/source: `((?:[^`\\]|\\.)*)`/g)].reduce((sum, [, source = '']) => sum + Buffer.byteLength(source), 0)
+}
+
+main()
