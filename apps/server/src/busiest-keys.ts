@@ -12,8 +12,8 @@ export function countedBy(keys: TopKeys): Counted {
 }
 
 /**
- * Merges the most frequent keys of several processes. For a key that one of them has no count of, it adds that process's floor, to the
- * count and to the error (Agarwal et al., "Mergeable summaries", 2012).
+ * Merges the most frequent keys of several processes (Agarwal et al., "Mergeable summaries", 2012). If a process has no count of a key,
+ * its floor is added to the count and to the error.
  */
 export function busiest(counted: readonly Counted[], most: number): readonly KeyCount[] {
   const floors = counted.reduce((sum, { floor }) => sum + floor, 0)

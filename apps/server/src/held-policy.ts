@@ -22,8 +22,8 @@ export interface HeldPolicy {
   readonly loaded: number
   /**
    * Parses, checks and swaps in a candidate, off the main thread; candidates are handled one after another. Decisions under way end with
-   * the policy they began with. Rejects with a PolicyError that lists every mistake, a Refusal 409 for another store than the one in use,
-   * or a Refusal 503 if the candidate cannot be read now.
+   * the policy they began with. Rejects with a PolicyError that lists every mistake, or with a Refusal: 409 for another store than the
+   * one in use, 503 if the candidate cannot be read now.
    */
   replace(candidate: Candidate): Promise<Policy>
 }

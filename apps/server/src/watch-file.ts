@@ -30,8 +30,8 @@ export interface WatchedBy<T> {
 }
 
 /**
- * Watches a file by its name: written in place, replaced by a rename as editors do, or reached through a link that is set to another
- * folder, as Kubernetes does with a ConfigMap. Changes of other files in the folder have no effect.
+ * Watches a file by its name. The file may be written in place, or replaced by a rename as editors do. It may also be reached through a
+ * link that is set to another folder, as Kubernetes does with a ConfigMap. Changes of other files in the folder have no effect.
  * @param last the contents as last read
  */
 export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>): WatchedFile {

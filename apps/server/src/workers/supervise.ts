@@ -137,7 +137,7 @@ function unguessable(): number {
   return randomInt(2 ** 32) / 2 ** 32
 }
 
-/** Waits until one worker serves or fails, so that one worker and not all of them reports a port in use or an unreachable store. */
+/** Waits until one worker serves or fails: one worker, and not all of them, reports a port in use or an unreachable store. */
 function servesOrFails(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.on('message', (message: unknown) => (isMessage(message) && message.kind === 'serving' ? resolve() : undefined))

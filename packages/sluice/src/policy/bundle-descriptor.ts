@@ -4,7 +4,7 @@ import type { PolicyNode } from './node.ts'
 import type { Issues } from './issues.ts'
 
 const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/
-/** Parts of the format; those that no source supports are refused. */
+/** Descriptors of the format; those that no source supports are refused. */
 const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bot', 'ua:bot_category']
 
 export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`

@@ -15,7 +15,7 @@ export interface Served {
 
 export interface AdapterSuiteOptions<Request> {
   /**
-   * Starts a server whose every request, of any path and method, passes through the adapter with `options` and then to a handler that
+   * Starts a server. Every request, of any path and method, passes through the adapter with `options` and then to a handler. The handler
    * sends 200 and `hello`, with `Vary: Accept` and `Cache-Control: max-age=60`. An error of the adapter becomes 500. Rejects for options
    * that the adapter refuses.
    * @param answer if present, the adapter's `onDenied` sends 418 with its text

@@ -15,8 +15,9 @@ const MAX_ENTRIES = 10_000
 const TRIES = 1_000
 
 /**
- * A random limit of an algorithm, drawn from the whole accepted range: buckets that fill and windows that last from a millisecond to a
- * hundred years, bursts and limits from a millionth of a token to billions, whole, round and odd numbers, every alignment, ramps.
+ * A random limit of an algorithm, drawn from the whole accepted range. Buckets fill, and windows last, from a millisecond to a hundred
+ * years. Bursts and limits are from a millionth of a token to billions. Numbers are whole, round and odd; there is every alignment, and
+ * ramps.
  * @param random numbers in [0, 1)
  */
 export function anyLimit(tag: AlgorithmTag, random: () => number): AnyLimit {

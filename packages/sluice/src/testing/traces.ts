@@ -29,9 +29,9 @@ const STEADY = 0.7
 const ALIKE = 0.2
 
 /**
- * Random traces from a seed: few keys, groups of one to four limits of several algorithms, repeated states, runs of one call, costs from
- * a fraction of a token to more than the capacity, limits that stay with a key and change under it, ties, idle days, and time that runs
- * backwards.
+ * Random traces from a seed, with few keys. Groups have one to four limits of several algorithms, and may repeat a state; there are runs
+ * of one call. Costs are from a fraction of a token to more than the capacity. Limits stay with a key and change under it. There are
+ * ties, idle days, and time that runs backwards.
  */
 export function* traces(seed: number, calls: number, options: TraceOptions = {}): Generator<TraceStep> {
   const { algorithms, start = 1_763_692_800_123_456, forwards = false, groups: most = 60 } = options

@@ -26,7 +26,7 @@ interface Thought<T> {
 }
 
 /**
- * A store that reads states with the server's time, decides them here with the kernels, and writes them with one statement if none has
+ * A store that reads states with the server's time and decides them here with the kernels. One statement then writes them if none has
  * changed meanwhile. If one has, or the server aborts a statement because of a conflict, it retries with jitter within the deadline. It
  * uses no functions, no locks, and statements on as few rows as possible: one row is a single-row statement. It is exact. A key that many
  * processes charge at once costs retries; batching calls (`withCoalescing`) avoids them.
@@ -63,7 +63,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
     }
     return remote.run(() => attempt(), options, classify)
   }
-  /** Writes rows in the order of their ids, so that statements on several rows do not deadlock. */
+  /** Writes rows in the order of their ids, so that statements on several rows do not wait for each other. */
   const write = async (unordered: readonly Write[]): Promise<boolean> => {
     const writes = [...unordered].sort((one, other) => (one.id < other.id ? -1 : 1))
     const fresh = (): string => String(Math.floor(random() * Number.MAX_SAFE_INTEGER) + 1)

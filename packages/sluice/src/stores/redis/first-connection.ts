@@ -120,7 +120,7 @@ function failureOf(error: unknown): StoreFailure {
 }
 
 /**
- * The text of an error. That of a host with several addresses has no message of its own, and that of a cluster has the node's error in a
+ * The text of an error. The error of a host with several addresses has no message of its own. That of a cluster has the node's error in a
  * separate field.
  */
 function reasonOf(error: unknown): string {

@@ -27,10 +27,10 @@ const { Buffer } = globalThis as unknown as { readonly Buffer: unknown }
 /**
  * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`) to the store's port. It switches off the client's
  * timeout per command for the store's calls, whose deadlines share one timer. The caller owns the client: this neither configures nor
- * closes it, but it destroys and reopens a connection that has fallen silent (not with Sentinel, which does not expose its connections).
- * Create the client with `disableOfflineQueue: true`; it never resends a command. For connections that fall silent while they are made,
- * give it a short `socket.connectTimeout`, a `socket.socketTimeout` with a `pingInterval` below that, and a `reconnectStrategy` without
- * an end.
+ * closes it. It does destroy and reopen a connection that has fallen silent (not with Sentinel, which does not expose its connections).
+ * Create the client with `disableOfflineQueue: true`; it never resends a command. Some connections fall silent while they are made: give
+ * it a short `socket.connectTimeout`, a `socket.socketTimeout` with a `pingInterval` below that, and a `reconnectStrategy` without an
+ * end.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function nodeRedis(client: NodeRedisLike): RedisPort {

@@ -12,7 +12,7 @@ export type RunProgram = (
 ) => Promise<unknown>
 
 /**
- * Runs programs by their digests. If a server has lost one (after a restart, a failover or SCRIPT FLUSH), one call sends the text and the
+ * Runs programs by their digests. A server may lose one after a restart, a failover or SCRIPT FLUSH. Then one call sends the text and the
  * other calls wait for it: a thousand texts at once would hold up the server and this process.
  */
 export function programRunner(client: RedisPort): RunProgram {

@@ -18,9 +18,10 @@ interface Heard {
 
 /**
  * Wraps a port so that it replaces connections that have fallen silent. A peer that vanished without a reset (a partition, a stopped
- * server, a lost route) looks like a slow one, and TCP may take minutes to report it. If calls were sent and no reply came for 300 to 450
- * ms (random, so that many stores do not act at once), the next call suspects the connection. It is replaced unless a reply comes within
- * a further 50 ms. A refusal by the client itself is not a reply. A port without `connections` is returned as it is.
+ * server, a lost route) looks like a slow one. TCP may take minutes to report it. A connection is suspect after 300 to 450 ms in which
+ * calls were sent and no reply came; the time is random, so that many stores do not act at once. The next call then has it replaced,
+ * unless a reply comes within a further 50 ms. A refusal by the client itself is not a reply. A port without `connections` is returned as
+ * it is.
  */
 export function replacingSilent(port: RedisPort, time: Time, random: Random): RedisPort {
   const { connections } = port

@@ -45,11 +45,11 @@ export interface Bench {
   fresh(): string
   /** @param cost tokens */
   call(key: string, limit: AnyLimit, cost?: number): Call
-  /** Charges one group at a time, and checks that the store's verdict equals the reference's. */
+  /** Charges one group at a given time, and checks that the store's verdict equals the reference's. */
   ask(calls: readonly Call[], now: Micros): Promise<Answer>
   /** Charges several groups in one call of the store, and compares as well. */
   list(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
-  /** Peeks at groups at a time, and compares as well. */
+  /** Peeks at groups at a given time, and compares as well. */
   look(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
   adjust(calls: readonly Call[], tokens: readonly number[], now: Micros, receipt?: Micros): Promise<void>
   block(ids: readonly StateId[], duration: Micros | null, now: Micros): Promise<void>

@@ -8,8 +8,8 @@ import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
 /**
- * The instants at which a state changes by itself (a bucket is full, a window ends, an entry leaves a log), and a microsecond before and
- * after, under the same limit and under another: they find programs that compare with `<` instead of `<=`.
+ * The instants at which a state changes by itself: a bucket is full, a window ends, an entry leaves a log. The cases are there and a
+ * microsecond before and after, under the same limit and under another. They find programs that compare with `<` instead of `<=`.
  */
 export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   describe('at the instants at which a state changes by itself', () => {

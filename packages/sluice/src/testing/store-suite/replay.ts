@@ -26,8 +26,8 @@ function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
 }
 
 /**
- * The answer without refill times. Tokens that were charged in one place and refunded leave a state as full as before, but it may report
- * later refill times, as if it had been charged at that time.
+ * The answer without refill times. Tokens that were charged in one place and refunded leave a state as full as before. It may report
+ * later refill times, however, as if it had been charged at that time.
  */
 function withoutReturns(answer: Answer): Answer {
   if (answer.allowed) return answer
