@@ -8,12 +8,12 @@ import type { Handler, Route } from './routes.ts'
 const MIN_LENGTH = 16
 const MAX_LENGTH = 4_096
 
-/** Says whether a request may administer. */
+/** Decides whether a request may use the administration endpoints. */
 export type Admission = (request: IncomingMessage) => boolean
 
 /**
- * Reads the token of administration from a file: its text without the line end.
- * @throws CommandFailure exit 1 for a file that cannot be read, exit 3 for a token that is no use as one
+ * Reads the admin token from a file: the text of the file without surrounding whitespace.
+ * @throws CommandFailure exit 1 if the file cannot be read, exit 3 if the token is not 16 to 4,096 printable characters
  */
 export function readAdminToken(file: string): string {
   let text: string
@@ -30,8 +30,8 @@ export function readAdminToken(file: string): string {
 }
 
 /**
- * Compares digests, which are of one length and tell nothing of where two tokens begin to differ.
- * @param refused called for each request that may not, with whether it brought a token
+ * Checks the bearer token of a request. It compares digests in constant time, so the time does not show where tokens differ.
+ * @param refused called for each refused request; `wrong` is whether the request had a token
  */
 export function admits(token: string, refused: (wrong: boolean) => void = () => {}): Admission {
   const wanted = digest(token)
@@ -43,7 +43,7 @@ export function admits(token: string, refused: (wrong: boolean) => void = () => 
   }
 }
 
-/** A route that only the bearer of the token may use. */
+/** Makes a route that only the bearer of the admin token may use. */
 export function guarded(admission: Admission | undefined, route: Exclude<Route, Handler>): Route {
   const guard =
     (handler: Handler): Handler =>

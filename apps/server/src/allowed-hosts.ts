@@ -2,18 +2,18 @@ import { domainToASCII } from 'node:url'
 import { clientAddress, trustProxies } from 'sluice/policy'
 import { CommandFailure, EXIT } from './failure.ts'
 
-/** Says whether a Host header names this service. */
+/** Decides whether a Host header names this service. */
 export type HostCheck = (host: string) => boolean
 
-/** Verdicts that are kept, for a header is the same in nearly every request. */
+/** Verdicts that are cached: nearly all requests have the same header. */
 const MAX_KNOWN = 1_000
 const NOBODY = trustProxies([])
 /** A name or an IPv4 address, or an IPv6 address in brackets, each with or without a port. */
 const HOST = /^(?:\[([\da-f:.]+)\]|([^:[\]/@\s]+))(?::\d{0,5})?$/i
 
 /**
- * The hosts that requests may name: `localhost`, names below it, loopback addresses, and those that are listed, whatever the port. A page
- * whose own name is pointed at this machine (DNS rebinding) names none of these.
+ * The hosts that requests may name, on any port: `localhost`, names below it, loopback addresses, and the listed names. DNS rebinding
+ * points the name of a foreign page at this machine; such a name is none of these, so the request is refused.
  */
 export function hostsAllowed(names: readonly string[]): HostCheck {
   const listed = new Set(names.map(canonical))
@@ -31,8 +31,8 @@ export function hostsAllowed(names: readonly string[]): HostCheck {
 }
 
 /**
- * The values of --allowed-host.
- * @throws CommandFailure exit 3 for what is neither a name nor an address
+ * Reads the values of --allowed-host.
+ * @throws CommandFailure exit 3 for a value that is neither a name nor an address
  */
 export function readHosts(texts: readonly string[]): readonly string[] {
   return texts.map((text) => {
@@ -43,12 +43,12 @@ export function readHosts(texts: readonly string[]): readonly string[] {
   })
 }
 
-/** Whether a Host names this machine itself. */
+/** Whether a Host header names this machine itself. */
 function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name)
 }
 
-/** In lower case, without the dot of the root, in the letters of DNS; an address in its one spelling. */
+/** The canonical spelling of a host: lower case, no trailing dot, Punycode for names, one spelling for each address. */
 function canonical(host: string): string {
   const plain = host.replace(/\.$/, '').toLowerCase()
   const address = addressOf(plain)

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { LimiterError } from 'sluice'
 import { type HeaderList, PROBLEM_TYPE } from 'sluice/http'
 
-/** A request that is answered with a problem body (RFC 9457) instead. */
+/** Ends a request with a problem body (RFC 9457). */
 export class Refusal extends Error {
   readonly status: number
   readonly title: string
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What is the caller's mistake and no quota: 400. */
+/** A mistake of the caller that is not a used-up quota: status 400. */
 export class BadRequest extends Refusal {
   constructor(detail: string, more: Readonly<Record<string, unknown>> = {}, headers: HeaderList = []) {
     super(400, 'Bad Request', detail, more, headers)
@@ -37,7 +37,7 @@ function sendProblem(response: ServerResponse, { status, title, message, more, h
   send(response, status, PROBLEM_TYPE, `${JSON.stringify(body)}\n`, headers)
 }
 
-/** Answers with a whole body that nobody may keep. */
+/** Sends a complete body that no cache may store. */
 export function send(response: ServerResponse, status: number, type: string, body: string | Buffer, headers?: HeaderList): void {
   const written = ['Content-Type', type, 'Cache-Control', 'no-store', 'Content-Length', String(Buffer.byteLength(body))]
   for (const [name, value] of headers ?? []) if (name !== 'Cache-Control') written.push(name, value)
@@ -45,14 +45,17 @@ export function send(response: ServerResponse, status: number, type: string, bod
   response.end(body)
 }
 
-/** What the caller did wrong, as an answer. */
+/** Converts a mistake of the caller to a response. */
 export function refusalOf({ code, message }: LimiterError, more: Readonly<Record<string, unknown>> = {}): Refusal {
   return code === 'UNKNOWN_RULE' ? new Refusal(404, 'Not Found', message, more) : new BadRequest(message, more)
 }
 
-/** Bad requests are the caller's (400, or 404 for a rule that is not there); anything else is ours (500) and is told to the log, not to the caller. */
+/**
+ * Sends the problem body of an error. A mistake of the caller gets 400, or 404 for an unknown rule. Any other error gets 500; its details
+ * go to the log and not to the caller.
+ */
 export function sendError(response: ServerResponse, error: unknown): void {
-  // Whoever left in the middle of a question gets no answer, and no line in the log.
+  // A client that disconnected in the middle of a request gets no response, and the log gets no line.
   if (response.headersSent || response.destroyed || response.socket?.destroyed === true) return void response.destroy()
   if (error instanceof Refusal) return sendProblem(response, error)
   if (error instanceof LimiterError) return sendProblem(response, refusalOf(error))

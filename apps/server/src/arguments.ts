@@ -2,15 +2,15 @@ import { CommandFailure, EXIT } from './failure.ts'
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|(?:0{0,4}:){2,7}0{0,3}1)$/i
 
-/** Whether only this machine reaches what listens there. */
+/** Whether only this machine can reach a listener on that host. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host)
 }
 
 /**
  * The address to listen on: `--listen HOST:PORT`, else PORT on the loopback address, else 127.0.0.1:8080.
- * @param guarded whether administration has a token: who is reachable for others must have one
- * @throws CommandFailure exit 3 for what is no address, or one that others can reach where there is no token
+ * @param guarded whether administration has a token; an address that other machines can reach requires one
+ * @throws CommandFailure exit 3 for an invalid address, or for one that other machines can reach if there is no token
  */
 export function listenOf(listen: string | undefined, port: string | undefined, guarded: boolean): { host: string; port: number } {
   const text = listen ?? `127.0.0.1:${port === undefined || port === '' ? '8080' : port}`

@@ -4,14 +4,14 @@ import { firstWrongByte } from 'sluice/policy'
 import type { HeaderList } from 'sluice/http'
 import { BadRequest, Refusal } from './answer.ts'
 
-/** A body longer than this is not read to its end just to keep the connection. */
+/** A longer body is not read to its end just to keep the connection; in bytes. */
 const MAX_DRAIN = 16_777_216
 const NOTHING = Buffer.alloc(0)
 
 /**
- * The body's bytes. One that is too long is read on and thrown away, so that the connection survives the refusal.
+ * Reads the body's bytes. The rest of a body that is too long is read and dropped, so that the connection survives the refusal.
  * @param largest in bytes
- * @throws Refusal 413 for one that is larger, 415 for one that is encoded; BadRequest for one that is broken off
+ * @throws Refusal 413 for a larger body, 415 for an encoded one; BadRequest for one that ends early
  */
 export function readBytes(request: IncomingMessage, largest: number): Promise<Uint8Array> {
   refuseEncoded(request)
@@ -43,10 +43,13 @@ export function readBytes(request: IncomingMessage, largest: number): Promise<Ui
   })
 }
 
-/** @throws Refusal 413 or 415 as `readBytes`, BadRequest saying what is wrong */
+/**
+ * Reads a JSON body.
+ * @throws Refusal 413 or 415 as `readBytes`; BadRequest that says what is wrong
+ */
 export async function readJson(request: IncomingMessage, largest: number): Promise<unknown> {
   const bytes = await readBytes(request, largest)
-  // A byte that is replaced by U+FFFD would give several keys one bucket.
+  // Replacing invalid bytes by U+FFFD would give several keys one bucket.
   if (!isUtf8(bytes)) throw notUtf8(bytes)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   try {
@@ -62,7 +65,7 @@ function notUtf8(bytes: Uint8Array): BadRequest {
   return new BadRequest(`The body is not UTF-8: byte 0x${(bytes[at] ?? 0).toString(16).padStart(2, '0')} at offset ${at}.`)
 }
 
-/** An encoded body is not decoded: a few bytes could become very many. */
+/** Refuses an encoded body: a few bytes could decode to very many. */
 function refuseEncoded({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding === undefined || /^[ \t]*(?:identity[ \t]*)?$/i.test(encoding)) return
@@ -70,7 +73,7 @@ function refuseEncoded({ headers }: IncomingMessage): void {
   throw new Refusal(415, 'Unsupported Media Type', detail, {}, [['Accept-Encoding', 'identity']])
 }
 
-/** The reader of JSON quotes what it read, and keys and addresses are in it. */
+/** Removes the excerpt that JSON.parse quotes from the body, because it may contain keys and addresses. */
 function withoutExcerpt(why: string): string {
   return why.replace(/(?:, |^)(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, '') || 'it is no value'
 }

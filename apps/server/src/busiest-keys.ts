@@ -1,9 +1,9 @@
 import type { KeyCount, TopKeys } from 'sluice/observe'
 
-/** What one process counted. */
+/** The request counts of one process. */
 export interface Counted {
   readonly keys: readonly KeyCount[]
-  /** Requests that a key which is not among them may have had at most. */
+  /** The most requests that a key absent from `keys` may have had. */
   readonly floor: number
 }
 
@@ -12,8 +12,8 @@ export function countedBy(keys: TopKeys): Counted {
 }
 
 /**
- * The most frequent keys over several processes: where one of them has no count of a key, the most that it may be is counted, and is error
- * (Agarwal et al., "Mergeable summaries", 2012).
+ * Merges the most frequent keys of several processes (Agarwal et al., "Mergeable summaries", 2012). If a process has no count of a key,
+ * its floor is added to the count and to the error.
  */
 export function busiest(counted: readonly Counted[], most: number): readonly KeyCount[] {
   const floors = counted.reduce((sum, { floor }) => sum + floor, 0)

@@ -16,13 +16,13 @@ import { WorkerFailure } from './workers/supervise.ts'
 
 const VERBS: readonly Verb[] = [serveVerb, checkVerb, explainVerb, inspectVerb, resetVerb, blockVerb, unblockVerb, verifyVerb, migrateVerb]
 
-/** Runs the command with what follows its name, and resolves with its exit code; what went wrong is said in a line on `io.err`. */
+/** Runs the command with the given arguments and resolves with its exit code. It writes an error to `io.err`, in one line. */
 export async function command(args: readonly string[], io: Io): Promise<number> {
   try {
     await run(args, io)
     return EXIT.ok
   } catch (error) {
-    // A worker that failed has said why itself.
+    // The worker that failed has already printed the reason.
     if (error instanceof WorkerFailure) return error.exitCode
     io.err(`sluice: ${lineOf(error)}\n`)
     return error instanceof CommandFailure ? error.exitCode : EXIT.failed
@@ -53,7 +53,7 @@ function version(): string {
   return `sluice ${text}`
 }
 
-/** What people did wrong is said in a line; what went wrong here is said with all that is known of it. */
+/** The text of an error: one line for a mistake of the user, the stack for an error of ours. */
 function lineOf(error: unknown): string {
   if (error instanceof CommandFailure || error instanceof LimiterError) return error.message.trimEnd()
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

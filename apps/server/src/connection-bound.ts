@@ -4,12 +4,12 @@ import type { ReadMetric } from 'sluice/observe'
 import { normalizePath } from 'sluice/policy'
 import { Refusal, sendError } from './answer.ts'
 
-/** Connections above the bound: they are closed soon, and asked for nothing but health. */
+/** Connections above the bound. They are closed soon and get answers only from the health endpoints. */
 export interface ExtraConnections {
   readonly size: number
   add(socket: Socket): void
   has(socket: Socket): boolean
-  /** Answers a request of one of them; false where it asks for health, which others answer. */
+  /** Refuses a request on one of them; returns false for a health request, which the normal handler answers. */
   refuse(request: IncomingMessage, response: ServerResponse): boolean
 }
 
@@ -20,7 +20,7 @@ export interface ConnectionCounts {
   readonly turnedAway: number
 }
 
-/** @param counts is asked at each scrape */
+/** @param counts called at each scrape */
 export function connectionMetrics(counts: () => ConnectionCounts): readonly ReadMetric[] {
   return [
     { name: 'sluice_connections', help: 'Connections that are open.', type: 'gauge', read: () => [{ value: counts().open }] },
@@ -33,19 +33,19 @@ export function connectionMetrics(counts: () => ConnectionCounts): readonly Read
   ]
 }
 
-/** Milliseconds in which a connection above the bound must ask and read its answer. */
+/** Milliseconds in which a connection above the bound must send a request and read the response. */
 const EXTRA_MS = 2_000
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 
 /**
  * @param bound the number of connections that are served, for the message
- * @param most connections above it at the same time; the oldest that asks nothing gives way to a new one, so that a probe gets its turn
+ * @param most connections above it at the same time; the oldest without a request is closed for a new one, so that a probe gets its turn
  * @param isAnswered whether a request of a connection is being answered
  */
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean): ExtraConnections {
   const extras = new Map<Socket, NodeJS.Timeout>()
   const detail = `All ${bound} connections that this process serves are taken (--max-connections).`
-  /** One that was destroyed stays until it reports its end: it makes no more room. */
+  /** A destroyed connection stays in the map until its close event, so it is not closed again to make room. */
   const makeRoom = (): void => {
     const open = [...extras.keys()].filter((socket) => !socket.destroyed)
     if (open.length < most) return

@@ -8,33 +8,33 @@ import { closePort, twoTurns } from './port.ts'
 import { slowReaders } from './slow-readers.ts'
 
 export interface ConnectionOptions {
-  /** Default: without a bound. */
+  /** Default: unbounded. */
   readonly bounds?: ConnectionBounds
-  /** Milliseconds in which an answer must be read; default 10,000. */
+  /** Milliseconds in which a client must read a response; default 10,000. */
   readonly readMs?: number
-  /** Called for each connection that found all of them taken. */
+  /** Called for each connection that arrives when all are taken. */
   readonly onFull?: () => void
 }
 
 export interface Connections extends ConnectionCounts {
-  /** Begins no more answers until `drain`: who waits for one makes no new connection, so that a port can be closed. */
+  /** Starts no more responses until `drain`. A client that waits for a response makes no new connection, so the port can be closed. */
   pause(): void
-  /** Closes the port where the server listens, lets answers under way finish for at most that many milliseconds, then cuts the rest off. */
+  /** If the server listens, closes the port. Lets responses under way finish for at most `ms` milliseconds, then cuts off the rest. */
   drain(ms: number): Promise<void>
 }
 
-/** What node calls a message that cannot be read; everything else is a bad request. */
+/** The errors that Node.js reports for a message that cannot be read; any other error is a 400. */
 const REFUSALS: ReadonlyMap<string, readonly [status: number, title: string]> = new Map([
   ['HPE_HEADER_OVERFLOW', [431, 'Request Header Fields Too Large']],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'Content Too Large']],
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout']],
 ])
 
-/** A refused client has this long to read why and to close; what it still sends is thrown away. */
+/** Milliseconds that a refused client has to read the reason and to close. What it still sends is dropped. */
 const LINGER_MS = 500
-/** What a client has already sent is in the machine's buffers, or on its way through the loop, for this long at most. */
+/** Milliseconds within which the bytes that a client has already sent reach the event loop. */
 const SETTLE_MS = 100
-/** A kept connection on which nothing was asked for this long has most likely nothing on its way either. */
+/** Milliseconds of silence after which a kept-alive connection most likely has no request on its way. */
 const SILENCE_MS = 250
 const LOOK_EVERY_MS = 20
 const READ_MS = 10_000
@@ -43,21 +43,21 @@ const LOOK_FOR_SLOW_MS = 250
 const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1 }
 
 /**
- * Has requests answered by `handle` and watches the answers under way, so that the server can stop without cutting them off; refuses what is
- * no HTTP, cuts off who does not read, and answers above a bound of connections only for health.
+ * Passes requests to `handle` and tracks the responses under way, so that the server can stop without cutting them off. It refuses
+ * messages that are not HTTP and closes connections whose client does not read. Connections above a bound get only health responses.
  */
 export function watchConnections(
   server: Server,
   handle: RequestListener,
   { bounds = UNBOUNDED, readMs = READ_MS, onFull }: ConnectionOptions = {},
 ): Connections {
-  /** With the time of the last answer, or of its beginning. */
+  /** Time of the last response of each connection, or of its beginning. */
   const sockets = new Map<Socket, number>()
   /** Connections and requests so far. */
   let arrived = 0
-  /** Requests that are answered when the port is closed; undefined: at once. */
+  /** Requests to answer once the port is closed; undefined: answer at once. */
   let held: (() => void)[] | undefined
-  /** By connection, in order. An answer is under way until its last byte is handed over. */
+  /** Responses by connection, in order. A response is under way until its last byte is handed to the system. */
   const underWay = new Map<Duplex, ServerResponse[]>()
   /** The request that each connection sent last, whose body may still be arriving. */
   const newest = new WeakMap<Duplex, IncomingMessage>()
@@ -85,7 +85,7 @@ export function watchConnections(
       if (sockets.size === 0) isEmpty()
     })
   })
-  // One function for all: a closure for each answer would be the dearest part of counting them.
+  // One function for all: creating a closure for each response would be the most expensive part of counting them.
   function over(this: ServerResponse): void {
     const { socket } = this.req
     const answers = underWay.get(socket) ?? []
@@ -108,16 +108,16 @@ export function watchConnections(
   server.on('request', (request, response) => take(request, response, handle))
   server.on('checkExpectation', (request, response) => take(request, response, refuseExpectation))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // What still arrives after a refusal is read and thrown away: a reset could take the answer with it.
+    // Bytes that arrive after a refusal are read and dropped: a reset could discard the response.
     if (refused.has(socket)) return
     const broken = newest.get(socket)
     const answers = underWay.get(socket) ?? []
     const own = broken?.complete === false ? answers.findIndex(({ req }) => req === broken) : answers.length
-    // A body that breaks off after its answer has begun, or behind an answer that has.
+    // The body ended early after its response had begun, or behind a response that had.
     if (!socket.writable || own === -1 || answers.some(({ headersSent }) => headersSent)) return void socket.destroy()
     refused.add(socket)
     const [status, title] = REFUSALS.get(error.code ?? '') ?? [400, 'Bad Request']
-    // Requests before the broken one are answered first, so that the refusal is not taken for their answer.
+    // Answers the requests before the broken one first, so that the client does not take the refusal for their response.
     allClosed(answers.slice(0, own), () => refuse(socket, status, title))
   })
   const endIdle = (): void => {
@@ -127,7 +127,7 @@ export function watchConnections(
   const pause = (): void => {
     draining = true
     held ??= []
-    // A connection that is kept for the next request would keep the server.
+    // A connection that is kept alive for the next request would keep the server running.
     for (const response of [...underWay.values()].flat()) response.shouldKeepAlive = false
   }
   const release = (): void => {
@@ -147,9 +147,9 @@ export function watchConnections(
       const last = setTimeout(() => sockets.forEach((_, socket) => socket.destroy()), ms)
       if (server.listening) {
         draining = true
-        // Whoever had connected and written before the signal is taken in and answered; whoever comes later finds the port closed.
+        // Clients that connected and wrote before the signal are answered; later ones find the port closed.
         await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-        // While it is closed nothing is answered, so that a turn of the loop takes no time in which others connect.
+        // While the port is being closed nothing is answered, so that a turn of the loop takes no time in which other clients connect.
         pause()
         await closePort(server, () => arrived, twoTurns)
       } else pause()
@@ -165,13 +165,13 @@ export function watchConnections(
   }
 }
 
-/** Without a listener Node.js answers 417 with an empty body. */
+/** Refuses an Expect header with a problem body. Without this listener Node.js sends 417 with an empty body. */
 function refuseExpectation({ headers: { expect = '' } }: IncomingMessage, response: ServerResponse): void {
   const shown = JSON.stringify(expect.slice(0, MAX_SHOWN_LENGTH))
   sendError(response, new Refusal(417, 'Expectation Failed', `Expect is ${shown}; expected 100-continue, or no such header.`))
 }
 
-/** Calls back when all of them are closed, which is at once where there are none. */
+/** Calls back when all of them are closed; at once if there are none. */
 function allClosed(responses: readonly ServerResponse[], done: () => void): void {
   let open = responses.length
   if (open === 0) return done()
@@ -183,7 +183,7 @@ function allClosed(responses: readonly ServerResponse[], done: () => void): void
   }
 }
 
-/** Answers with a problem body and closes the connection, also where the client goes on sending and does not close its side. */
+/** Sends a problem body and closes the connection, even if the client goes on sending and does not close its side. */
 function refuse(socket: Duplex, status: number, title: string): void {
   if (!socket.writable) return void socket.destroy()
   const body = `${JSON.stringify({ type: 'about:blank', title, status, detail: 'The request is no HTTP that this service can read.' })}\n`

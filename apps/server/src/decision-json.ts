@@ -1,11 +1,11 @@
 import type { LimitView } from 'sluice'
 import type { EngineDecision } from 'sluice/policy'
 
-/** Names of rules that were written before; a policy has few, and one that is replaced leaves few behind. */
+/** Cache of quoted rule names. A policy has few, and one that is replaced leaves few behind. */
 const names = new Map<string, string>()
 const MAX_NAMES = 10_000
 
-/** Fields that this page writes; one that is added to a decision or a limit is missing here until it is named, which the compiler says. */
+/** Type check: a field that is added to a decision or a limit fails to compile until it is listed here. */
 type Told<T, Fields extends string> = Exclude<keyof T, Fields> extends never ? T : never
 type Decided = Told<
   EngineDecision,
@@ -30,8 +30,8 @@ type Decided = Told<
 type View = Told<LimitView, 'name' | 'limit' | 'remaining' | 'replenishAfterMs' | 'resetAfterMs' | 'windowMs'>
 
 /**
- * A decision as JSON, without what spreads retries, which is for headers alone: what `JSON.stringify` would write, in a third of the
- * time, for a list of decisions is little else.
+ * A decision as JSON, without the retry jitter, which is for headers alone. Same output as `JSON.stringify` in a third of the time: this
+ * is nearly all the work for a list of decisions.
  */
 export function decisionJson(decision: Decided): string {
   const { outcome, allowed, limitName, reason, detail, retryAfterMs, limits, at, atMicros, source, degraded, rules, shadow, violated } =

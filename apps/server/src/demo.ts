@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { Refusal, sendJson } from './answer.ts'
 
-/** What the demo backend answers to, and the page offers. */
+/** The paths that the demo backend serves and the page offers. */
 export const DEMO_ENDPOINTS: readonly string[] = ['/api/search', '/api/data']
 
-/** A small backend behind the policy: it answers a few JSON documents and nothing else. */
+/** A small backend behind the policy. It serves a few JSON documents and nothing else. */
 export function demoBackend(path: string, response: ServerResponse): void {
   switch (path) {
     case '/api/search':

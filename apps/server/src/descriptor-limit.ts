@@ -1,24 +1,24 @@
 import { CommandFailure, EXIT } from './failure.ts'
 
-/** How many connections a process serves, and how many above that it answers about its health. */
+/** How many connections a process serves, and how many above that get health responses. */
 export interface ConnectionBounds {
   readonly served: number
   readonly extra: number
-  /** Set where the system allows fewer than the default. */
+  /** Present if the system allows fewer than the default. */
   readonly warning?: string
 }
 
 export const DEFAULT_CONNECTIONS = 10_000
-/** Files of the process itself: its store's connections, the policy, its channels. */
+/** Files of the process itself: connections of its store, the policy, its channels. */
 const OWN_FILES = 64
 const MAX_EXTRA = 256
 const MIN_EXTRA = 16
 
 /**
- * Connections that fit into the files that this process may have open, of which some are kept for health and for the process itself.
+ * Computes how many connections fit into the process's limit of open files, less those kept for health and for the process itself.
  * @param asked the value of --max-connections
- * @param files the limit; Infinity where the system tells none
- * @throws CommandFailure exit 3 where more are asked for than fit
+ * @param files the limit; Infinity if the system reports none
+ * @throws CommandFailure exit 3 if `asked` is more than fits
  */
 export function connectionBounds(asked: number | undefined, files: number = openFilesLimit()): ConnectionBounds {
   const extra = Math.max(MIN_EXTRA, Math.min(MAX_EXTRA, Math.floor(files / 8)))
@@ -30,10 +30,10 @@ export function connectionBounds(asked: number | undefined, files: number = open
   return { served: fitting, extra, warning: `${limit}: ${fitting} connections are served, and not ${DEFAULT_CONNECTIONS}` }
 }
 
-/** What the process may have open at once, after Node.js has raised it as far as the system allows. */
+/** The limit of open files, after Node.js has raised it as far as the system allows. */
 function openFilesLimit(): number {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean }
-  // Without this the report looks up names of addresses, which may take seconds.
+  // Without this the report looks up host names of addresses, which may take seconds.
   report.excludeNetwork = true
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: number | 'unlimited' } } }
   const soft = userLimits?.open_files?.soft

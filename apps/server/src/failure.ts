@@ -1,7 +1,7 @@
-/** Exit codes of the command, as scripts rely on them. */
+/** Exit codes of the command; scripts rely on them. */
 export const EXIT = { ok: 0, failed: 1, unreachable: 2, usage: 3 } as const
 
-/** What ends a command: one readable line for a person, and the exit code. */
+/** Ends a command: one readable line for a person, and the exit code. */
 export class CommandFailure extends Error {
   readonly exitCode: number
 

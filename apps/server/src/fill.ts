@@ -3,11 +3,11 @@ import type { Policy } from 'sluice/policy'
 
 /** A limit as the page draws it. */
 export interface LimitReading extends LimitView {
-  /** Milliseconds a whole refill takes; the window is what the policy states, which may be another. */
+  /** Milliseconds a whole refill takes; the window that the policy states may differ. */
   readonly fillMs: number
 }
 
-/** Adds how long a whole refill takes: of the rule's tiers, the one with this capacity and window is the one that was used. */
+/** Adds how long a whole refill takes. The tier that was used is the rule's tier with this capacity and window. */
 export function readingOf({ rules }: Policy, view: LimitView): LimitReading {
   const tiers = rules.find(({ name }) => name === view.name)?.tiers ?? []
   const used = tiers.find(({ limit, windowMs }) => limit.capacity === view.limit && (windowMs ?? limit.windowMs) === view.windowMs)

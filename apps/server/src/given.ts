@@ -4,8 +4,8 @@ import { CommandFailure, EXIT } from './failure.ts'
 import type { Given, Verb } from './verb.ts'
 
 /**
- * Reads a verb's arguments. A flag that is not the verb's is an error, since a misspelt limit is one that is not there.
- * @throws CommandFailure exit 3 naming the argument, and the nearest flag where one was probably meant
+ * Parses a verb's arguments. Unknown flags are rejected, because a typo would silently remove a limit.
+ * @throws CommandFailure exit 3 that names the argument, and the nearest flag if one was probably meant
  */
 export function readGiven(verb: Verb, args: readonly string[]): Given {
   const flags = new Map(Object.entries(verb.flags))
@@ -39,14 +39,14 @@ export function readGiven(verb: Verb, args: readonly string[]): Given {
   }
 }
 
-/** The end of a sentence about a misspelt name: the one that was probably meant, or nothing. */
+/** The end of a sentence about a misspelt name: the name that was probably meant, or an empty text. */
 export function suggestion(name: string, known: readonly string[], dashes: string = '--'): string {
   const meant = nearest(name, known)
   return meant === undefined ? '' : ` (did you mean ${dashes}${meant}?)`
 }
 
 /**
- * A flag's number.
+ * The number of a flag.
  * @throws CommandFailure exit 3 for anything but a whole number in the range
  */
 export function wholeNumber(given: Given, flag: string, fallback: number, least: number, most: number): number {

@@ -1,15 +1,18 @@
 import type { Engine, KeyTarget, Override, OverrideFields } from 'sluice/policy'
 import type { RelayedOverride } from './workers/messages.ts'
 
-/** Overrides that are set while the service runs, in every one of its processes. */
+/** Overrides that are set while the service runs, in each of its processes. */
 export interface HeldOverrides {
-  /** @throws LimiterError INVALID_OPTIONS naming each field that is wrong */
+  /**
+   * Sets an override.
+   * @throws LimiterError INVALID_OPTIONS that names each wrong field
+   */
   set(fields: OverrideFields): void
-  /** How many there were. */
+  /** Removes the overrides of a key; returns how many there were. */
   withdraw(target: KeyTarget): number
 }
 
-/** @param relay hears of every change, in the spelling that names one override in all processes */
+/** @param relay called for every change, in the spelling that names one override in all processes */
 export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) => void): HeldOverrides {
   const named = ({ rule, values }: Override): RelayedOverride => ({ rule, key: values.map((value) => value ?? null) })
   return {
@@ -25,7 +28,7 @@ export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) =
   }
 }
 
-/** A change that another process took in. */
+/** Applies a change that another process made. */
 export function takeOverride(engine: Engine, { rule, key, fields }: RelayedOverride): void {
   if (fields === undefined) engine.withdraw({ rule, values: key.map((value) => value ?? undefined) })
   else engine.override(fields)

@@ -4,37 +4,37 @@ import { Refusal } from './answer.ts'
 import { NotParsed, parseElsewhere } from './parsing/parse-elsewhere.ts'
 import { withoutPassword } from './stores/store-name.ts'
 
-/** A text to become the policy. */
+/** A policy text that may replace the current policy. */
 export interface Candidate {
-  /** Bytes are counted as refused where they are not UTF-8. */
+  /** Bytes that are not UTF-8 count as a rejected candidate. */
   readonly text: string | Uint8Array
-  /** Stands in messages. */
+  /** The name in messages. */
   readonly filename: string
   readonly format?: 'yaml' | 'json'
 }
 
-/** The policy at work: replaced as a whole by a good one, and kept where the next is none. */
+/** The policy in use. A valid candidate replaces it as a whole; an invalid one changes nothing. */
 export interface HeldPolicy {
   readonly current: Policy
   /** Candidates that were refused. */
   readonly rejected: number
-  /** Candidates that were taken in, the first included. */
+  /** Candidates that were accepted, including the first policy. */
   readonly loaded: number
   /**
-   * Reads, checks and swaps in a candidate, beside the loop that decides; several one after the other. Decisions under way end by the policy
-   * they began with. Rejects with a PolicyError with every mistake, a Refusal 409 for another store than the one in use, or 503 where it
-   * cannot be read now.
+   * Parses, checks and swaps in a candidate, off the main thread; candidates are handled one after another. Decisions under way end with
+   * the policy they began with. Rejects with a PolicyError that lists every mistake, or with a Refusal: 409 for another store than the
+   * one in use, 503 if the candidate cannot be read now.
    */
   replace(candidate: Candidate): Promise<Policy>
 }
 
-/** Each of them may be as long as a policy can be. */
+/** Bounded, because each waiting candidate may be as long as a policy can be. */
 const MAX_WAITING = 8
 
 /**
- * @param store URL of the store in use where the policy chooses it: a candidate may not choose another; undefined where the command chose it
- * @param apply makes a policy the one that decides
- * @param parse reads a candidate; default: in another thread
+ * @param store URL of the store in use if the policy chose it: a candidate may not choose another; undefined if the command chose it
+ * @param apply puts a policy in use
+ * @param parse parses a candidate; default: in another thread
  */
 export function holdPolicy(
   first: Policy,

@@ -4,21 +4,21 @@ import { readSecret } from './secret-file.ts'
 import { type ChosenKeys, keySource, nextKeySource } from './tokens/key-source.ts'
 import { createVerifier, type TokenResult } from './tokens/verifier.ts'
 
-/** Who asks, as a policy wants it known: by tokens that are verified, and in keys under names that tell nothing. */
+/** Finds the identity of a request: verified claims of its token, and pseudonyms for keys. */
 export interface Identities {
   claims(facts: RequestFacts): Promise<Claims | undefined>
   readonly pseudonym: Pseudonym
   /**
-   * Reads the files of another policy, in slices; nothing changes until `use` is called. Rejects with LimiterError INVALID_POLICY for a
-   * file that is no use.
+   * Reads the files of another policy, in slices. Nothing changes until `use` is called. Rejects with LimiterError INVALID_POLICY for a
+   * file that cannot be used.
    */
   prepare(policy: Policy): Promise<PreparedIdentities>
-  /** Follows no keys any more. */
+  /** Stops following the keys. */
   close(): void
 }
 
 export interface PreparedIdentities {
-  /** Absent where the policy keeps identifiers as they are. */
+  /** Absent if the policy keeps identifiers as they are. */
   readonly pseudonym: Pseudonym | undefined
   use(): void
 }
@@ -27,14 +27,14 @@ interface Read {
   readonly chosen: ChosenKeys | undefined
   readonly claims?: (facts: RequestFacts) => Promise<Claims | undefined>
   readonly pseudonym?: Pseudonym
-  /** Follows the keys, until the function that comes of it is called. */
+  /** Follows the keys; the returned function stops that. */
   follow(says: (line: string) => void): () => void
 }
 
 /**
- * @param file the policy's own, from whose folder the others are found
- * @param count hears of every token
- * @param says is told what becomes of keys that are replaced while the process runs; where it is missing, they are not followed
+ * @param file the policy's own file; the other files are found relative to its folder
+ * @param count called with the result of each token
+ * @param says called with a line about each replacement of keys while the process runs; if it is absent, keys are not followed
  * @throws LimiterError INVALID_POLICY for a file that cannot be read or used
  */
 export function createIdentities(
@@ -49,7 +49,7 @@ export function createIdentities(
   let unfollow = follow()
   return {
     claims: async (facts) => current.claims?.(facts),
-    // Only a policy that has a secret asks for pseudonyms.
+    // Only a policy with a secret uses pseudonyms.
     pseudonym: (text) => current.pseudonym?.(text) ?? '',
     async prepare(policy) {
       const { jwt } = policy

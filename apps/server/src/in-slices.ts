@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Milliseconds after which the loop does what else has arrived. */
+/** Milliseconds after which the event loop gets a turn. */
 const SLICE_MS = 2
 
-/** As `map`, in slices: for lists that are long and work that is not urgent. */
+/** As `map`, but yields to the event loop between slices: for long lists whose work is not urgent. */
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const mapped: R[] = []
   let until = performance.now() + SLICE_MS

@@ -3,15 +3,15 @@ import type { DecisionEvent, LimitView, Observer } from 'sluice'
 import type { Policy } from 'sluice/policy'
 import { readingOf } from './fill.ts'
 
-/** Events are gathered for this long, so that a flood of decisions is no flood of events. */
+/** Milliseconds over which decisions are collected into one event, so that a flood of decisions does not become a flood of events. */
 const GATHER_MS = 50
 const MAX_LISTENERS = 32
-/** A listener that does not read is let go before it costs more than this, in bytes. */
+/** Unread bytes after which a listener that does not read is disconnected. */
 const MAX_UNREAD = 262_144
 export const EVENT_STREAM = 'text/event-stream'
 
 export interface Live extends Observer {
-  /** Adds a listener: the response stays open; false where there are too many already. */
+  /** Adds a listener and keeps its response open; returns false if there are too many. */
   listen(response: ServerResponse): boolean
   close(): void
 }
@@ -22,7 +22,7 @@ interface Gathered {
   readonly limits: Map<string, LimitView>
 }
 
-/** Server-sent events for the page: how many requests passed and were refused, and where each limit stands. No keys are sent. */
+/** Server-sent events for the page: how many requests passed and were refused, and the state of each limit. They contain no keys. */
 export function createLive(policyNow: () => Policy): Live {
   const listeners = new Set<ServerResponse>()
   let gathered = nothing()

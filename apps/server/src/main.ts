@@ -3,7 +3,7 @@ import { command } from './command.ts'
 import { EXIT } from './failure.ts'
 import { processIo } from './io.ts'
 
-// Whoever reads only the first lines has read what they wanted.
+// A reader that closes the pipe early, such as `head`, is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))
 
 process.exit(await command(process.argv.slice(2), processIo))

@@ -1,7 +1,7 @@
 import type { Policy } from 'sluice/policy'
 import { readingOf } from './fill.ts'
 
-/** What the page needs to draw every limit before the first request: fresh, so full. */
+/** The data that the page needs to draw every limit before the first request: all limits are fresh, so full. */
 export function overviewOf(policy: Policy, endpoints: readonly string[]): unknown {
   const limits = policy.rules.flatMap(({ name, mode, tiers }) => {
     const tier = tiers.at(-1)

@@ -14,7 +14,7 @@ const FILES: ReadonlyMap<string, { readonly file: string; readonly type: string 
   ]),
 ])
 
-/** Only what this service serves itself may run, load or be asked; nobody may frame it. */
+/** Content security policy of the page: it may run, load and call only this service, and nobody may frame it. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -2,7 +2,7 @@ import { connect, Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CommandFailure, EXIT } from './failure.ts'
 
-/** Where a service listens. */
+/** The address a service listens on. */
 export interface ListenAt {
   readonly host: string
   readonly port: number
@@ -10,21 +10,21 @@ export interface ListenAt {
 
 /** Connections that may wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4_096
-/** Connections that never pause are turned away in the end: after this long, and so many looks as a slow machine needs as well. */
+/** If connections keep arriving, the port closes anyway: after this long and at least this many checks, for slow machines. */
 const MAX_WAIT_MS = 500
 const MIN_LOOKS = 10
-/** The system's queue is then emptied, which takes a turn of the loop for each connection in it. */
+/** Milliseconds to empty the system's accept queue, which takes a turn of the loop for each connection in it. */
 const MAX_FILL_MS = 2_000
 
-/** What Node.js calls on a socket of the system; it may change. */
+/** Internal methods of a Node.js socket handle; they may change. */
 interface Handle {
   listen?(backlog: number): number
   getpeername?(found: object): number
 }
 
 /**
- * Listens, and resolves with the port.
- * @throws CommandFailure exit 1 where that is not possible
+ * Listens and resolves with the port.
+ * @throws CommandFailure exit 1 if that is not possible
  */
 export function openPort(server: Server, { host, port }: ListenAt): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -40,9 +40,9 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
 }
 
 /**
- * Closes a port without a reset: the system resets connections that it has accepted and the server has not.
- * @param arrived counts what has come
- * @param turn resolves when what was on its way has come
+ * Closes a port without resets: the system resets connections that it has accepted and the server has not.
+ * @param arrived counts the connections and requests so far
+ * @param turn resolves when those on their way have arrived
  */
 export async function closePort(server: Server, arrived: () => number, turn: () => Promise<void>): Promise<void> {
   const until = performance.now() + MAX_WAIT_MS
@@ -52,20 +52,20 @@ export async function closePort(server: Server, arrived: () => number, turn: () 
     await turn()
   }
   await fillQueue(server)
-  // Of an HTTP server's own close only the end of listening is wanted: it would cut off requests that it has not read yet.
+  // Calls the net server's close, to stop listening only. An HTTP server's own close would cut off requests that it has not read yet.
   Server.prototype.close.call(server)
 }
 
-/** The first may be of this turn; between it and the second the loop has looked for what arrived. */
+/** Waits for two turns of the loop. The first may be the present turn; between it and the second the loop polls for I/O. */
 export async function twoTurns(): Promise<void> {
   await nextTurn()
   await nextTurn()
 }
 
 /**
- * Makes the system's queue as short as one connection, and takes this one place with a connection of its own. When that succeeds, nobody
- * else is in the queue, and the system lets nobody in: whoever comes tries again, and is refused when the port is closed. It must be closed in
- * the same turn, before the server accepts. Only Linux changes the queue of a server that listens; elsewhere nothing is done.
+ * Fills the accept queue with a connection of its own, after shrinking it to one place. When that succeeds, nobody else is in the queue,
+ * and the system admits nobody: a new client tries again, and is refused when the port is closed. The port must be closed in the same
+ * turn, before the server accepts. Only Linux can change the queue of a listening server; on other systems this does nothing.
  */
 async function fillQueue(server: Server): Promise<void> {
   const address = server.address()
@@ -74,10 +74,10 @@ async function fillQueue(server: Server): Promise<void> {
   for (const until = performance.now() + MAX_FILL_MS; performance.now() < until;) {
     const own = connect({ host: address.address, port: address.port })
     own.on('error', () => {})
-    // The call of the system is made at the end of this turn, and on one machine it connects at once.
+    // Node.js makes the system call at the end of this turn, and on one machine the connection succeeds at once.
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const connected = handleOf(own)?.getpeername?.({}) === 0
-    // An address that cannot be reached from here.
+    // This machine cannot reach the address.
     const failed = own.destroyed
     own.destroy()
     if (connected || failed) return

@@ -1,7 +1,7 @@
 import { clientAddress, type KeyRequest, trustProxies } from 'sluice/policy'
 import { BadRequest } from './answer.ts'
 
-/** A question about a request, as a proxy or a backend saw it. */
+/** A call about a request, as a proxy or a backend saw it. */
 export interface FactsQuestion {
   readonly method: string
   readonly path: string
@@ -19,7 +19,7 @@ const NOBODY = trustProxies([])
 
 /**
  * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
- * @throws BadRequest naming the field, the value and what is allowed
+ * @throws BadRequest that names the field, the value and what is allowed
  */
 export function readQuestion(body: unknown): KeyRequest | FactsQuestion {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -28,8 +28,8 @@ export function readQuestion(body: unknown): KeyRequest | FactsQuestion {
 }
 
 /**
- * Reads the body of /v1/checks: a list of such questions.
- * @throws BadRequest also naming the question by its place, counted from 0
+ * Reads the body of /v1/checks: a list of bodies of /v1/check.
+ * @throws BadRequest that also gives the index of the wrong one, counted from 0
  */
 export function readQuestions(body: unknown): (KeyRequest | FactsQuestion)[] {
   if (!Array.isArray(body)) throw new BadRequest('The body must be a list of questions, each as for /v1/check.')
@@ -67,20 +67,20 @@ function textOf(name: string, value: unknown): string {
   throw new BadRequest(`The field ${name} is ${found}; expected a text that is not empty.`)
 }
 
-/** An address that cannot be read would count as absent, and absent ones share one bucket. */
+/** Refuses an address that cannot be read. It would count as absent, and all absent addresses share one bucket. */
 function addressOf(text: string): string {
   if (clientAddress(text, NO_HEADERS, NOBODY) !== undefined) return text
   throw new BadRequest('The field ip is no address; expected one such as 203.0.113.9 or 2001:db8::1, without a port.')
 }
 
-/** Whether it is above 0 and of six decimals is the limiter's to say; that it is a number is JSON's. */
+/** Checks that a cost is a finite number. The limiter checks that it is above 0 and has at most six decimals. */
 function costOf(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   const found = typeof value === 'number' ? 'too large' : shown(value)
   throw new BadRequest(`The field cost is ${found}; expected a number above 0 with at most six decimals.`)
 }
 
-/** Header names are compared in lower case, whatever the caller wrote; one in two spellings stands on two lines. */
+/** Converts header names to lower case. A header in two spellings becomes two lines. */
 function headersOf(value: unknown): Record<string, string | readonly string[]> {
   if (value === undefined) return NO_HEADERS
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -95,14 +95,14 @@ function headersOf(value: unknown): Record<string, string | readonly string[]> {
   return Object.fromEntries(headers)
 }
 
-/** A text may be several lines joined by commas; a list has one entry for each line. */
+/** The lines of a header: a text may be several lines joined by commas, a list has one entry for each line. */
 function linesOf(name: string, content: unknown): string | readonly string[] {
   if (typeof content === 'string') return content
   if (Array.isArray(content) && content.every((item) => typeof item === 'string')) return content
   throw new BadRequest(`The header ${shown(name)} is ${kindOf(content)}; expected a text or a list of texts.`)
 }
 
-/** A value as a message shows it: short, and however deep it is nested. */
+/** A short form of a value for a message, however deep the value is nested. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
@@ -110,7 +110,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' && value.length > MAX_SHOWN_LENGTH ? `${text}...` : text
 }
 
-/** What a value is where it may tell who asks, which no message may. */
+/** The type of a value, without its content: messages must not contain an identity. */
 function kindOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? `a ${typeof value}` : value === '' ? 'empty' : shown(value)
 }

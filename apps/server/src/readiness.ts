@@ -1,13 +1,13 @@
 import type { Store } from 'sluice'
 import type { Engine } from 'sluice/policy'
 
-/** Whether decisions can be made, and how: the status and body of /readyz. */
+/** The status and body of /readyz: whether decisions can be made, and how. */
 export interface Readiness {
   readonly status: 200 | 503
   readonly body: { readonly status: string; readonly store?: string }
 }
 
-/** A lost store is degraded, not dead: ready as long as the policy lets requests pass or decides here. */
+/** Computes the readiness. A service that lost its store is ready, but degraded, unless the failure policy denies requests. */
 export async function readinessOf({ policy: { failure } }: Engine, store: Store, draining: boolean): Promise<Readiness> {
   if (draining) return { status: 503, body: { status: 'draining' } }
   try {

@@ -4,13 +4,13 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 const LARGEST = 1_048_576
 
 export interface ReadOptions {
-  /** Also reads a pipe to its end, such as `/dev/stdin`, and waits for it: for commands that end, never in a service. */
+  /** Also reads a pipe, such as `/dev/stdin`, to its end, and waits for it. For commands that end, never in a service. */
   readonly pipes?: boolean
 }
 
 /**
- * The bytes of a regular file of at most 1 MiB, read without waiting: a FIFO would hold up the process, a device never ends.
- * @throws Error saying what the file is and what is allowed, or what the system says of it
+ * Reads a regular file of at most 1 MiB without waiting: a FIFO would block the process, and a device never ends.
+ * @throws Error that says what the file is and what is allowed, or the system's reason
  */
 export function readRegular(file: string, { pipes = false }: ReadOptions = {}): Buffer {
   const descriptor = openSync(file, pipes ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK)
@@ -25,7 +25,7 @@ export function readRegular(file: string, { pipes = false }: ReadOptions = {}): 
 
 const ALLOWED = `a regular file of at most ${LARGEST} bytes`
 
-/** Its size is not asked for: files of the system state none, and others may grow meanwhile. */
+/** Reads to the end without asking for the size: system files report none, and other files may grow meanwhile. */
 function contentsOf(descriptor: number): Buffer {
   const parts: Buffer[] = []
   let size = 0

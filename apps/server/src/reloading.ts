@@ -8,16 +8,16 @@ import { type WatchedFile, watchFile } from './watch-file.ts'
 export interface Reloading {
   readonly policy: Pick<HeldPolicy, 'replace'>
   readonly file: string
-  /** What was read of the file before. */
+  /** The text of the file as last read. */
   readonly text: string
-  /** Whether this process says on the terminal what happens. */
+  /** Whether this process prints what happens. */
   readonly says: boolean
-  /** Warns of what a policy says. */
+  /** Prints the warnings of a policy. */
   readonly warn: (policy: Policy) => Promise<void>
   readonly io: Io
 }
 
-/** Takes in the policy's file whenever it changes, and at SIGHUP; a bad one is told in one line and changes nothing. */
+/** Loads the policy file whenever it changes, and at SIGHUP. A bad file is reported in one line and changes nothing. */
 export function reloading({ policy, file, text, says, warn, io }: Reloading): WatchedFile {
   const refused = (error: unknown): void => {
     if (says) io.err(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
@@ -31,7 +31,7 @@ export function reloading({ policy, file, text, says, warn, io }: Reloading): Wa
         await warn(found)
         io.out(`sluice: policy ${file} was read again: ${found.rules.length} rules, hash ${found.hash}\n`)
       } catch (error) {
-        // Nothing is wrong with the file: it is tried again.
+        // The file is not at fault, so it is tried again.
         if (error instanceof NotParsed) throw error
         refused(error)
       }

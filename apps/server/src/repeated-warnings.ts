@@ -1,15 +1,15 @@
 import { sayEachMinute } from './say-each-minute.ts'
 
-/** What anybody who reaches the port can cause as often as they like: warned of in one line a minute. */
+/** Events that any client can cause as often as it likes; each kind is warned of in at most one line a minute. */
 export type Repeated = 'wrong-token' | 'connections-full'
 
-/** Called when it happened. @param times default 1 */
+/** Counts an event. @param times default 1 */
 export type CountRepeated = (what: Repeated, times?: number) => void
 
 const BATCH_MS = 1_000
 
 /**
- * Warns of each kind at the first time and then at most once a minute, with the number of times since the last line.
+ * Warns of each kind at its first event and then at most once a minute, with the number of events since the last line.
  * @param served the connections that each process serves
  */
 export function repeatedWarnings(write: (line: string) => void, served: number): CountRepeated {
@@ -22,7 +22,10 @@ export function repeatedWarnings(write: (line: string) => void, served: number):
   return (what, times) => kinds[what](times)
 }
 
-/** A worker reports to the primary, which warns: at once, then at most once a second, so that a flood of requests is none of messages. */
+/**
+ * Reports from a worker to the primary, which warns. It sends at once, then at most once a second, so that a flood of requests does not
+ * become a flood of messages.
+ */
 export function inBatches(send: (what: Repeated, times: number) => void): CountRepeated {
   const kinds = eachKind((what, count) => send(what, count), BATCH_MS)
   return (what, times) => kinds[what](times)

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { normalizePath } from 'sluice/policy'
 import { Refusal } from './answer.ts'
 
-/** A request, with its target read once. */
+/** A request with its parsed target. */
 export interface Asked {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** In the one spelling that rules are matched by. */
+  /** Normalized as for matching rules. */
   readonly path: string
   /** What follows the route's own path, with its slash; empty for the path itself. */
   readonly rest: string
@@ -15,23 +15,23 @@ export interface Asked {
 
 export type Handler = (asked: Asked) => Promise<void> | void
 
-/** Handlers by method; HEAD is answered as GET. One handler alone answers every method. */
+/** Handlers by method; HEAD uses the handler of GET. A single handler takes every method. */
 export type Route = Handler | Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'DELETE', Handler>>>
 
 export interface Routes {
   /** By path. */
   readonly exact: ReadonlyMap<string, Route>
-  /** By the beginning of a path, before its next slash. */
+  /** By path prefix, up to its next slash. */
   readonly below: ReadonlyMap<string, Route>
-  /** As `below`, for what has a name of encoded dots there (`%2E`, `%2E%2E`), which is no dot segment. */
+  /** As `below`, for a segment of encoded dots after the prefix (`%2E`, `%2E%2E`), which is a name here and not a dot segment. */
   readonly dots: ReadonlyMap<string, Route>
 }
 
 const NO_QUERY = new URLSearchParams()
 
 /**
- * Finds who answers, or the path where it is none of the service's own. A request is answered by the very spelling of its path that it
- * is limited by: what reads two spellings can be evaded.
+ * Finds the handler of a request, or returns its path if it is none of the service's own. Routing uses the same normalized path as limits
+ * do: a difference would let clients evade limits.
  * @throws Refusal 405 with Allow for a method that the path does not have
  */
 export function findHandler(
@@ -40,7 +40,7 @@ export function findHandler(
   response: ServerResponse,
 ): (() => Promise<void> | void) | { readonly path: string } {
   const { url = '/' } = request
-  // Most requests spell the path as it is, without a query.
+  // Most requests have a normalized path and no query.
   const straight = routes.exact.get(url)
   if (straight !== undefined) return handlerOf(straight, { request, response, path: url, rest: '', query: NO_QUERY })
   const [, above = '', dots = '', more = ''] = /^([^?#%]*)\/((?:%2e){1,2})(\/[^?#]*)?(?=[?#]|$)/i.exec(url) ?? []
@@ -55,7 +55,10 @@ export function findHandler(
   return { path }
 }
 
-/** @throws Refusal 405 with Allow for a method that the route does not have */
+/**
+ * The handler of a route for a request's method.
+ * @throws Refusal 405 with Allow for a method that the route does not have
+ */
 export function handlerOf(route: Route, asked: Asked): () => Promise<void> | void {
   if (typeof route === 'function') return () => route(asked)
   const method = asked.request.method === 'HEAD' ? 'GET' : asked.request.method
@@ -64,6 +67,6 @@ export function handlerOf(route: Route, asked: Asked): () => Promise<void> | voi
   const allowed = Object.keys(route)
     .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]))
     .join(', ')
-  // Not the path itself: it may name a key.
+  // The message omits the path, which may contain a key.
   throw new Refusal(405, 'Method Not Allowed', `This path answers ${allowed}.`, {}, [['Allow', allowed]])
 }

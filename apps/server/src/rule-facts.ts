@@ -1,6 +1,6 @@
 import type { Bound, Policy, Rule, StoreKind } from 'sluice/policy'
 
-/** What a rule means, as `sluice check --json` and the service tell it. */
+/** The meaning of a rule, as `sluice check --json` and the service report it. */
 export interface RuleFacts {
   readonly name: string
   readonly mode: string
@@ -17,17 +17,17 @@ export interface RuleFacts {
   readonly cost: string
   readonly sample?: number
   readonly onStoreFailure: string
-  /** How many tokens above its limit it may admit; absent for a rule that stops nobody. */
+  /** The most tokens above its limit that it may admit; absent for a rule that denies nothing. */
   readonly bound?: {
     readonly running: number | 'unbounded'
     readonly storeDown: number | 'unbounded'
     readonly text: string
-    /** What the policy allows it to be. */
+    /** The most that the policy allows. */
     readonly budget?: number | 'unbounded'
   }
 }
 
-/** @param kind what bounds are computed for */
+/** @param kind the kind of store that bounds are computed for */
 export function ruleFacts(policy: Policy, rule: Rule, kind: StoreKind): RuleFacts {
   const { name, mode, match, exempt, key, tiers, cost, sample, onStoreFailure, maxOvergrant } = rule
   const { path, methods, hosts, when } = match
@@ -59,7 +59,7 @@ function boundFacts({ running, storeDown, text }: Bound, budget: number | undefi
   return { running: told(running), storeDown: told(storeDown), text, ...(budget === undefined ? {} : { budget: told(budget) }) }
 }
 
-/** JSON knows no infinity. */
+/** JSON cannot express infinity. */
 function told(tokens: number): number | 'unbounded' {
   return tokens === Infinity ? 'unbounded' : tokens
 }

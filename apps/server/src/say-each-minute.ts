@@ -8,9 +8,8 @@ export function warningTo(io: Io): (line: string) => void {
 }
 
 /**
- * A function to be called whenever something happens, with how many times: it is written at once, then at the end of each minute in which
- * it happened again.
- * @param write the number of times since the last line, and whether it is not the first
+ * Counts events and reports them: at once, then at the end of each minute in which they happened again.
+ * @param write gets the number of events since the last line, and whether it is a later line
  * @param everyMs milliseconds between two lines; default a minute
  */
 export function sayEachMinute(write: (count: number, again: boolean) => void, everyMs: number = MINUTE_MS): (times?: number) => void {

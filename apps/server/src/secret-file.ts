@@ -2,12 +2,12 @@ import { dirname, resolve } from 'node:path'
 import { LimiterError } from 'sluice'
 import { readRegular } from './regular-file.ts'
 
-/** As many as HMAC-SHA-256 has of its own: a shorter secret is what an attacker would guess instead. */
+/** The output length of HMAC-SHA-256: a shorter secret would be easier to guess than the hash. */
 const MIN_BYTES = 32
 
 /**
- * The bytes of a secret that a policy names, by a path from the policy's own folder; one line break at the end is not part of it.
- * @throws LimiterError INVALID_POLICY for a file that cannot be read or holds less than 32 bytes; it never shows what is in it
+ * Reads a secret that a policy names, by a path relative to the policy's folder; one line break at the end is not part of it.
+ * @throws LimiterError INVALID_POLICY for a file that cannot be read or holds less than 32 bytes; the message never shows its content
  */
 export function readSecret(policyFile: string, name: string, what: string): Uint8Array {
   const bytes = readNamed(policyFile, name, what)
@@ -17,7 +17,10 @@ export function readSecret(policyFile: string, name: string, what: string): Uint
   throw new LimiterError('INVALID_POLICY', `${what} ${name} holds ${secret.length} bytes: expected at least ${MIN_BYTES}`)
 }
 
-/** @throws LimiterError INVALID_POLICY for a file that cannot be read: missing, not a regular file, or larger than 1 MiB */
+/**
+ * Reads a file that a policy names.
+ * @throws LimiterError INVALID_POLICY for a file that cannot be read: missing, not a regular file, or larger than 1 MiB
+ */
 export function readNamed(policyFile: string, name: string, what: string): Uint8Array {
   try {
     return readRegular(resolve(dirname(policyFile), name))

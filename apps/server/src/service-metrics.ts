@@ -5,7 +5,7 @@ import type { ResilientStore } from 'sluice/wrap'
 import type { HeldPolicy } from './held-policy.ts'
 import { storeKindOf } from './stores/store-kind.ts'
 
-/** What a service can say of itself when it is scraped. */
+/** The metrics that a service computes at each scrape. */
 export function serviceMetrics(
   store: Store & { readonly size?: number },
   policy: () => HeldPolicy,
@@ -79,7 +79,7 @@ function gauge<T>(store: ResilientStore | undefined, read: (store: ResilientStor
   return store === undefined ? [] : [read(store)]
 }
 
-/** Such as `header`, `header,method`, or `jwt|ip` where the first that has a value counts; `none` for one bucket for everybody. */
+/** Such as `header`, `header,method`, or `jwt|ip` if the first source that has a value counts; `none` for one bucket for all requests. */
 function identifierKind({ key }: Rule): string {
   const kinds = key.map((sources) => [...new Set(sources.map(({ text }) => text.split(':')[0]))].join('|'))
   return kinds.length === 0 ? 'none' : kinds.join(',')

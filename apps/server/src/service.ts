@@ -25,15 +25,15 @@ export interface ServiceParts {
   readonly store: Store
   readonly policy: HeldPolicy
   readonly overrides: HeldOverrides
-  /** What each process counted of keys. */
+  /** The counts of keys of each process. */
   readonly counted: () => Promise<readonly Counted[]>
   readonly metrics: PrometheusMetrics
   readonly live: Live
   /** Puts the demo backend behind the policy. */
   readonly demo: boolean
-  /** Who may administer; nobody where it is missing. */
+  /** Decides who may administer; if it is absent, nobody may. */
   readonly admission?: Admission | undefined
-  /** Whether the service is about to end: it is not ready for more. */
+  /** Whether the service is about to end and not ready for more requests. */
   readonly draining?: () => boolean
 }
 
@@ -90,7 +90,7 @@ function routesOf({
       ['/metrics', { GET: ({ response }: Asked) => send(response, 200, metrics.contentType, metrics.text()) }],
       ...pageRoutes(),
     ]),
-    // Envoy asks with the path of the request behind that of the endpoint.
+    // Envoy appends the path of the request to that of the endpoint.
     below: new Map([
       ['/v1/auth', (asked: Asked) => auth(engine, asked)],
       ['/v1/decision', (asked: Asked) => decide(engine, asked)],

@@ -3,20 +3,20 @@ import { normalizePath } from 'sluice/policy'
 import type { HostCheck } from './allowed-hosts.ts'
 import { Refusal, sendError } from './answer.ts'
 
-/** They say how the process is, to probes that name any host. */
+/** Health endpoints, which are not guarded: probes may name any host. */
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 /**
- * Proxies send requests there with the headers of their own clients: Host, Origin and Sec-Fetch-Site are about the site that they protect.
- * Without a header of a proxy they are about this service. To a plain http name other than localhost a browser sends no Sec-Fetch-Site, and
- * with GET no Origin, so that on loopback the Host alone tells a page apart.
+ * The endpoints that proxies call with the headers of their clients: Host, Origin and Sec-Fetch-Site then concern the protected site.
+ * Without a proxy header they concern this service. For a plain http name other than localhost a browser sends no Sec-Fetch-Site, and
+ * with GET no Origin. On loopback, therefore, only the Host shows that a page made the request.
  */
 const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
-/** What proxies add to a request. A page can send none of these to another site without being asked first, and this service allows none. */
+/** Headers that proxies add. A page can send them to another site only after a CORS preflight, and this service allows none. */
 const BY_PROXY = /^x-(?:forwarded|original|envoy)-/
 
 /**
- * Refuses what a browser asks for another site: a web page could charge keys of a service that only this machine reaches, or, with its
- * own name pointed here, read what the service says.
+ * Refuses requests that a browser makes for another site. A web page could charge keys of a service that only this machine reaches. With
+ * DNS rebinding it could also read the responses.
  * @param hosts the hosts that requests may name; undefined: any
  */
 export function guardSite(hosts: HostCheck | undefined, handle: RequestListener): RequestListener {
@@ -32,7 +32,7 @@ function refusalOf(request: IncomingMessage, hosts: HostCheck | undefined): Refu
   const { host } = headers
   const foreignHost = hosts !== undefined && host !== undefined && !hosts(host)
   const foreignPage = isForeign(headers)
-  // Most requests are made by programs, for a host of ours.
+  // Most requests come from programs and name a host of ours.
   if (!foreignHost && !foreignPage) return undefined
   const path = normalizePath(request.url ?? '/')
   if (PROBES.has(path)) return undefined
@@ -58,16 +58,16 @@ function otherSite(): Refusal {
   )
 }
 
-/** Whether a page of another origin asks. A program says neither where it comes from nor for which site. */
+/** Whether a page of another origin made the request. Programs send neither Origin nor Sec-Fetch-Site. */
 function isForeign({ origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-  // Where the browser says it, the port and the name count that it used, whatever a proxy has made of Host.
+  // Sec-Fetch-Site is authoritative: the browser compares the port and the name that it used, whatever a proxy has made of Host.
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   if (origin === undefined) return false
   const own = /^https?:\/\/(.+)$/i.exec(origin)?.[1]
   return own === undefined || own.toLowerCase() !== host?.toLowerCase()
 }
 
-/** Somebody follows a link to the page, which another site cannot read. */
+/** Whether the user follows a link to the page; another site cannot read the response. */
 function isNavigation({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
 }

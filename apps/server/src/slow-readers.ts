@@ -2,16 +2,16 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** How far the reader of a stream has come, and since when. */
+/** How many bytes of a stream the client has read, and since when. */
 interface Progress {
   readonly read: number
   readonly since: number
 }
 
 /**
- * Finds connections whose client does not read its answer: a whole answer must be read within `readMs` of its end, and a stream, which
- * has none, must go on being read where something waits for its reader.
- * @param underWay the answers of each connection in order; only the first of them is being read
+ * Finds connections whose client does not read its response. A client must read a whole response within `readMs` of its end. A stream has
+ * no end, so its client must keep reading while data is waiting.
+ * @param underWay the responses of each connection in order; only the first of them is being read
  */
 export function slowReaders(underWay: ReadonlyMap<Duplex, readonly ServerResponse[]>, readMs: number): (now: number) => Duplex[] {
   const ended = new WeakMap<ServerResponse, number>()

@@ -1,15 +1,15 @@
 import type { ReadMetric } from 'sluice/observe'
 
-/** What is known of requests that tried to administer and may not. */
+/** Counters of requests that were refused administration. */
 export interface TokenRefusals {
-  /** Called for each of them. @param wrong whether it brought a token; without one it may be a person in a browser */
+  /** Called for each of them. @param wrong whether it had a token; a request without one may come from a person in a browser */
   refused(wrong: boolean): void
   readonly metrics: readonly ReadMetric[]
 }
 
 /**
- * Counts them.
- * @param onWrong called for each wrong token; a warning says neither token nor address
+ * Creates the counters.
+ * @param onWrong called for each wrong token; a warning contains neither the token nor an address
  */
 export function tokenRefusals(onWrong: () => void): TokenRefusals {
   let [wrong, missing] = [0, 0]

@@ -1,6 +1,9 @@
 import type { Policy, Rule } from 'sluice/policy'
 
-/** What a policy asks of tokens that it says no way to verify: one line per rule that nothing stands in for them. */
+/**
+ * Warnings about claims that a policy reads although it does not configure how tokens are verified; one line per rule. A claim in a key
+ * is not reported if another source can replace it.
+ */
 export function tokenWarnings(policy: Policy): string[] {
   return policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? [])
 }
@@ -10,7 +13,7 @@ export function tokenWarning({ jwt }: Policy, { name, mode, match, key, tiers }:
   if (jwt !== undefined || mode === 'off') return undefined
   const asked = match.when.filter(({ source }) => isClaim(source.text))
   const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
-  // Where another source stands in for the claim, the key is still one.
+  // A part of the key with another source besides the claim still separates requests.
   const parts = key.filter((sources) => sources.every(({ text }) => isClaim(text)))
   const claims = new Set([...[...asked, ...conditions].map(({ source }) => source.text), ...parts.flat().map(({ text }) => text)])
   if (claims.size === 0) return undefined

@@ -1,15 +1,15 @@
 import type { Io } from './io.ts'
 
-/** One flag of a verb. */
+/** A flag of a verb. */
 export interface Flag {
-  /** What stands for the value in the help, such as `URL`; without one the flag is a switch. */
+  /** The placeholder of the value in the help, such as `URL`; a flag without one is a switch. */
   readonly value?: string
   readonly does: string
-  /** May be given more than once. */
+  /** The flag may be repeated. */
   readonly repeat?: true
 }
 
-/** What was given on the command line, checked against the verb's own flags. */
+/** The parsed arguments of a command line, checked against the verb's flags. */
 export interface Given {
   /** The positional arguments, in order. */
   readonly words: readonly string[]
@@ -18,16 +18,16 @@ export interface Given {
   texts(name: string): readonly string[]
 }
 
-/** One verb of the command: what it takes, what its help says, and what it does. */
+/** A verb of the command: its arguments, its help and its action. */
 export interface Verb {
   readonly name: string
-  /** Its positional arguments by name, in brackets where they may be left out. */
+  /** Names of its positional arguments; optional ones are in brackets. */
   readonly words: readonly string[]
   readonly does: string
   readonly flags: Readonly<Record<string, Flag>>
   /** Command lines that work, without the leading `sluice`. */
   readonly examples: readonly string[]
-  /** Resolves when it is done. @throws CommandFailure with the exit code and one line */
+  /** Runs the verb. @throws CommandFailure with the exit code and one line */
   run(given: Given, io: Io): Promise<void> | void
 }
 

@@ -1,14 +1,14 @@
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Editors write a file in several steps: it is read when it has not changed for this long. */
+/** Editors write a file in several steps, so it is read when it has not changed for this long. */
 const SETTLE_MS = 100
-/** A file that changes all the time is read all the same, this long after a change at most. */
+/** A file that keeps changing is read at most this long after a change. */
 const MAX_SETTLE_MS = 500
-/** A file that could not be read is tried again after this long, and then after twice as long each time. */
+/** Milliseconds before a file that could not be read is tried again; the pause doubles after each failure. */
 const AGAIN_MS = 250
 const MAX_AGAIN_MS = 5_000
-/** Looks this often find what no event reports: a changed target behind several links, or a file system without events. */
+/** Polling at this interval finds what no event reports: a changed target behind several links, or a file system without events. */
 const LOOK_EVERY_MS = 500
 
 export interface WatchedFile {
@@ -18,28 +18,31 @@ export interface WatchedFile {
 }
 
 export interface WatchedBy<T> {
-  /** @throws Error where the file cannot be read */
+  /**
+   * Reads the file.
+   * @throws Error if the file cannot be read
+   */
   read(file: string): T
-  /** Called with what was read where that is not what was read last. Where it throws, the file is tried again. */
+  /** Called with the contents if they differ from the last ones. If it throws, the file is tried again. */
   changed(found: T): Promise<void> | void
-  /** Called once until the file can be read and taken in again. */
+  /** Called at the first failure, and not again until the file was read and accepted. */
   unreadable(error: Error): void
 }
 
 /**
- * Watches a file by its name, whatever happens to the file behind it: written in place, replaced by a rename as editors do, or reached
- * through a link that is set to another folder, as Kubernetes does with a ConfigMap. What is written beside it makes no difference.
- * @param last what was read of it before
+ * Watches a file by its name. The file may be written in place, or replaced by a rename as editors do. It may also be reached through a
+ * link that is set to another folder, as Kubernetes does with a ConfigMap. Changes of other files in the folder have no effect.
+ * @param last the contents as last read
  */
 export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>): WatchedFile {
   let seen = markOf(file)
-  /** The last read failed and was reported; the next retry follows after so many milliseconds. */
+  /** Whether the last read failed and was reported; the next retry follows after `again` milliseconds. */
   let failing = false
   let again = AGAIN_MS
   /** Two timers: a change that settles must not wait for the retry of a failed read, which may be seconds away. */
   let settling: NodeJS.Timeout | undefined
   let retrying: NodeJS.Timeout | undefined
-  /** When the change was noticed that is waited for, and the file as it was then. */
+  /** When the pending change was noticed, and the file's mark at that time. */
   let [since, mark] = [0, '']
   let [busy, closed] = [false, false]
   let wanted: 'changed' | 'always' | undefined
@@ -67,7 +70,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
     again = AGAIN_MS
     void take('changed')
   }
-  /** An unchanged file is retried after pauses that double; a changed one is read when it has settled. */
+  /** Retries an unchanged file after pauses that double; a changed one is read when it has settled. */
   const retryLater = (): void => {
     if (retrying !== undefined || closed) return
     retrying = setTimeout(() => {
@@ -96,7 +99,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
       retryLater()
     }
   }
-  /** One after the other: what changes meanwhile is read afterwards. */
+  /** Runs one read at a time; a change during a read causes another read after it. */
   const take = async (how: 'changed' | 'always'): Promise<void> => {
     if (busy) {
       wanted = wanted === 'always' ? wanted : how
@@ -114,7 +117,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
     folder.look()
     if (markOf(file) !== seen) soon()
   }, LOOK_EVERY_MS)
-  // It may have changed between its reading and now.
+  // The file may have changed between its reading and now.
   mark = seen
   since = performance.now()
   settling = setTimeout(() => {
@@ -134,8 +137,8 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
 }
 
 /**
- * Events of the folder, not of the file: a watch of the file would stay with what was renamed away. A folder that was removed or replaced has
- * no more events, so each look opens the watch again where the name stands for another folder.
+ * Watches the folder, because a watch of the file would follow the renamed file. A folder that was removed or replaced sends no more
+ * events, so each poll opens the watch again if the name refers to another folder.
  */
 function watchFolder(folder: string, changed: () => void): { look(): void; close(): void } {
   let events: FSWatcher | undefined
@@ -153,7 +156,7 @@ function watchFolder(folder: string, changed: () => void): { look(): void; close
       events = watch(folder, changed)
       events.on('error', close)
     } catch {
-      // The looks at the file remain.
+      // Polling of the file continues without events.
     }
   }
   look()
@@ -162,7 +165,7 @@ function watchFolder(folder: string, changed: () => void): { look(): void; close
 
 function folderOf(name: string): string {
   try {
-    // A new folder may have the inode of the one before.
+    // A new folder may reuse the inode of the old one.
     const { dev, ino, birthtimeNs } = statSync(name, { bigint: true })
     return `${dev}:${ino}:${birthtimeNs}`
   } catch (error) {
@@ -170,13 +173,13 @@ function folderOf(name: string): string {
   }
 }
 
-/** Changes whenever the file behind the name does; times alone may be too coarse to show a second change. */
+/** Changes whenever the file behind the name changes; times alone may be too coarse to show a second change. */
 function markOf(file: string): string {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })
     return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
   } catch (error) {
-    // Missing, a link to itself, a folder that may not be entered: reading the file says which.
+    // Missing, a link to itself, or a folder without access: reading the file reports which.
     return (error as NodeJS.ErrnoException).code ?? 'unknown'
   }
 }

@@ -25,7 +25,7 @@ export const checkVerb: Verb = {
 
 type Facts = ReturnType<typeof factsOf>
 
-/** As `readPolicy`; with --json a program gets every mistake in its parts as well. */
+/** As `readPolicy`; with --json it also prints the list of mistakes for programs. */
 function readTelling(io: Io, given: Given, file: string): Policy {
   try {
     return readPolicy(file)
@@ -57,7 +57,7 @@ function factsOf(file: string, policy: Policy, store: string | undefined) {
   }
 }
 
-/** A policy may be checked where its secrets are not, and rightly so. */
+/** Warns about files that cannot be read here. That is no error: a policy may be checked on a machine without its secrets. */
 function fileWarnings(file: string, policy: Policy): string[] {
   try {
     createIdentities(file, policy, () => {})

@@ -63,7 +63,10 @@ async function changed(
   }
 }
 
-/** @throws CommandFailure exit 3 */
+/**
+ * Converts DURATION to milliseconds, rounded up.
+ * @throws CommandFailure exit 3 for a text that is not a duration
+ */
 function durationOf(text: string): number {
   try {
     return Math.ceil(parseDuration(text) / 1_000)

@@ -37,7 +37,7 @@ export const migrateVerb: Verb = {
   },
 }
 
-/** What the store says of an option is said of the flag. */
+/** Rewrites the store's message about an option (SL003) to name the flag instead. */
 function refused(error: unknown): unknown {
   if (!(error instanceof StoreFailure) || !error.message.includes(' SL003 ')) return error
   const line = error.message.replace(/^.*SL003 /, '').replace(/ \(.*$/, '')

@@ -60,11 +60,12 @@ export const serveVerb: Verb = {
   },
 }
 
-/** Stores whose states are in one process. */
+/** Stores that keep their states in one process. */
 const UNSHARED = /^(?:memory|pglite):/
 
 /**
- * A limit that each of several processes has for itself is several times the limit.
+ * Refuses several workers with a store that they do not share: each would have limits of its own, and together they would allow several
+ * times the limit.
  * @throws CommandFailure exit 3
  */
 function refuseUnshared(workers: number, store: string): void {

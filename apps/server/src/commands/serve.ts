@@ -41,28 +41,30 @@ export interface ServeOptions {
   readonly store?: string
   readonly listen: ListenAt
   readonly demo: boolean
-  /** Whether a store that is away ends the service before it begins. */
+  /** Whether an unreachable store ends the service before it begins. */
   readonly requireStore: boolean
   readonly adminTokenFile?: string
   readonly connections: ConnectionBounds
-  /** Hosts that requests may name beside those of this machine. */
+  /** Hosts that requests may name in addition to those of this machine. */
   readonly allowedHosts: readonly string[]
 }
 
 const DEMO_POLICY = fileURLToPath(new URL('../../policies/rate-limiting-at-scale.yaml', import.meta.url))
 const STOPS = ['SIGTERM', 'SIGINT'] as const
-/** Milliseconds that answers under way have to finish after SIGTERM, and then the store to close: less than five seconds together. */
+/** Milliseconds that responses under way have to finish after SIGTERM, and then the store to close: less than five seconds together. */
 const DRAIN_MS = 4_000
 const CLOSE_MS = 500
 
-/** Milliseconds a request may take to arrive: an answer takes no more than a deadline, so a slow question only holds a connection. */
+/** Milliseconds a request may take to arrive. A decision takes at most a deadline, so a slow request only occupies a connection. */
 const ARRIVAL_MS = 10_000
-/** What is late is closed half a second after it was found, and that within a second of the limit. */
+/**
+ * Milliseconds between checks for late requests. A late request is closed within a second of the limit: half a second after it is found.
+ */
 const LOOK_FOR_LATE_MS = 250
-/** Longer than the proxies of docs/service.md keep a connection: who closes first must not be the one that is asked. */
+/** Longer than the proxies of docs/service.md keep a connection, because the side that gets requests must not be the first to close. */
 const KEEP_ALIVE_MS = 125_000
 
-/** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets answers under way finish. */
+/** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets responses under way finish. */
 export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const file = policyOf(options)
   const warning = warningTo(io)
@@ -101,13 +103,13 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     ],
   })
   const metrics = { ...decisions, text: () => decisions.text() + tokens.text() }
-  // Measured is what goes over the wire, not what is answered before it.
+  // The metrics measure calls over the wire, not those that the wrappers decide before it.
   const { store, around, says: aroundIt } = surrounded(withObservers(opened, [metrics]), name, first.failure.deadlineMs)
   const live = createLive(() => engine.policy)
   const { claims, pseudonym } = identities
   const given = await group?.begin()
   const top = topKeys()
-  // Counting keys costs more than deciding: it is done only where somebody may ask for them.
+  // Counting keys costs more than deciding, so keys are counted only if there is an administrator to read the counts.
   const observers = admission === undefined ? [metrics, live] : [metrics, live, top]
   const engine = createEngine({ policy: first, store, observers, claims, pseudonym, ...namesOf(given) })
   const take = async (next: Policy): Promise<void> => {
@@ -153,7 +155,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     await close()
     throw error
   }
-  // Whoever reads the lines below may end the service at once.
+  // A program that reads the lines below may end the service at once, so the signals are handled before they are printed.
   const ended = group === undefined ? signalled(io, STOPS) : stoppedByPrimary(group, io)
   if (speaks) {
     if (options.connections.warning !== undefined) warning(options.connections.warning)
@@ -179,7 +181,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   live.close()
   await connections.drain(DRAIN_MS)
   await engine.close()
-  // A server that does not answer must not keep this process.
+  // A server that does not answer must not keep this process alive.
   await Promise.race([(around?.close() ?? Promise.resolve()).then(close), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
 }
 
@@ -190,7 +192,7 @@ function namesOf(given: Beginning | undefined): { hashKeys?: Pseudonym } {
   return { hashKeys: hashKeys(() => numbers.shift() ?? 0) }
 }
 
-/** An override that another worker set: where this one cannot, it says so. */
+/** Applies an override that another worker set; reports on stderr if this worker cannot. */
 function adopt(engine: Engine, change: RelayedOverride): void {
   try {
     takeOverride(engine, change)
@@ -203,21 +205,24 @@ function keepsPolicy(error: unknown): void {
   process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
 }
 
-/** In slices: thousands of rules may be warned of. */
+/** Prints the warnings of a policy, in slices: a policy may have thousands of rules. */
 async function warnings(policy: Policy, warning: (line: string) => void): Promise<void> {
   const ofTokens = await mapInSlices(policy.rules, (rule) => tokenWarning(policy, rule))
   const lines = [...policy.warnings, ...ofTokens.filter((line) => line !== undefined)]
   await mapInSlices(lines, warning)
 }
 
-/** @throws CommandFailure exit 3 where no policy is given */
+/**
+ * The policy file to serve.
+ * @throws CommandFailure exit 3 if there is no policy argument and no --demo
+ */
 export function policyOf({ policy, demo }: Pick<ServeOptions, 'policy' | 'demo'>): string {
   const file = policy ?? (demo ? DEMO_POLICY : undefined)
   if (file !== undefined) return file
   throw new CommandFailure(EXIT.usage, 'serve: give a policy file, or --demo for the one that comes along')
 }
 
-/** Signals that reach every process of a group are the primary's to answer: it closes the port before workers stop. */
+/** Ignores signals that reach every process of a group. The primary handles them: it closes the port before workers stop. */
 async function stoppedByPrimary(group: WorkerGroup, io: Io): Promise<void> {
   for (const signal of STOPS) io.onSignal(signal, () => {})
   await group.stopped()

@@ -10,7 +10,7 @@ import { hammer, STATE, type Task } from '../verify/hammer.ts'
 import { inProcesses } from '../verify/processes.ts'
 import { JSON_FLAG, type Verb } from '../verb.ts'
 
-/** Stores that live in one process: there the callers of one process compete. */
+/** Stores that live in one process: the callers of one process compete there. */
 const IN_PROCESS = /^(?:memory|pglite):/
 
 export const verifyVerb: Verb = {
@@ -47,7 +47,7 @@ export const verifyVerb: Verb = {
   },
 }
 
-/** Runs the test in a space of its own, which is gone afterwards whatever happened. */
+/** Runs the test in a space of its own and always removes that space afterwards. */
 async function tested(io: Io, task: Task, limit: AnyLimit, processes: number): Promise<{ name: string; findings: Findings }> {
   const { store, name, discard, close } = await openStore(task.url, { space: task.space })
   const interrupted = signalled(io, ['SIGINT', 'SIGTERM']).then((signal): never => {

@@ -7,11 +7,11 @@ import { decisionJson } from '../decision-json.ts'
 import { readQuestion, readQuestions } from '../question.ts'
 import type { Asked } from '../routes.ts'
 
-/** Largest body of one question, and of many, in bytes. */
+/** Largest body of one call and of a list, in bytes. */
 const LARGEST_QUESTION = 65_536
 const LARGEST_LIST = 1_048_576
 
-/** `POST /v1/check`: one decision. With `?status=http` the status says it too, with the headers that a client would see. */
+/** `POST /v1/check`: returns one decision. With `?status=http` it also sets the status and the headers that a client would get. */
 export async function check(engine: Engine, { request, response, query }: Asked): Promise<void> {
   const question = readQuestion(await readJson(request, LARGEST_QUESTION))
   const decision = 'key' in question ? await engine.decideKey(question) : await engine.decide(question)
@@ -23,8 +23,8 @@ export async function check(engine: Engine, { request, response, query }: Asked)
 }
 
 /**
- * `POST /v1/checks`: a list of questions, decided in order in one call of the store; the list of their decisions. A target that cannot be read is
- * reported in its own decision: whoever sends one must not stop the questions about others.
+ * `POST /v1/checks`: decides a list of calls in order, in one store call, and returns the list of decisions. A path that cannot be read
+ * is reported in its own decision, so one client's bad path does not fail the other calls.
  */
 export async function checks(engine: Engine, { request, response }: Asked): Promise<void> {
   const questions = readQuestions(await readJson(request, LARGEST_LIST))
@@ -34,7 +34,7 @@ export async function checks(engine: Engine, { request, response }: Asked): Prom
   send(response, 200, JSON_TYPE, `[${decisions.map(decisionJson).join(',')}]\n`)
 }
 
-/** The engine names a wrong question by its place; programs read it more easily as a number. */
+/** Adds the position of a wrong call as a number. The engine names it only in its message, which programs cannot read easily. */
 function placed(error: unknown): unknown {
   if (!(error instanceof LimiterError)) return error
   const place = /^question (\d+): /.exec(error.message)?.[1]

@@ -4,7 +4,7 @@ import { type Engine, type EngineDecision, isTrustedPeer, type RequestFacts } fr
 import { BadRequest, send } from '../answer.ts'
 import type { Asked } from '../routes.ts'
 
-/** What a proxy says of the request that it asks about, in one family of headers. */
+/** The original request as a proxy describes it, in one family of headers. */
 interface Told {
   readonly method: string | undefined
   readonly uri: string | undefined
@@ -12,19 +12,19 @@ interface Told {
 }
 
 /**
- * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy, by the X-Forwarded-* or X-Original-* of a trusted proxy. 200, or the
- * status of the denial; `?denied=403` is for nginx, which knows no other.
+ * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy, from the X-Forwarded-* or X-Original-* headers of a trusted proxy.
+ * Returns 200 or the status of the denial. `?denied=403` is for nginx, which accepts no other status.
  */
 export async function auth(engine: Engine, { request, response, rest, query }: Asked): Promise<void> {
   const trust = engine.policy.trustedProxies
   const peer = request.socket.remoteAddress
-  // Without this every client behind the proxy would be one, and nobody would notice.
+  // Without this check all clients behind the proxy would count as one client, and nobody would notice.
   if (trust === undefined || !isTrustedPeer(peer, trust))
     throw new BadRequest('Only a trusted proxy may ask here: name its address in trustedProxies of the policy.')
   const [forwarded, original] = [toldBy(request, 'x-forwarded'), toldBy(request, 'x-original')]
   const told = forwarded.uri === undefined ? original : forwarded
   const other = told === forwarded ? original : forwarded
-  // A proxy sets one family and may pass the other on as the client sent it.
+  // A proxy sets one family and may pass on the other as the client sent it.
   if (differ(told.uri, other.uri) || differ(told.method, other.method))
     throw new BadRequest('X-Forwarded-* and X-Original-* tell two requests apart: have the proxy remove those that it does not set.')
   const uri = told.uri ?? (rest === '' ? undefined : ownTarget(request, rest))
@@ -34,8 +34,8 @@ export async function auth(engine: Engine, { request, response, rest, query }: A
 }
 
 /**
- * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. The asker says what it asks about in X-Original-*; what it does not say
- * is that of the call itself, whose path may also follow the endpoint's. Any method is taken: proxies ask with that of the request.
+ * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. X-Original-* headers describe the request. Omitted ones default to
+ * the call itself; its path may also follow the endpoint's. Any method is accepted, because proxies send that of the original request.
  */
 export async function decide(engine: Engine, { request, response, path, rest }: Asked): Promise<void> {
   const told = toldBy(request, 'x-original')
@@ -43,7 +43,10 @@ export async function decide(engine: Engine, { request, response, path, rest }: 
   answer(response, engine, await engine.decide(factsOf(request, { ...told, uri })))
 }
 
-/** @throws BadRequest for a header that is there twice: one of the two is the client's */
+/**
+ * Reads one family of headers.
+ * @throws BadRequest for a repeated header: one of the two is the client's
+ */
 function toldBy({ headers, headersDistinct }: IncomingMessage, family: 'x-forwarded' | 'x-original'): Told {
   const [method, uri, host] = ['method', 'uri', 'host'].map((name) => {
     const value = headers[`${family}-${name}`]
@@ -58,7 +61,7 @@ function differ(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }
 
-/** The path behind the endpoint's, with what follows the path of the call. */
+/** The path after the endpoint's, with the query of the call. */
 function ownTarget({ url = '/' }: IncomingMessage, path: string): string {
   return path + (/[?#].*/s.exec(url)?.[0] ?? '')
 }
@@ -68,7 +71,7 @@ function factsOf(request: IncomingMessage, { method, uri, host }: Told & { reado
   return {
     method: method ?? request.method ?? 'GET',
     path: uri,
-    // Proxies in a row join the hosts that each was asked for.
+    // Proxies in a chain join the hosts of their requests with commas.
     headers: host === undefined ? request.headers : { ...request.headers, host: host.split(',') },
     rawHeaders: request.rawHeaders,
     ...(ip === undefined ? {} : { ip }),

@@ -4,7 +4,7 @@ import { send, sendJson } from '../answer.ts'
 import { readinessOf } from '../readiness.ts'
 import type { Asked } from '../routes.ts'
 
-/** `GET /livez`: the process answers. What it depends on is asked for by /readyz. */
+/** `GET /livez`: 200 while the process answers. It does not check the store; /readyz does. */
 export function alive({ response }: Asked): void {
   send(response, 200, 'text/plain', 'ok\n')
 }

@@ -10,14 +10,14 @@ import { deleteOverride, overridesOf, putOverride } from './override.ts'
 
 const LARGEST_BODY = 4_096
 const MAX_KEY_LENGTH = 4_096
-/** Stands in the path where `?key=` names the key. */
+/** Path segment that means: the key is in `?key=`. */
 const PLACEHOLDER = '-'
 const MAX_TOP = 1_000
 const TOP = 20
-/** An operator waits longer than a request: the policy's deadline is made for those. */
+/** Operators wait longer than requests do; the policy's deadline is for requests. */
 const PATIENCE = { deadlineMs: 5_000 }
 
-/** `GET /v1/keys?top=20`: the keys that were asked about most since the start, by pseudonym, in all processes. */
+/** `GET /v1/keys?top=20`: the keys with the most requests since the start, by pseudonym, over all processes. */
 export function topRoute(counted: () => Promise<readonly Counted[]>, admission: Admission | undefined): Route {
   return guarded(admission, {
     GET: async ({ query, response }) => {
@@ -31,9 +31,10 @@ export function topRoute(counted: () => Promise<readonly Counted[]>, admission: 
 }
 
 /**
- * `/v1/keys/:key` (GET: where it stands, DELETE: forget it) and `/v1/keys/:key/block` (PUT a duration, DELETE to lift it), in the states of
- * every rule that has a key, or with `?limit=` of one; `/v1/keys/:key/override` (PUT another limit, DELETE to take it back). The key is one segment of the path, percent-encoded,
- * or with the segment `-` that of `?key=`: clients take `.` and `..` out of a path, encoded or not.
+ * `/v1/keys/:key` (GET: its state, DELETE: forget it), `/v1/keys/:key/block` (PUT a duration, DELETE to lift it) and
+ * `/v1/keys/:key/override` (PUT another limit, DELETE to remove it). They apply to every rule that has a key, or to the rule of
+ * `?limit=`. The key is one path segment, percent-encoded. With the segment `-` it is that of `?key=`, because clients remove `.` and
+ * `..` from a path, encoded or not.
  */
 export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: Admission | undefined): Handler {
   const key = guarded(admission, {
@@ -94,12 +95,12 @@ function decoded(written: string): string | undefined {
   }
 }
 
-/** Whether the reader of queries has put U+FFFD for bytes that are not UTF-8. */
+/** Whether the query parser replaced bytes that are not UTF-8 by U+FFFD. */
 function isReplaced(text: string, url: string = ''): boolean {
   return text.includes('\ufffd') && !/%ef%bf%bd/i.test(url)
 }
 
-/** `{ "duration": "10m" }`, or milliseconds as a number. */
+/** Reads `{ "duration": "10m" }`, or milliseconds as a number. */
 async function readDuration({ request }: Asked): Promise<string | number> {
   const body = await readJson(request, LARGEST_BODY)
   const fields = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {}
@@ -108,7 +109,10 @@ async function readDuration({ request }: Asked): Promise<string | number> {
   throw new BadRequest('The body must be an object with duration alone: a text such as 10m, or milliseconds as a number.')
 }
 
-/** A store that cannot answer now is no mistake of whoever asks; one that never can says so. */
+/**
+ * Converts failures: a store that cannot answer now is 503, one that does not support the operation is 501. Neither is the caller's
+ * mistake.
+ */
 async function orFailed<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

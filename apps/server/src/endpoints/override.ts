@@ -6,19 +6,22 @@ import type { Asked } from '../routes.ts'
 
 const LARGEST_BODY = 16_384
 
-/** `PUT /v1/keys/:key/override`: another limit for this key, in the words of the policy file; what the key has left is kept, cut to it. */
+/**
+ * `PUT /v1/keys/:key/override`: sets another limit for this key, in the fields of the policy file. The key keeps what it has left, cut to
+ * the new limit.
+ */
 export async function putOverride(engine: Engine, held: HeldOverrides, target: KeyTarget, { request, response }: Asked): Promise<void> {
   const fields = fieldsOf(await readJson(request, LARGEST_BODY), target)
   held.set(fields)
   sendJson(response, 200, { overrides: overridesOf(engine, { key: target.key, limit: fields.rule }) })
 }
 
-/** `DELETE`: those that were put are taken back; those of the file stay. */
+/** `DELETE`: removes overrides that were set by PUT; those of the policy file stay. */
 export function deleteOverride(held: HeldOverrides, target: KeyTarget, { response }: Asked): void {
   sendJson(response, 200, { withdrawn: held.withdraw(target) })
 }
 
-/** The overrides of a key that hold now, as JSON tells them. */
+/** The overrides of a key that are in force now, as JSON. */
 export function overridesOf(engine: Engine, target: KeyTarget): unknown[] {
   return engine.overridesOfKey(target).map(told)
 }
@@ -35,7 +38,7 @@ function told({ rule, key, limit, until, origin }: KeyOverride): unknown {
   }
 }
 
-/** The body's fields, with the key of the path and the rule of `?limit=` where it does not say them. Their values are the engine's to judge. */
+/** The body's fields, completed with the key of the path and the rule of `?limit=`. The engine validates their values. */
 function fieldsOf(body: unknown, { key, limit }: KeyTarget): OverrideFields {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('The body must be an object with the fields of an override: rule, the fields of a limit, until.')

@@ -7,15 +7,18 @@ import { mapInSlices } from '../in-slices.ts'
 import type { Asked } from '../routes.ts'
 import { ruleFacts } from '../rule-facts.ts'
 
-/** Largest text of a policy, in bytes; the reader of policies has its own bound in characters. */
+/** Largest text of a policy, in bytes; the policy parser has its own bound, in characters. */
 const LARGEST_POLICY = 1_048_576
 
-/** `GET /v1/policy`: what the policy at work means. Its text is not told: it may hold a password. */
+/** `GET /v1/policy`: describes the policy in use. It does not return the text, which may contain a password. */
 export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { response }: Asked): Promise<void> {
   await sendPolicy(response, current, kind)
 }
 
-/** `PUT /v1/policy`: the body, YAML or JSON, becomes the policy; where it is none, the last good one stays and all mistakes are told. */
+/**
+ * `PUT /v1/policy`: replaces the policy by the body, YAML or JSON. If the body is invalid, the current policy stays, and the response
+ * lists all mistakes.
+ */
 export async function putPolicy(held: HeldPolicy, kind: StoreKind, { request, response }: Asked): Promise<void> {
   const bytes = await readBytes(request, LARGEST_POLICY)
   const format = /^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '') ? 'json' : 'yaml'
@@ -28,7 +31,7 @@ export async function putPolicy(held: HeldPolicy, kind: StoreKind, { request, re
   }
 }
 
-/** Thousands of rules are told in slices: whoever administers must not hold up who asks. */
+/** Sends the policy, in slices: formatting thousands of rules must not hold up decisions. */
 async function sendPolicy(response: ServerResponse, policy: Policy, kind: StoreKind): Promise<void> {
   const { dialect, hash, failure, rules, warnings } = policy
   const facts = await mapInSlices(rules, (rule) => JSON.stringify(ruleFacts(policy, rule, kind)))

@@ -1,12 +1,12 @@
 import type { KeyState, KeyTarget } from 'sluice/policy'
 
-/** Whoever holds the states of keys: a running service, or a store. Its verbs end in a CommandFailure where they fail. */
+/** Access to the states of keys, in a running service or in a store. Its methods reject with CommandFailure. */
 export interface KeyHolder {
-  /** As it may be printed. */
+  /** Printable, without a password. */
   readonly name: string
   inspect(target: KeyTarget): Promise<readonly KeyState[]>
   reset(target: KeyTarget): Promise<void>
-  /** Milliseconds, or null to lift the block. */
+  /** Blocks a key for `duration` milliseconds; null lifts the block. */
   block(target: KeyTarget, duration: number | null): Promise<void>
   close(): Promise<void>
 }

@@ -6,12 +6,12 @@ import type { KeyHolder } from './key-holder.ts'
 /** Milliseconds that a service may take to answer. */
 const PATIENCE_MS = 10_000
 
-/** The states of a running service, by its own endpoints. */
+/** The states of a running service, through its endpoints. */
 export function serviceHolder(url: string, tokenFile: string | undefined): KeyHolder {
   const base = baseOf(url)
   const authorization = tokenFile === undefined ? {} : { Authorization: `Bearer ${readToken(tokenFile)}` }
   const ask = async (method: string, { key, limit }: KeyTarget, below: string, body?: unknown): Promise<unknown> => {
-    // A URL has no segment of dots, encoded or not.
+    // URLs cannot have a segment `.` or `..`, encoded or not.
     const [segment, named] = /^\.{1,2}$/.test(key) ? ['-', key] : [encodeURIComponent(key)]
     const place = new URL(`${base.pathname.replace(/\/$/, '')}/v1/keys/${segment}${below}`, base)
     if (named !== undefined) place.searchParams.set('key', named)
@@ -68,19 +68,19 @@ async function reached<T>(origin: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Where several addresses were tried, each has a reason of its own, and the whole has none. */
+/** The reason of a failed connection. If several addresses failed, each has a reason and the AggregateError has none. */
 function reasonOf(error: Error): string {
   const first = error instanceof AggregateError ? (error.errors as unknown[])[0] : error
   return first instanceof Error ? first.message : error.message
 }
 
-/** The sentence of a problem body, or the beginning of whatever it is. */
+/** The detail or title of a problem body, or the beginning of any other text. */
 function whyOf(text: string): string {
   try {
     const { detail, title } = JSON.parse(text) as { detail?: unknown; title?: unknown }
     if (typeof detail === 'string' || typeof title === 'string') return oneLine(String(detail ?? title))
   } catch {
-    // Said below.
+    // Not JSON: the text itself is returned below.
   }
   return oneLine(text)
 }

@@ -6,10 +6,10 @@ import { openStore } from '../stores/open-store.ts'
 import { readPolicy } from '../read-policy.ts'
 import type { KeyHolder } from './key-holder.ts'
 
-/** How long a store may take: a person waits longer than a request. */
+/** Deadline of a call: a person waits longer than a request. */
 const PATIENCE = { deadlineMs: 5_000 }
 
-/** The states of a store, as a policy names them. */
+/** The states of a store, addressed by the rules of a policy. */
 export async function storeHolder(url: string, policyFile: string): Promise<KeyHolder> {
   const policy = readPolicy(policyFile)
   const { pseudonym } = createIdentities(policyFile, policy, () => {})

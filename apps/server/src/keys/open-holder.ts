@@ -14,8 +14,8 @@ export const HOLDER_FLAGS: Readonly<Record<string, Flag>> = {
 }
 
 /**
- * What the flags name.
- * @throws CommandFailure exit 3 for flags that contradict each other, exit 2 where a store cannot be reached
+ * Opens the service or the store that the flags name.
+ * @throws CommandFailure exit 3 for flags that contradict each other, exit 2 if a store cannot be reached
  */
 export async function openHolder(verb: string, given: Given): Promise<KeyHolder> {
   const [url, token, store, policy] = ['url', 'token-file', 'store', 'policy'].map((name) => given.text(name))
@@ -30,7 +30,7 @@ export async function openHolder(verb: string, given: Given): Promise<KeyHolder>
   return storeHolder(store, policy)
 }
 
-/** What KEY and --limit name. */
+/** The key and rule that KEY and --limit name. */
 export function targetOf(given: Given): KeyTarget {
   const limit = given.text('limit')
   return { key: given.words[0] as string, ...(limit === undefined ? {} : { limit }) }

@@ -4,11 +4,11 @@ import { Refusal } from '../answer.ts'
 import type { Parsed, ParsingBegins, ToParse } from './messages.ts'
 
 const THREAD = new URL('thread.js', import.meta.url)
-/** Far more than a policy of the largest size takes, in MiB and milliseconds. */
+/** Bounds of the thread, in MiB and milliseconds: far more than a policy of the largest size takes. */
 const LARGEST_HEAP = 512
 const MAX_MS = 60_000
 
-/** That a policy could not be read now, whatever it says: no fault of the policy. */
+/** A policy cannot be parsed now, for a reason that is not in the policy. */
 export class NotParsed extends Refusal {
   constructor(why: string) {
     super(503, 'Service Unavailable', `The policy cannot be read now: ${why}.`)
@@ -16,8 +16,8 @@ export class NotParsed extends Refusal {
 }
 
 /**
- * Reads a policy beside the loop that decides: the text in a thread of its own, and here in slices what comes of it.
- * @throws PolicyError with every mistake, NotParsed where there is no room for a thread
+ * Parses a policy without blocking decisions: the text in a separate thread, the result on this thread in slices.
+ * @throws PolicyError with every mistake, NotParsed if no thread can run
  */
 export async function parseElsewhere(source: ToParse): Promise<Policy> {
   const { port1: near, port2: far } = new MessageChannel()
@@ -54,7 +54,7 @@ function answerOf(begins: ParsingBegins): Promise<Parsed> {
   })
 }
 
-/** One at a time, when the next is wanted: listening would unpack all of them at once. */
+/** Takes one piece at a time, when the next is wanted: a listener would deserialize all of them at once. */
 function* arrived(port: MessagePort): Iterable<NodePiece> {
   for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) yield found.message as NodePiece
 }

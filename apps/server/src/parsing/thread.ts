@@ -3,13 +3,13 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { PolicyError, readPortable } from 'sluice/policy'
 import type { Parsed, ParsingBegins } from './messages.ts'
 
-/** Linux has priorities of threads: deciding goes first where both want the same processor. */
+/** Linux schedules threads by priority: a lower one leaves a shared processor to decisions first. */
 const LOWER = 5
 if (process.platform === 'linux') {
   try {
     setPriority(LOWER)
   } catch {
-    // Then both have the same.
+    // Without permission the thread keeps its normal priority.
   }
 }
 

@@ -3,18 +3,18 @@ import { resilient, type ResilientStore } from 'sluice/wrap'
 
 export interface Surrounded {
   readonly store: Store
-  /** Present where something stands around the store. */
+  /** Present if wrappers surround the store. */
   readonly around?: ResilientStore
-  /** What is switched on, for whoever starts the service. */
+  /** Describes the wrappers, for whoever starts the service. */
   readonly says: string
 }
 
-/** Every question comes with the deadline of the policy that holds when it is asked: what stands around the store must not cut it. */
+/** Each call carries the deadline of the policy in force at that time. The wrappers' own bound must not be shorter. */
 const MAX_DEADLINE_MS = 60_000
 
 /**
- * What `serve` puts around a store that is asked over a wire. A cluster's busy buckets are leased besides: limits of one request lie on several nodes there, and
- * the one that all requests share would cost each of them a round trip.
+ * Adds the wrappers that `serve` uses for a store across a network. For a cluster it also leases busy buckets: the limits of one request
+ * lie on several nodes there, and the limit that all requests share would cost each of them a round trip.
  */
 export function surrounded(store: Store, url: string, deadlineMs: number): Surrounded {
   if (store.capabilities.sync) return { store, says: 'asked directly' }

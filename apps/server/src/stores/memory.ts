@@ -1,7 +1,7 @@
 import { memoryStore } from 'sluice'
 import type { Opening } from './opening.ts'
 
-/** In this process, gone with it. */
+/** A store in this process; its states end with the process. */
 export function memory(): Opening {
   const store = memoryStore()
   const nothing = async (): Promise<void> => {}

@@ -12,34 +12,36 @@ import { withoutPassword, withoutSecrets } from './store-name.ts'
 export interface OpenOptions {
   /** Milliseconds that connecting, making tables and the first answer may take together; default five seconds. */
   readonly startMs?: number
-  /** Keeps everything apart from what else is in the store, under a name of small letters, digits and `_`: a prefix, or a schema. */
+  /**
+   * Isolates the states from others in the same store, under a prefix or in a schema of this name: lower-case letters, digits and `_`.
+   */
   readonly space?: string
-  /** Where files that the URL names are looked for; default the working directory. */
+  /** The folder of relative file names in the URL; default the working directory. */
   readonly folder?: string
 }
 
 export interface BeginOptions extends OpenOptions {
-  /** Called when the store is reached after it was away. */
+  /** Called when the store is reached after it was unreachable. */
   onReached(): void
-  /** Called with the reason, without a password, when a store that was away answers and refuses; once for each reason. */
+  /** Called with the reason, without a password, when a store that was unreachable answers with a refusal; once for each reason. */
   onRefused(reason: string): void
 }
 
-/** A store that may be away: it is tried again until it is reached or closed. */
+/** A store that may be unreachable; connecting is retried until it succeeds or the store is closed. */
 export interface BegunStore extends OpenStore {
-  /** Why it is not reached, without a password; undefined where it is. */
+  /** Why it is not reached, without a password; undefined once it is reached. */
   readonly away: string | undefined
 }
 
 const ALLOWED =
   'memory:, redis://HOST:PORT, rediss://..., redis+cluster://HOST,HOST, redis+sentinel://HOST,HOST/PRIMARY, postgres://..., or pglite:DIR'
-/** Milliseconds a store may take until it has answered for the first time. */
+/** Milliseconds a store may take to answer for the first time. */
 const START_MS = 5_000
 const CONNECT_MS = 2_000
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5_000
 type Opener = (url: string, connectMs: number, space: string | undefined, folder: string) => Promise<Opening>
-/** By scheme; a client may take that many milliseconds to connect. */
+/** By scheme; `connectMs` is how long a client may take to connect. */
 const OPENERS: ReadonlyMap<string, Opener> = new Map<string, Opener>([
   ['memory', async () => memory()],
   ['redis', redis],
@@ -52,8 +54,8 @@ const OPENERS: ReadonlyMap<string, Opener> = new Map<string, Opener>([
 ])
 
 /**
- * Opens the store a URL names and waits until it can decide.
- * @throws CommandFailure exit 3 for a URL of no known kind, exit 2 where the server cannot be reached or does not answer in time
+ * Opens the store of a URL and waits until it can decide.
+ * @throws CommandFailure exit 3 for a URL of unknown kind, exit 2 if the server cannot be reached or does not answer in time
  */
 export async function openStore(url: string, options: OpenOptions = {}): Promise<OpenStore> {
   const { opened, reach, failureOf } = await prepare(url, options)
@@ -67,8 +69,8 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
 }
 
 /**
- * As `openStore`; a server that is away is no failure: the store is given as it is, and tried again for as long as it takes.
- * @throws CommandFailure exit 3 as `openStore`, exit 2 where the server refuses this service, which waiting does not mend
+ * As `openStore`, but an unreachable server is not a failure: the store is returned at once, and connecting is retried without end.
+ * @throws CommandFailure exit 3 as `openStore`; exit 2 if the server refuses this service, because waiting does not fix that
  */
 export async function beginStore(url: string, options: BeginOptions): Promise<BegunStore> {
   const { opened, reach, failureOf } = await prepare(url, options)
@@ -97,7 +99,7 @@ export async function beginStore(url: string, options: BeginOptions): Promise<Be
 
 interface Prepared {
   readonly opened: OpenStore
-  /** Rejects with what the client says. */
+  /** Connects; rejects with the client's error. */
   reach(): Promise<void>
   failureOf(error: unknown): CommandFailure
 }
@@ -132,12 +134,12 @@ async function prepare(url: string, { startMs = START_MS, space, folder = '.' }:
   return { opened: { ...opened, name }, reach, failureOf }
 }
 
-/** A server that may not write is reached, and can be inspected: `advise` and /readyz say what it cannot do. */
+/** Ignores the failure of a read-only server: it is reached and can be inspected. `advise` and /readyz report what it cannot do. */
 function unlessReadOnly(error: unknown): void {
   if (!(error instanceof StoreFailure && error.kind === 'readonly')) throw error
 }
 
-/** Tries until it succeeds or is stopped, more seldom each time. */
+/** Retries until it succeeds or is stopped, with pauses that grow. */
 function retry(reach: () => Promise<void>, onReached: () => void, onFailure: (error: unknown) => void): { stop(): void } {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -162,7 +164,7 @@ function retry(reach: () => Promise<void>, onReached: () => void, onFailure: (er
   }
 }
 
-/** A server that is stopped takes connections and says nothing; no client's own bounds cover all of that. */
+/** Bounds the time of `work`. A stopped server accepts connections and never answers, and no client's own timeouts cover all of that. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {

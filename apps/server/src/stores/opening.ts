@@ -2,27 +2,27 @@ import type { Store } from 'sluice'
 
 export interface OpenStore {
   readonly store: Store
-  /** The URL as it may be printed: without a password. */
+  /** The URL without its password, so it may be printed. */
   readonly name: string
-  /** What is probably not meant about the server, once it is reached, one line each; empty where it does not say. */
+  /** One line for each doubtful setting of the server, once it is reached; empty if the server does not report its settings. */
   advise?(): Promise<readonly string[]>
-  /** What a reader must know about keeping and sharing of states. */
+  /** Describes how states are kept and shared. */
   readonly keeps: string
-  /** Makes or updates the tables, where there are some, and on request the function of the article. */
+  /** Makes or updates the tables of a store that has some and, on request, the function of the article. */
   migrate?(options: { readonly compatFunction: boolean; readonly prune: boolean; readonly force: boolean }): Promise<void>
-  /** Takes away what only a space of its own holds: its tables, and a folder that was made for it. */
+  /** Deletes what a separate space holds: its tables, and a folder that was made for it. */
   discard(): Promise<void>
-  /** Also ends what is under way at a server that does not answer. */
+  /** Closes the store, and aborts calls to a server that does not answer. */
   close(): Promise<void>
 }
 
-/** A store with its client, before it was asked for anything. */
+/** A store with its client, before its first call. */
 export interface Opening extends Omit<OpenStore, 'name'> {
-  /** Connects, and makes the tables where there are some; called again where it failed. */
+  /** Connects, and makes the tables of a store that has some. It is called again after a failure. */
   begin(): Promise<void>
-  /** What the client said last, where that tells more than what it rejects with. */
+  /** The client's last error, if it says more than the rejection. */
   reason?(): Error | undefined
 }
 
-/** Milliseconds of silence after which a connection is given up for a new one: nobody waits for its answers any more. */
+/** Milliseconds of silence after which a connection is replaced by a new one: by then no caller waits for its answers. */
 export const SILENCE_MS = 1_000

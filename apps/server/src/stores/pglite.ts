@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import type { Opening } from './opening.ts'
 
-/** In this process, so that opening it takes as long as the machine takes. */
+/** A database in this process. Opening has no deadline, because it takes as long as the machine takes. */
 export async function pglite(folder: string, space: string | undefined): Promise<Opening> {
   const [{ PGlite }, driver] = await Promise.all([import('@electric-sql/pglite'), import('sluice/postgres')])
   const made = folder === '' ? undefined : mkdirSync(folder, { recursive: true })

@@ -7,12 +7,12 @@ const FILES = { ca: 'sslrootcert', cert: 'sslcert', key: 'sslkey' }
 const TLS_PARAMETERS: ReadonlySet<string> = new Set([...Object.values(FILES), 'ssl', 'sslmode', 'sslnegotiation', 'uselibpqcompat'])
 
 /**
- * What the client connects with. Files of the URL are read here: the client would read them itself, without a bound and waiting for
- * pipes. Their parameters and those that set TLS are then left out of the URL, because the client prefers what the URL says.
- * @throws CommandFailure exit 3 for what is no URL of a server, for files that cannot be used, and for sslmode=verify-ca without a CA
+ * The configuration of the client. This function reads the files that the URL names, because the client would read them without a bound
+ * and would wait for pipes. It then removes their parameters and those that set TLS, because the client prefers the URL's values.
+ * @throws CommandFailure exit 3 for an invalid URL, for files that cannot be used, and for sslmode=verify-ca without a CA
  */
 export function configOf(url: string, folder: string): ClientConfig {
-  // The client reads parameters of shapes in which none were looked for here.
+  // The client accepts URLs of other forms, whose parameters this function has not checked.
   const [, place, query, hash = ''] = /^(postgres(?:ql)?:\/\/[^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(url) ?? []
   const name = withoutPassword(url)
   if (place === undefined)
@@ -29,7 +29,9 @@ export function configOf(url: string, folder: string): ClientConfig {
   }
 }
 
-/** As the client reads `sslmode`: without `uselibpqcompat`, every mode but `disable` and `no-verify` is `verify-full`. */
+/**
+ * TLS options of `sslmode` as the client reads it: without `uselibpqcompat`, every mode but `disable` and `no-verify` is `verify-full`.
+ */
 function tlsOf(parameters: ReadonlyMap<string, string>, files: TlsFiles, name: string): ClientConfig['ssl'] {
   const [mode, compatible] = [parameters.get('sslmode'), parameters.get('uselibpqcompat') === 'true']
   if (mode === 'disable') return false

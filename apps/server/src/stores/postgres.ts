@@ -2,18 +2,18 @@ import type { ClientBase, Pool } from 'pg'
 import { type Opening, SILENCE_MS } from './opening.ts'
 import { configOf } from './postgres-config.ts'
 
-/** A pool whose connections are given up when they fall silent. */
+/** A store on a pool that drops a connection when it falls silent. */
 export async function postgres(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
   const [{ default: driver }, { pg, postgresStore }] = await Promise.all([import('pg'), import('sluice/postgres')])
   const bounds = { max: 16, connectionTimeoutMillis: connectMs, query_timeout: 2 * SILENCE_MS }
-  // By a statement, since the URL may bring options of its own.
+  // Sets the search path by a statement, because the URL may have options of its own.
   const place =
     space === undefined ? {} : { onConnect: (client: ClientBase) => client.query(`set search_path to ${space}`) as unknown as void }
   const pool = new driver.Pool({ ...configOf(url, folder), ...bounds, ...place })
   const clients = new Set<InstanceType<typeof driver.Client>>()
   pool.on('connect', (client) => client instanceof driver.Client && clients.add(client))
   pool.on('remove', (client) => client instanceof driver.Client && clients.delete(client))
-  // A lost idle connection is replaced by the pool; the next call says what it finds.
+  // The pool replaces a lost idle connection; the next call reports a lasting failure.
   pool.on('error', () => {})
   const store = postgresStore({ client: pg(pool) })
   return {
@@ -37,7 +37,7 @@ export async function postgres(url: string, connectMs: number, space: string | u
   }
 }
 
-/** What the server says of itself; nothing where it does not answer. */
+/** Warnings about the server's settings; none if it does not answer. */
 async function adviceOn(pool: Pool): Promise<readonly string[]> {
   const asked = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as closed`
   const { rows } = await pool.query<{ standby: boolean; closed: boolean }>(asked).catch(() => ({ rows: [] }))

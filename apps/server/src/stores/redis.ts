@@ -7,7 +7,10 @@ import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 
 const MAX_PAUSE_MS = 250
 
-/** One server, one that sentinels watch, or a cluster: by a client that neither queues while the server is away nor sends anything twice. */
+/**
+ * A store on one server, one behind sentinels, or a cluster. Its client neither queues calls while the server is unreachable nor resends
+ * any.
+ */
 export async function redis(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
   const place = parseStoreUrl(url)
   if (place === undefined)
@@ -20,34 +23,34 @@ export async function redis(url: string, connectMs: number, space: string | unde
   client.on('error', (error: Error) => {
     lastError = error
     if (!isOfSelect(error)) return
-    // The client would go on in database 0. It has not sent a call yet on this connection, which is given up for another.
+    // The client would continue in database 0. It has not sent a call on this connection yet, so it reconnects.
     unselected = error
     client.disconnect(true)
   })
-  // What is refused on a connection that works has a reason of its own.
+  // An error on a working connection has its own reason.
   client.on('ready', () => {
     lastError = undefined
     unselected = undefined
   })
   return {
-    // Without `untilConnected`: what is tried again and how long is decided here, and /readyz does not wait for a store that is away.
+    // Without `untilConnected`: this service decides what to retry and how long, and /readyz does not wait for an unreachable store.
     store: redisStore({
       client: { ...ioredis(client), untilConnected: undefined },
       ...(space === undefined ? {} : { prefix: `${space}:` }),
     }),
     keeps: `limits are shared by all processes on ${SHARED.get(place.scheme) ?? 'this server'}`,
-    // It goes on connecting by itself once it has begun.
+    // The client reconnects by itself once it has begun.
     begin: async () => (client.status === 'wait' || client.status === 'end' ? client.connect() : undefined),
     advise: () => adviceOn(client),
-    // That no database was selected is the cause of what the client says of the connection that was given up.
+    // A failed SELECT is the cause of the later error on the connection that was dropped.
     reason: () => unselected ?? lastError,
-    // A state is a key of its own, and goes when it is reset.
+    // Each state is a separate key, which a reset removes.
     discard: async () => {},
     close: async () => client.disconnect(),
   }
 }
 
-/** Whether a server refused the choice of a database: the client tells errors of its commands with their names. */
+/** Whether a server refused to select a database; the client adds the name of the command to its errors. */
 function isOfSelect(error: Error & { readonly command?: { readonly name?: unknown } }): boolean {
   return error.command?.name === 'select'
 }
@@ -65,7 +68,7 @@ async function clientOf(place: StoreUrl, connectMs: number, folder: string): Pro
     return new driver.Cluster([...hosts], {
       lazyConnect: true,
       enableOfflineQueue: false,
-      // What was sent and not answered may have been charged: it is not sent again.
+      // A command without a reply may have been charged, so it is not sent again.
       retryDelayOnFailover: 0,
       clusterRetryStrategy: pause,
       redisOptions: options,
@@ -78,7 +81,7 @@ async function clientOf(place: StoreUrl, connectMs: number, folder: string): Pro
     name: primary ?? '',
     sentinelRetryStrategy: pause,
     failoverDetector: true,
-    // Without these it would speak to sentinels, and to the primary that they name, in clear.
+    // Without these the client would connect to the sentinels, and to the primary that they name, without TLS.
     ...('tls' in options ? { sentinelTLS: options.tls, enableTLSForSentinelMode: true } : {}),
   })
 }
@@ -100,12 +103,15 @@ function optionsOf({ username, password, database }: StoreUrl, connectMs: number
 
 const FILES = { ca: 'ca', cert: 'cert', key: 'key' }
 
-/** @throws CommandFailure exit 3 for a file that cannot be used */
+/**
+ * The TLS files of a URL; undefined without TLS.
+ * @throws CommandFailure exit 3 for a file that cannot be used
+ */
 function tlsOf({ scheme, parameters }: StoreUrl, folder: string): TlsFiles | undefined {
   return scheme === 'rediss' || parameters.get('tls') === 'true' ? readTlsFiles(parameters, FILES, folder) : undefined
 }
 
-/** What the server, or each primary of a cluster, says of itself; nothing where this account may not ask. */
+/** Warnings about the server, or about each primary of a cluster; none if this account may not read the settings. */
 async function adviceOn(client: Redis | Cluster): Promise<readonly string[]> {
   const nodes = 'nodes' in client ? client.nodes('master') : [client]
   const texts = await Promise.all(nodes.map((node) => node.info().catch(() => '')))
@@ -124,7 +130,7 @@ function adviceFrom(info: string): string[] {
   ]
 }
 
-/** Full jitter: clients that were cut off together do not return together. */
+/** Milliseconds before the next attempt. Full jitter: clients that lost their connections together do not reconnect together. */
 function pause(times: number): number {
   return Math.ceil(Math.random() * Math.min(MAX_PAUSE_MS, 25 * 2 ** times))
 }

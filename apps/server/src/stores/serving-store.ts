@@ -5,19 +5,19 @@ import { beginStore, openStore } from './open-store.ts'
 import type { OpenStore } from './opening.ts'
 
 export interface ServingOptions {
-  /** The policy's file where the URL stands in it: the files that a URL names are looked for beside it. */
+  /** The policy file, if the URL comes from it: relative file names in the URL then start at its folder. */
   readonly policyFile?: string | undefined
-  /** Whether a store that is away is a failure. */
+  /** Whether an unreachable store is a failure. */
   readonly required: boolean
-  /** Whether this process says what all of them see. */
+  /** Whether this process prints what all processes observe. */
   readonly speaks: boolean
   readonly io: Io
 }
 
 /**
- * Opens the store of a service. One that is away is said and tried again, and the policy's onStoreFailure decides meanwhile; one that is
- * reached is asked whether it is fit for limits.
- * @throws CommandFailure exit 3 for a URL that is none, exit 2 where the server refuses this service, or is away and required
+ * Opens the store of a service. An unreachable store is reported and retried, and the policy's onStoreFailure decides meanwhile. For a
+ * store that is reached it prints the warnings about the server's settings.
+ * @throws CommandFailure exit 3 for an invalid URL; exit 2 if the server refuses this service, or is required and unreachable
  */
 export async function openServing(url: string, { policyFile, required, speaks, io }: ServingOptions): Promise<OpenStore> {
   const place = policyFile === undefined ? {} : { folder: dirname(policyFile) }

@@ -1,6 +1,6 @@
 /**
- * A store's URL as it may be printed: without the password, and without the query, which may hold one. What is no URL in which a
- * password could be found is not shown beyond its scheme.
+ * The printable form of a store's URL: without the password, and without the query, which may contain one. Of a text in which the
+ * password cannot be located, only the scheme is shown.
  */
 export function withoutPassword(url: string): string {
   if (/^(?:memory|pglite):/.test(url)) return url
@@ -9,7 +9,7 @@ export function withoutPassword(url: string): string {
     const known = /^[a-z][a-z\d+.-]*:/i.exec(url)?.[0]
     return known === undefined && !url.includes('@') ? url : `${known ?? ''}***`
   }
-  // An @ behind the host may be the end of a password with a slash or a question mark in it.
+  // An @ after the host may end a password that contains a slash or a question mark.
   if (rest.includes('@')) return `${scheme}://***`
   const at = authority.lastIndexOf('@')
   const [user, secret] = split(authority.slice(0, Math.max(0, at)))
@@ -18,12 +18,12 @@ export function withoutPassword(url: string): string {
   return `${scheme}://${who}${authority.slice(at + 1)}${path}${path === rest ? '' : '?***'}`
 }
 
-/** A driver's message without anything of the password, however the driver may have read it. */
+/** A driver's message without any part of the password, however the driver may have parsed the URL. */
 export function withoutSecrets(message: string, url: string): string {
   return secretsOf(url).reduce((shown, secret) => shown.replaceAll(secret, '***'), message)
 }
 
-/** Every spelling of every value of a URL that may be a password, the longest first. */
+/** Every spelling of every value of a URL that may be a password, longest first. */
 function secretsOf(url: string): string[] {
   const [, authority = '', query = ''] = /^[^:]*:\/\/([^/?#]*)[^?]*\??(.*)$/s.exec(url) ?? []
   const greedy = /^[^:]*:\/\/[^:]*:(.*)@/s.exec(url)?.[1]

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { CommandFailure, EXIT } from '../failure.ts'
 import { readRegular } from '../regular-file.ts'
 
-/** Contents of files in PEM, in the form of `tls.connect`; a file that is absent is the system's default. */
+/** Contents of PEM files, in the form of `tls.connect`; an absent one means the system's default. */
 export interface TlsFiles {
   readonly ca?: Buffer
   readonly cert?: Buffer
@@ -15,7 +15,7 @@ export interface TlsFiles {
 export type TlsNames = Readonly<Record<keyof TlsFiles, string>>
 
 const FORMS: Readonly<Record<keyof TlsFiles, { readonly expected: string; check(contents: Buffer): unknown }>> = {
-  // A context takes any bytes as `ca`, and trusts nobody.
+  // `createSecureContext` accepts any bytes as `ca`, and then trusts nobody.
   ca: { expected: 'certificates in PEM', check: (ca) => certificatesIn(ca).map((text) => new X509Certificate(text)) },
   cert: { expected: 'a certificate in PEM', check: (cert) => createSecureContext({ cert }) },
   key: { expected: 'a private key in PEM, without a passphrase', check: (key) => createPrivateKey({ key, format: 'pem' }) },
@@ -23,7 +23,7 @@ const FORMS: Readonly<Record<keyof TlsFiles, { readonly expected: string; check(
 
 /**
  * Reads the TLS files that a store's URL names, and checks them before anything connects. Relative paths start at `folder`.
- * @throws CommandFailure exit 3 for a file that cannot be read or is not PEM, and for a key of another certificate
+ * @throws CommandFailure exit 3 for a file that cannot be read or is not PEM, and for a key that does not fit the certificate
  */
 export function readTlsFiles(parameters: ReadonlyMap<string, string>, names: TlsNames, folder: string): TlsFiles {
   const files: { ca?: Buffer; cert?: Buffer; key?: Buffer } = {}
@@ -51,7 +51,7 @@ function readPem(part: keyof TlsFiles, name: string, file: string, folder: strin
   return contents
 }
 
-/** OpenSSL's own words name neither the parameter nor the file. */
+/** Replaces OpenSSL's message, which names neither the parameter nor the file. */
 function refuseIf(check: () => unknown, message: string): void {
   try {
     check()
@@ -62,7 +62,7 @@ function refuseIf(check: () => unknown, message: string): void {
 
 /**
  * One text for each certificate of a bundle.
- * @throws Error for a bundle without any
+ * @throws Error for a bundle without certificates
  */
 function certificatesIn(contents: Buffer): string[] {
   const parts = contents.toString('latin1').split(/(?=-----BEGIN )/)

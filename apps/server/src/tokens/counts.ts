@@ -1,6 +1,6 @@
 import type { TokenResult } from './verifier.ts'
 
-/** How many tokens were believed, and why others were not, for a scrape; no identity is ever a label. */
+/** Counters of accepted and rejected tokens, by result, for a scrape; an identity is never a label. */
 export interface TokenCounts {
   count(result: TokenResult): void
   /** The text exposition format; empty before the first token. */

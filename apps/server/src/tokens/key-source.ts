@@ -10,7 +10,8 @@ import { keySetOf, type KeySet, readKeySet, readKeySetInSlices } from './keys.ts
 import { remoteKeys } from './remote-keys.ts'
 
 /**
- * @param policyFile from whose folder a file of keys is found
+ * The key source that a policy chooses.
+ * @param policyFile a file of keys is found relative to its folder
  * @throws LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token
  */
 export function keySource(policyFile: string, choice: JwtChoice): KeySource {
@@ -20,15 +21,15 @@ export function keySource(policyFile: string, choice: JwtChoice): KeySource {
   return fileKeys(policyFile, choice.file, readKeySet(policyFile, choice.file))
 }
 
-/** A way to verify tokens, and where its keys come from. */
+/** The way to verify tokens, and the source of the keys. */
 export interface ChosenKeys {
   readonly choice: JwtChoice
   readonly source: KeySource
 }
 
 /**
- * As `keySource`, for a policy that takes the place of another: in slices, and with the keys that were fetched already from the same URL,
- * which may be out of reach now. Rejects where that throws.
+ * As `keySource`, for a policy that replaces another: it reads in slices. It reuses keys already fetched from the same URL, which may be
+ * unreachable now. Rejects if `keySource` throws.
  */
 export async function nextKeySource(policyFile: string, choice: JwtChoice, before: ChosenKeys | undefined): Promise<KeySource> {
   if (choice.by === 'url' && before?.choice.by === 'url' && before.choice.url === choice.url) return before.source

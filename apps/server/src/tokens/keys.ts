@@ -4,7 +4,7 @@ import { LimiterError } from 'sluice'
 import { mapInSlices } from '../in-slices.ts'
 import { readNamed } from '../secret-file.ts'
 
-/** What signatures are checked with: a secret, or public keys. The policy's algorithms never let one be taken for the other. */
+/** The keys that verify signatures: a secret, or public keys. The policy's algorithms prevent using one as the other. */
 export type TokenKeys = Uint8Array | JWTVerifyGetKey
 
 const KEY_TYPES: readonly unknown[] = ['RSA', 'EC', 'OKP']
@@ -15,7 +15,7 @@ export interface KeySet {
 }
 
 /**
- * The public keys in a file that a policy names.
+ * Reads the public keys in a file that a policy names.
  * @throws LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token
  */
 export function readKeySet(policyFile: string, name: string): KeySet {
@@ -25,13 +25,13 @@ export function readKeySet(policyFile: string, name: string): KeySet {
   return { text, keys: createLocalJWKSet(set) }
 }
 
-/** As `readKeySet`, in slices: rejects where that throws. */
+/** As `readKeySet`, in slices; rejects if that throws. */
 export async function readKeySetInSlices(policyFile: string, name: string): Promise<KeySet> {
   const text = textIn(policyFile, name)
   return { text, keys: await keySetOf(text, name) }
 }
 
-/** As `readKeySetInSlices`, of a text that was read. */
+/** As `readKeySetInSlices`, for a text that was already read. */
 export async function keySetOf(text: string, name: string): Promise<JWTVerifyGetKey> {
   const set = parseSet(text, name)
   let index = 0
@@ -56,7 +56,7 @@ function parseSet(text: string, file: string): JSONWebKeySet {
   }
   const keys = typeof set === 'object' && set !== null ? (set as Record<string, unknown>)['keys'] : undefined
   if (!Array.isArray(keys)) throw wrong(file, 'no set of keys; expected {"keys": [...]}')
-  // A set may hold keys of other kinds for other uses; those are not for us to judge, but none of them verifies a token.
+  // A set may hold keys of other types for other uses. They are ignored, because none of them verifies a token.
   const usable = keys.filter((key: unknown): key is JWK => isKey(key) && KEY_TYPES.includes(key.kty) && (key.use ?? 'sig') === 'sig')
   if (usable.length === 0)
     throw wrong(file, 'no key in it can verify a token; expected one with kty RSA, EC or OKP that is not for encryption')
@@ -67,7 +67,7 @@ function isKey(key: unknown): key is JWK {
   return typeof key === 'object' && key !== null
 }
 
-/** A key that is broken would be found out by the first token otherwise. */
+/** Rejects a broken key now instead of at the first token. */
 function refuseBroken(key: JWK, index: number, file: string): void {
   const name = key.kid === undefined ? `key ${index + 1}` : `key ${JSON.stringify(key.kid)}`
   if (key.d !== undefined) throw wrong(file, `${name} is a private key; expected public ones`)

@@ -3,10 +3,10 @@ import type { KeySource } from './followed-keys.ts'
 
 /** Milliseconds that the issuer may take to answer. */
 const PATIENCE_MS = 3_000
-/** How often the keys are fetched while they are followed, and how old they may be: two fetches in a row may fail. */
+/** Milliseconds between fetches while the keys are followed, and their largest age: two fetches in a row may fail. */
 const FETCH_EVERY_MS = 300_000
 const OLDEST_MS = 900_000
-/** A token of an unknown key may make the service ask again, as may one after a failure, but not more often than this. */
+/** The least milliseconds between extra fetches, which a token of an unknown key or one after a failure may cause. */
 const PAUSE_MS = 30_000
 const LARGEST = 1_048_576
 
@@ -17,12 +17,12 @@ export interface RemoteOptions {
   readonly patienceMs?: number
 }
 
-/** That keys could not be fetched: nothing is known of the token. */
+/** The keys could not be fetched, so the token cannot be verified. */
 export class KeysUnavailable extends Error {}
 
 /**
- * Public keys as an issuer publishes them. Those that it does not publish any more are not believed from the next fetch on; where it cannot
- * be reached, the last ones are for fifteen minutes.
+ * The public keys that an issuer publishes. Keys that it no longer publishes are rejected from the next fetch on. While the issuer is
+ * unreachable, the last keys stay valid for fifteen minutes.
  */
 export function remoteKeys(
   url: string,
@@ -75,7 +75,7 @@ export function remoteKeys(
       follower = hooks
       const fetchNow = (): void => {
         set.reload().catch(() => {
-          // What was verified by keys that are too old is not believed either.
+          // Verifications by keys that are too old are dropped as well.
           if (!set.fresh) hooks.changed()
         })
       }
@@ -97,7 +97,10 @@ function isAboutKey(error: unknown): boolean {
   )
 }
 
-/** @throws Error for a body above the bound, which is not read to its end */
+/**
+ * Reads the body of an answer.
+ * @throws Error for a body above the bound, which is not read to its end
+ */
 async function textOf(answer: Response): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
@@ -109,7 +112,7 @@ async function textOf(answer: Response): Promise<string> {
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
 }
 
-/** Where a connection fails, the reason stands behind the message. */
+/** The reason of a failed fetch; for a failed connection it is in `cause`. */
 function reasonOf({ message, cause }: Error): string {
   return (cause instanceof Error && cause.message !== '' ? cause.message : message).replace(/\s+/g, ' ').slice(0, 300)
 }

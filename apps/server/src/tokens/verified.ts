@@ -3,11 +3,13 @@ import type { Claims } from 'sluice/policy'
 
 interface Entry {
   readonly claims: Claims
-  /** Milliseconds since 1970 at which the token ends. */
+  /** Milliseconds since 1970 at which the token expires. */
   readonly until: number
 }
 
-/** Claims of tokens that were verified, by a digest of the token, as long as the token is valid; the one used longest ago goes first. */
+/**
+ * A cache of the claims of verified tokens, by digest of the token, while the token is valid. It evicts the least recently used entry.
+ */
 export interface VerifiedTokens {
   get(digest: string, now: number): Claims | undefined
   add(digest: string, claims: Claims, until: number): void
@@ -23,7 +25,7 @@ export function verifiedTokens(most: number): VerifiedTokens {
       if (entry === undefined) return undefined
       entries.delete(digest)
       if (now >= entry.until) return undefined
-      // Maps keep the order in which they were filled.
+      // A Map iterates in insertion order, so this makes the entry the most recently used one.
       entries.set(digest, entry)
       return entry.claims
     },
@@ -38,7 +40,7 @@ export function verifiedTokens(most: number): VerifiedTokens {
   }
 }
 
-/** What stands for a token in memory: the token itself would be a secret that lies around. */
+/** A digest that replaces the token in memory, because the token itself is a secret. */
 export function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }

@@ -4,7 +4,7 @@ import type { TokenKeys } from './keys.ts'
 import { KeysUnavailable } from './remote-keys.ts'
 import { digestOf, verifiedTokens } from './verified.ts'
 
-/** What became of a token; everything but `accepted` and `cached` counts as a request without claims. */
+/** The result for a token. All but `accepted` and `cached` count as a request without claims. */
 export type TokenResult =
   | 'accepted'
   | 'cached'
@@ -18,9 +18,9 @@ export type TokenResult =
   | 'unavailable'
 
 export interface TokenVerifier {
-  /** Claims of the bearer token of a request, where it has one that can be believed. */
+  /** The claims of a request's bearer token, if it has one and it is valid. */
   claims(facts: Pick<RequestFacts, 'headers'>): Promise<Claims | undefined>
-  /** Every token is verified anew, as keys have changed. */
+  /** Clears the cache, because keys have changed: every token is verified again. */
   forget(): void
 }
 
@@ -29,17 +29,17 @@ export interface VerifierParts {
   readonly choice: JwtChoice
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Hears of every token. */
+  /** Called with the result of each token. */
   readonly count: (result: TokenResult) => void
-  /** Verified tokens that are remembered; default 10,000. */
+  /** Verified tokens that are cached; default 10,000. */
   readonly remembered?: number
 }
 
-/** Longer ones are not looked at: hashing them would be work for nothing. */
+/** Longer tokens are rejected before they are hashed, to save the work. */
 const MAX_TOKEN_LENGTH = 16_384
 const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i
 
-/** Verifies bearer tokens. A token in use is verified once: its claims are remembered until it ends. */
+/** Verifies bearer tokens. It verifies a token once and caches its claims until the token expires. */
 export function createVerifier({ keys, choice, now, count, remembered = 10_000 }: VerifierParts): TokenVerifier {
   let known = verifiedTokens(remembered)
   const leewayMs = choice.by === 'upstream' ? 0 : choice.leewayMs
@@ -53,7 +53,7 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
     async claims({ headers }) {
       const header = Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined
       const text = typeof header === 'string' ? header : header?.length === 1 ? header[0] : header?.join(', ')
-      // Other schemes are somebody else's.
+      // Other authentication schemes are not ours.
       if (text === undefined || !/^bearer(?: |$)/i.test(text)) return undefined
       const token = text.length > MAX_TOKEN_LENGTH ? undefined : BEARER.exec(text.trim())?.[1]
       if (token === undefined) {
@@ -61,7 +61,7 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
         return undefined
       }
       const digest = digestOf(token)
-      // What is verified by keys that change meanwhile is remembered by nobody.
+      // Keeps the present cache: if keys change meanwhile, this result goes into the discarded one.
       const table = known
       const before = table.get(digest, now())
       if (before !== undefined) {
@@ -92,7 +92,7 @@ function optionsOf(choice: JwtChoice): JWTVerifyOptions {
   }
 }
 
-/** Where several keys could have signed a token that names none, each is tried. */
+/** Verifies a token. If it names no key and several could have signed it, each is tried. */
 async function payloadOf(token: string, key: TokenKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     return (await (typeof key === 'function' ? jwtVerify(token, key, options) : jwtVerify(token, key, options))).payload

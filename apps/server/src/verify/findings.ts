@@ -1,7 +1,7 @@
 import type { AnyLimit } from 'sluice'
 import type { Tally } from './hammer.ts'
 
-/** What the test found, in the words of Benchmarking Token Bucket Rate Limiters. */
+/** The result of the test, in the terms of Benchmarking Token Bucket Rate Limiters. */
 export interface Findings {
   /** Store time between the first and the last answer, in seconds. */
   readonly seconds: number
@@ -11,13 +11,13 @@ export interface Findings {
   readonly errorKinds: Readonly<Record<string, number>>
   /** burst + rate * seconds, rounded down. */
   readonly theoreticalMax: number
-  /** Below 0 where less was admitted than could have been. */
+  /** Below 0 if less was admitted than could have been. */
   readonly overGrantPercent: number
-  /** The most tokens above burst + rate * t over every interval of the run, not only the whole of it. */
+  /** The most tokens above burst + rate * t over any interval of the run. */
   readonly worstOverGrant: number
 }
 
-/** Puts together what all processes saw. */
+/** Merges the tallies of all processes. */
 export async function findingsOf(tallies: readonly Tally[], limit: AnyLimit): Promise<Findings> {
   const { audit } = await import('sluice/testing')
   const answered = tallies.filter(({ first }) => !Number.isNaN(first))

@@ -1,9 +1,9 @@
 import { type AnyLimit, type StateId, type Store, StoreFailure } from 'sluice'
 
-/** What one process asks: that many callers at once, one key, as fast as they can. */
+/** The load of one process: `callers` concurrent callers on one key, each as fast as it can. */
 export interface Task {
   readonly url: string
-  /** Keeps the keys apart from all others of the store. */
+  /** Separates the keys from all others in the store. */
   readonly space: string
   readonly rate: string
   readonly burst: number
@@ -11,28 +11,28 @@ export interface Task {
   readonly ms: number
 }
 
-/** What one process saw. */
+/** The counts of one process. */
 export interface Tally {
   readonly total: number
   /** Store time of every admission, in microseconds since 1970. */
   readonly allowed: readonly number[]
-  /** Store time of the first and the last answer; NaN where there was none. */
+  /** Store time of the first and the last answer; NaN if there was none. */
   readonly first: number
   readonly last: number
-  /** How many calls the store did not answer, by kind of failure. */
+  /** Calls that the store did not answer, by kind of failure. */
   readonly errors: Readonly<Record<string, number>>
 }
 
 /** Milliseconds after which an answer counts as missing. */
 const PATIENCE_MS = 5_000
 
-/** The one state that is asked for. */
+/** The only state that the test uses. */
 export const STATE: StateId = { scope: { text: 'verify:limit:tb:' }, key: 'one' }
 
-/** One token in the unit of stores. */
+/** One token in micro-tokens, the unit of stores. */
 const COST = 1e6
 
-/** Asks one key from several callers for a while, and writes down what the store answered by its own clock. */
+/** Calls the store for one key from several callers for `ms` milliseconds, and records its answers by its own clock. */
 export async function hammer(store: Store, limit: AnyLimit, callers: number, ms: number): Promise<Tally> {
   const groups = [{ calls: [{ id: STATE, limit, cost: COST, phase: 0 }] }]
   const allowed: number[] = []
@@ -52,7 +52,7 @@ export async function hammer(store: Store, limit: AnyLimit, callers: number, ms:
       } catch (error) {
         const kind = error instanceof StoreFailure ? error.kind : 'other'
         errors[kind] = (errors[kind] ?? 0) + 1
-        // A store that refuses at once would otherwise be asked without end.
+        // Without a pause a store that refuses at once would be called in a tight loop.
         await new Promise((resolve) => setTimeout(resolve, 1))
       }
     }

@@ -2,7 +2,7 @@ import { tokenBucket } from 'sluice'
 import { openStore } from '../stores/open-store.ts'
 import { hammer, type Task } from './hammer.ts'
 
-/** One process of several: answers a task with 'ready' once it is connected, and the next message with what it saw. */
+/** One of several processes. It answers a task with 'ready' once it is connected, and the next message with its tally. */
 async function run({ url, space, rate, burst, callers, ms }: Task): Promise<void> {
   const opened = await openStore(url, { space })
   const go = new Promise((resolve) => process.once('message', resolve))
@@ -13,7 +13,7 @@ async function run({ url, space, rate, burst, callers, ms }: Task): Promise<void
   process.send?.(tally, () => process.disconnect())
 }
 
-// Whoever started this process has ended.
+// The parent process has ended.
 process.on('disconnect', () => process.exit(0))
 process.once('message', (task: Task) => {
   run(task).catch((error: unknown) => {

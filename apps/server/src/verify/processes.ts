@@ -5,8 +5,8 @@ import { CommandFailure, EXIT } from '../failure.ts'
 import type { Tally, Task } from './hammer.ts'
 
 /**
- * Lets several processes ask the same key of the same store at the same time.
- * @throws CommandFailure exit 1 where a process ends before it has told what it saw
+ * Runs several processes that call the same store for the same key at the same time.
+ * @throws CommandFailure exit 1 if a process ends before it has reported its tally
  */
 export async function inProcesses(count: number, task: Task): Promise<readonly Tally[]> {
   const children = Array.from({ length: count }, () => fork(fileURLToPath(new URL('process.js', import.meta.url)), { execArgv: [] }))
@@ -18,7 +18,7 @@ export async function inProcesses(count: number, task: Task): Promise<readonly T
   }
 }
 
-/** Sends a message and waits for the answer. */
+/** Sends a message and waits for the reply. */
 async function tell(child: ChildProcess, message: object): Promise<unknown> {
   const over = new AbortController()
   const { signal } = over

@@ -5,36 +5,36 @@ import { CommandFailure } from '../failure.ts'
 import { closePort, type ListenAt, openPort } from '../port.ts'
 import type { Opened } from './messages.ts'
 
-/** Milliseconds that workers may take to take the last connections. */
+/** Milliseconds that workers have to take the last connections. */
 const PATIENCE_MS = 3_000
-/** Milliseconds in which who was answered makes a new connection, where it makes one at once. */
+/** Milliseconds in which a client that got its response makes a new connection, if it makes one at once. */
 const TURN_MS = 50
-/** Connections that wait for a worker, which happens where all of them begin again. */
+/** Connections that may wait for a worker, which happens while all workers restart. */
 const MAX_WAITING = 1_024
 
 /**
- * The port of all workers. The primary accepts connections and passes each to the worker that has been free for longest. It has them until
- * a worker takes them, so that none is lost when the port is closed or a worker is late.
+ * The port of all workers. The primary accepts connections and passes each to the worker that has been free for longest. It keeps a
+ * connection until a worker takes it, so none is lost when the port is closed or a worker is late.
  */
 export interface Door {
-  /** Opens the port at the first call; all calls have the same answer. */
+  /** Opens the port at the first call; later calls have the same result. */
   open(): Promise<Opened>
-  /** A worker that takes connections from now on. */
+  /** Adds a worker, which takes connections from now on. */
   add(worker: Worker): void
   /**
-   * A worker has ended, and everything that it sent has been received. The connection that was passed to it is passed to another worker
-   * unless it was taken: a worker says so before it reads from a connection.
+   * Removes a worker that has ended, after everything that it sent has been received. A connection that was passed to it and not taken
+   * goes to another worker: a worker reports `taken` before it reads from a connection.
    */
   remove(worker: Worker): void
-  /** A worker has taken the connection that was passed to it. The primary's copy of it is closed. */
+  /** Marks the connection that was passed to a worker as taken, and closes the primary's copy of it. */
   taken(worker: Worker): void
-  /** Closes the port; resolves when workers have taken every connection that came in, or after three seconds. */
+  /** Closes the port; resolves when workers have taken every accepted connection, or after three seconds. */
   close(): Promise<void>
 }
 
 export function createDoor(at: ListenAt): Door {
   const free = new Set<Worker>()
-  /** Workers that have not taken the connection yet that was passed to them. */
+  /** The connection passed to each worker that has not taken it yet. */
   const passed = new Map<Worker, Socket>()
   const waiting: Socket[] = []
   let arrived = 0
@@ -47,9 +47,9 @@ export function createDoor(at: ListenAt): Door {
       if (socket === undefined) break
       free.delete(worker)
       passed.set(worker, socket)
-      // Kept open here: Node.js never closes a handle whose receiver died before it acknowledged it.
+      // Kept open here, because Node.js never closes a handle whose receiver died before it acknowledged it.
       worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => {
-        // Its channel is closed: another one takes the connection.
+        // The worker's channel is closed, so another worker takes the connection.
         if (error !== null) takeBack(worker)
       })
     }

@@ -2,9 +2,9 @@ import type { Worker } from 'node:cluster'
 import type { Question, ToWorker } from './messages.ts'
 import { countersOf, sumMetrics } from './sum-metrics.ts'
 
-/** Asks all workers on behalf of one, and remembers what those that ended had counted. */
+/** Collects the answers of all workers for one of them, and keeps the last counters of workers that have ended. */
 export interface Gathering {
-  /** Sends the worker what all of them say, at the latest after a second; of one that is late the metrics that it told last. */
+  /** Sends the worker the answers of all workers, after a second at most. For a late worker it uses the metrics that it last reported. */
   gather(asking: Worker, id: number, question: Question, workers: readonly Worker[], wanted: number): void
   told(worker: Worker, id: number, answer: string): void
   ended(worker: Worker): void
@@ -45,7 +45,7 @@ export function createGathering(restarts: () => number): Gathering {
       const finish = (): void => {
         clearTimeout(timer)
         rounds.delete(round)
-        // A worker that does not answer in time is not one that counted nothing.
+        // A late worker has still counted, so its last counters are added.
         const before = [...open].map((worker) => countersOf(last.get(worker) ?? ''))
         const told = question === 'metrics' ? [...answers, ...before, departed, own(wanted)] : answers
         send(asking, { kind: 'gathered', id, answers: told, workers: wanted })
@@ -62,7 +62,7 @@ export function createGathering(restarts: () => number): Gathering {
       if (round.open.size === 0) round.finish()
     },
     ended(worker) {
-      // A counter that went down would be taken for a restart of everything.
+      // Keeps the counters of an ended worker: a counter that decreased would look like a restart of the whole service.
       departed = sumMetrics([departed, countersOf(last.get(worker.id) ?? '')])
       last.delete(worker.id)
       for (const round of rounds.values()) if (round.open.delete(worker.id) && round.open.size === 0) round.finish()

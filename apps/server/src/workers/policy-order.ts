@@ -1,16 +1,16 @@
 import type { RelayedPolicy, ToWorker } from './messages.ts'
 
-/** The order of the policies that workers take in: the primary's part in what `relayPolicies` does in each worker. */
+/** The order of the policies that workers accept: the primary's side of `relayPolicies`. */
 export interface PolicyOrder<W> {
-  /** The last of them; undefined while every worker has the file as it was at the start. */
+  /** The last policy in the order; undefined while every worker has the file as it was at the start. */
   readonly latest: RelayedPolicy | undefined
-  /** What a worker that begins takes in instead of the file. */
+  /** The policy that a new worker uses instead of the file. */
   readonly toBegin: RelayedPolicy | undefined
-  /** A worker took in a policy of its own: the others are given it. */
+  /** Adds a policy that a worker accepted, and sends it to the other workers. */
   add(worker: W, policy: RelayedPolicy): void
 }
 
-/** @param send hands a message to a worker, in the order of the calls */
+/** @param send sends a message to a worker, in the order of the calls */
 export function createPolicyOrder<W>(serving: Iterable<W>, send: (worker: W, message: ToWorker) => void): PolicyOrder<W> {
   let latest: RelayedPolicy | undefined
   return {
@@ -22,7 +22,7 @@ export function createPolicyOrder<W>(serving: Iterable<W>, send: (worker: W, mes
     },
     add(worker, policy) {
       send(worker, { kind: 'ordered' })
-      // All workers read the file: once is enough.
+      // All workers read the same file, so its policy is relayed once.
       if (isSame(policy, latest)) return
       latest = policy
       for (const other of serving) if (other !== worker) send(other, { kind: 'policy', policy })

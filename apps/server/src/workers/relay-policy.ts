@@ -1,26 +1,27 @@
 import type { Candidate, HeldPolicy } from '../held-policy.ts'
 import type { RelayedPolicy } from './messages.ts'
 
-/** The policy of one of several workers, which all end with the same one, whoever was given which and when. */
+/** The policy of one of several workers. All of them end with the same policy, whichever worker got which policy and when. */
 export interface RelayedPolicies {
-  /** Takes in what somebody put here, and hands it to the other workers. */
+  /** Replaces the policy by one that was put to this worker, and sends it to the other workers. */
   readonly put: HeldPolicy
-  /** Takes in the policy file, which every worker reads by itself: what was put before counts no more. */
+  /** Loads the policy file, which every worker reads by itself. It replaces an earlier put. */
   readonly file: Pick<HeldPolicy, 'replace'>
-  /** Another worker took this one in. */
+  /** Another worker accepted this policy. */
   relayed(policy: RelayedPolicy): void
-  /** The primary has put the earliest of this worker's own in the order of all. */
+  /** The primary has ordered the earliest unordered policy of this worker. */
   ordered(): void
 }
 
 /**
- * The primary puts the policies of all workers in one order, and the last of them counts. One of another worker that arrives before this
- * worker's own was ordered is the earlier one, and is dropped; it is kept only until the own one is known to be good.
- * @param send hands a policy to the primary, in the order of the calls
- * @param keeps called with the reason why this worker keeps the policy it has
+ * Gives one worker the last policy in the order. The primary puts the policies of all workers in one order. A policy of another worker
+ * that arrives before this worker's own is ordered comes earlier in that order, so it is dropped. It is kept only until the own one is
+ * accepted.
+ * @param send sends a policy to the primary, in the order of the calls
+ * @param keeps called with the reason why this worker keeps its present policy
  */
 export function relayPolicies(held: HeldPolicy, send: (policy: RelayedPolicy) => void, keeps: (error: unknown) => void): RelayedPolicies {
-  /** Own policies that are being taken in, or were not ordered yet. */
+  /** Own policies that are being loaded or are not ordered yet. */
   let own = 0
   let next: RelayedPolicy | undefined
   let [taking, current] = [false, '']

@@ -1,9 +1,9 @@
 import type { RelayedOverride } from './messages.ts'
 
-/** More cannot hold at once: the engine of the worker that set one has refused it. */
+/** There cannot be more at once, because the engine of the worker that set one would have refused it. */
 const MAX_OVERRIDES = 10_000
 
-/** The overrides that workers have set and not taken back, for those that begin later. */
+/** The overrides that workers have set and not removed, for workers that begin later. */
 export interface RelayedOverrides {
   change(change: RelayedOverride): void
   list(): readonly RelayedOverride[]

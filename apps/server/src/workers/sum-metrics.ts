@@ -1,4 +1,4 @@
-/** Gauges that workers hold parts of; of the others, such as a bound or a state, each worker tells the same, and the largest stands. */
+/** Gauges that are summed. Each worker reports the same value of the others, such as a bound or a state, so the largest is used. */
 const PARTS: ReadonlySet<string> = new Set(['sluice_keys', 'sluice_lease_tokens', 'sluice_connections'])
 
 interface Family {
@@ -9,7 +9,7 @@ interface Family {
 
 const sum = (one: number, other: number): number => one + other
 
-/** What several processes tell a scrape, as one: counters and histograms are added, series by series. */
+/** Merges the metrics of several processes: adds counters and histograms, series by series. */
 export function sumMetrics(texts: readonly string[]): string {
   const families = new Map<string, Family>()
   for (const text of texts) readInto(families, text)
@@ -20,7 +20,7 @@ export function sumMetrics(texts: readonly string[]): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Of a process that has ended: what was counted stays counted, what was measured is gone. */
+/** The counters and histograms of a process that has ended; its gauges are dropped. */
 export function countersOf(text: string): string {
   const families = new Map<string, Family>()
   readInto(families, text)

@@ -9,23 +9,25 @@ import { isMessage, type RelayedOverride, type RelayedPolicy, type ToPrimary, ty
 import { createPolicyOrder } from './policy-order.ts'
 import { relayedOverrides } from './relayed-overrides.ts'
 
-/** Milliseconds before a worker that ended is replaced: doubled each time that one ends soon after it began. */
+/** Milliseconds before a worker that ended is replaced; doubled for each one that ends soon after it began. */
 const MIN_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
-/** The port takes up to six seconds to close, answers under way have four, and a store half of one. */
+/**
+ * Milliseconds that workers have to stop: the port takes up to six seconds to close, responses under way four, and the store half of one.
+ */
 const LAST_MS = 10_500
 
-/** What a worker was given when it began, and the changes since then. */
+/** The state that a worker got when it began, and the changes since then. */
 interface Began {
   readonly policy: RelayedPolicy | undefined
   readonly missed: RelayedOverride[]
 }
 
 /**
- * Runs that many processes of this very command on one port until SIGTERM or SIGINT, which all get, as SIGHUP. A worker that ends is
- * replaced; one that ends before it has ever served, as the first, ends the command with its exit code.
- * @param repeated counts what workers met, to warn of it once for all of them
+ * Runs `count` processes of this command on one port until SIGTERM or SIGINT. It forwards these signals and SIGHUP to all of them. A
+ * worker that ends is replaced. If the first one ends before it has served, the command ends with its exit code.
+ * @param repeated counts events of all workers, to warn of them once
  */
 export async function supervise(count: number, at: ListenAt, repeated: CountRepeated): Promise<void> {
   let [stopping, restarts, quickly] = [false, 0, 0]
@@ -48,7 +50,7 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
     const { latest } = policies
     if (latest !== undefined && policy !== latest) send(worker, { kind: 'policy', policy: latest })
     for (const change of missed) send(worker, { kind: 'override', change })
-    // It began after the stop was sent to the others.
+    // The worker began after the others were sent the stop.
     if (stopping) return send(worker, { kind: 'stop' })
     door.add(worker)
   }
@@ -83,9 +85,9 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
     const started = performance.now()
     const worker = cluster.fork()
     worker.on('message', (message: unknown) => (isMessage(message) ? hear(worker, message as ToPrimary) : undefined))
-    // A channel that broke: the worker's end follows, and is what counts.
+    // A broken channel: the worker's exit follows, and is handled there.
     worker.on('error', () => {})
-    // Later than its exit: what it sent before that has then been received.
+    // `close` comes after `exit`, when everything that the worker sent has been received.
     worker.process.once('close', () => door.remove(worker))
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker)
@@ -118,7 +120,7 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
   const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
   for (const worker of workers()) if (!serving.has(worker)) worker.process.kill('SIGTERM')
   const last = setTimeout(() => forward('SIGKILL'), LAST_MS)
-  // Who waits for an answer makes no new connection meanwhile.
+  // Clients that wait for a response make no new connection meanwhile.
   for (const worker of serving) send(worker, { kind: 'pause' })
   await door.close()
   for (const worker of serving) send(worker, { kind: 'stop' })
@@ -126,7 +128,7 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
   clearTimeout(last)
 }
 
-/** A worker may have lost its channel before it is known to have ended. */
+/** Sends a message, unless the worker has lost its channel; it may lose the channel before its exit is reported. */
 function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message)
 }
@@ -135,7 +137,7 @@ function unguessable(): number {
   return randomInt(2 ** 32) / 2 ** 32
 }
 
-/** A port in use or a store out of reach is told by one worker instead of by all. */
+/** Waits until one worker serves or fails: one worker, and not all of them, reports a port in use or an unreachable store. */
 function servesOrFails(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.on('message', (message: unknown) => (isMessage(message) && message.kind === 'serving' ? resolve() : undefined))
@@ -143,7 +145,7 @@ function servesOrFails(worker: Worker): Promise<void> {
   })
 }
 
-/** The worker has said why in its own line. */
+/** A failure of a worker, which has already printed the reason. */
 export class WorkerFailure extends CommandFailure {
   constructor(exitCode: number) {
     super(exitCode, '')

@@ -7,7 +7,7 @@ import type { WorkerGroup } from './worker-group.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Answers in the name of all workers what would otherwise be true of one: metrics are added up, and ready means all are. */
+/** Answers for all workers instead of one: metrics are summed, and ready means that all are ready. */
 export function answerTogether(group: WorkerGroup, contentType: string, alone: Handler): Handler {
   const joint: ReadonlyMap<string, (response: ServerResponse) => Promise<void>> = new Map([
     ['/metrics', async (response) => send(response, 200, contentType, sumMetrics((await group.gather('metrics')).answers))],
@@ -26,7 +26,7 @@ async function ready(group: WorkerGroup, response: ServerResponse): Promise<void
   const told = answers.map((answer) => JSON.parse(answer) as Readiness)
   const serving = { serving: told.length, wanted: workers }
   if (told.length < workers) return sendJson(response, 503, { status: 'starting', workers: serving })
-  // The worst of them: 503 before 200, and degraded before ready.
+  // Reports the worst worker: 503 before 200, and degraded before ready.
   const worst = told.find(({ status }) => status === 503) ?? told.find(({ body }) => body.store !== undefined) ?? told[0]
   sendJson(response, worst?.status ?? 503, { ...worst?.body, workers: serving })
 }

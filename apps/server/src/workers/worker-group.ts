@@ -15,45 +15,45 @@ import {
   type ToWorker,
 } from './messages.ts'
 
-/** What a worker can say of itself. */
+/** The data that a worker can report about itself. */
 export type Answers = Readonly<Record<Question, () => Promise<string> | string>>
 
-/** The workers of one service, as one of them sees them. */
+/** The workers of one service, from the side of one of them. */
 export interface WorkerGroup {
-  /** Whether this worker says on the terminal what all of them do. */
+  /** Whether this worker prints what all of them do. */
   readonly speaks: boolean
-  /** What this worker must take in before it answers anybody. */
+  /** Gets the state that this worker must apply before it answers requests. */
   begin(): Promise<Beginning>
   /**
-   * Gives the server its part of the connections of one port for all workers, once it has joined; resolves with the port.
-   * @throws CommandFailure exit 1 where the port cannot be opened
+   * Passes the server its share of the connections of the port, once this worker has joined; resolves with the port.
+   * @throws CommandFailure exit 1 if the port cannot be opened
    */
   listen(server: Server): Promise<number>
-  /** Begins to answer what others ask; the primary then counts it as serving. */
+  /** Begins to answer requests of the primary, which then counts this worker as serving. */
   join(answers: Answers, take: Takes): void
-  /** What every worker says; those that do not say it within a second are missing. */
+  /** The answers of all workers; those of workers that do not answer within a second are missing. */
   gather(question: Question): Promise<Gathered>
-  /** Hands a policy that this worker took in to all others. */
+  /** Sends a policy that this worker accepted to all others. */
   relay(policy: RelayedPolicy): void
-  /** Hands a change of the overrides to all others. */
+  /** Sends a change of the overrides to all others. */
   relayOverride(change: RelayedOverride): void
-  /** Reports to the primary what it warns of for all workers. */
+  /** Reports an event to the primary, which warns for all workers. */
   repeated(what: Repeated, times: number): void
-  /** Resolves when the primary wants this worker to stop. */
+  /** Resolves when the primary tells this worker to stop. */
   stopped(): Promise<void>
 }
 
-/** How a worker takes in what another was given. */
+/** Callbacks that apply what another worker received. */
 export interface Takes {
   policy(policy: RelayedPolicy): void
-  /** The primary has ordered a policy that this worker handed on. */
+  /** The primary has ordered a policy that this worker relayed. */
   ordered(): void
   override(change: RelayedOverride): void
-  /** Answers wait from now on until the group is stopped. */
+  /** Holds responses from now on until the group is stopped. */
   pause(): void
 }
 
-/** The group that this process is a worker of, or undefined where it is alone. */
+/** The group that this process is a worker of; undefined if there is one process. */
 export function workerGroup(): WorkerGroup | undefined {
   if (!cluster.isWorker) return undefined
   const waiting = new Map<number, (gathered: Gathered) => void>()
@@ -66,7 +66,7 @@ export function workerGroup(): WorkerGroup | undefined {
     stop = resolve
   })
   return {
-    // A worker that takes the place of another has a number of its own.
+    // A worker that replaces another has a new id, so only the first worker speaks.
     speaks: cluster.worker?.id === 1,
     begin() {
       const beginning = next('begin')
@@ -81,10 +81,10 @@ export function workerGroup(): WorkerGroup | undefined {
       process.on('message', (received: unknown, connection: unknown) => {
         if (!isMessage(received) || received.kind !== 'connection') return
         send({ kind: 'taken' })
-        // Absent where the client is gone already.
+        // Absent if the client has already disconnected.
         if (connection instanceof Socket) receive(server, connection)
       })
-      // The server bounds the time of requests from then on.
+      // After this event the server enforces its time limits of requests.
       server.emit('listening')
       return opened.port
     },
@@ -131,7 +131,7 @@ function next<K extends ToWorker['kind']>(kind: K): Promise<Extract<ToWorker, { 
   })
 }
 
-/** As a server does with a connection that it accepted itself. */
+/** Handles a connection as a server does with one that it accepted itself. */
 function receive(server: Server, connection: Socket): void {
   connection.allowHalfOpen = true
   connection.setNoDelay(true)
@@ -146,6 +146,6 @@ async function tell(
   try {
     send({ kind: 'told', id, answer: await answers[question]() })
   } catch {
-    // Who does not answer counts as missing.
+    // A worker that does not answer counts as missing.
   }
 }

@@ -6,7 +6,7 @@ import type { PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/** What is wrong with a rule whose bound on such a store is above its `maxOvergrant`; undefined where it keeps within. */
+/** The problem of a rule whose bound on such a store is above its `maxOvergrant`; undefined if the bound is within it. */
 export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind): string | undefined {
   if (rule.maxOvergrant === undefined || rule.mode === 'off') return undefined
   const { running, storeDown, text } = boundOf(failure, rule, kind)
@@ -16,7 +16,7 @@ export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind):
   return `${rule.maxOvergrant} is below its bound on this store, ${shown} (${text}): expected onStoreFailure deny, or at least ${shown}`
 }
 
-/** Refuses the rules of a policy that names its own store. Where it does not, whoever brings the store asks. */
+/** Checks the rules of a policy that names its own store. For a policy without one, the caller that brings the store checks them. */
 export function* refuseBounds(root: PolicyNode, { storeUrl, failure, rules }: PolicyBody, issues: Issues): Sliced<void> {
   if (storeUrl === undefined) return
   const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'

@@ -3,25 +3,26 @@ import type { FailureChoice } from './failure-choice.ts'
 import type { Rule } from './rule.ts'
 
 /**
- * `process`: the store is in this process, and nothing stands in for it. `shared`: a server that several processes ask, each with a
- * stand-in of its own.
+ * `process`: the store is in this process, without a local fallback. `shared`: a server that several processes call, each with a local
+ * fallback.
  */
 export type StoreKind = 'process' | 'shared'
 
-/** How many tokens a rule may admit above its limit, over any interval. Infinity: there is no bound. */
+/** The most tokens a rule may admit above its limit, over any interval. Infinity: there is no bound. */
 export interface Bound {
   /** While the store decides. */
   readonly running: number
-  /** While the store cannot, and the rule's `onStoreFailure` decides. */
+  /** While the store cannot decide and the rule's `onStoreFailure` does. */
   readonly storeDown: number
-  /** Why, in words. */
+  /** The reason, in words. */
   readonly text: string
 }
 
 /**
- * A store decides exactly, so nothing is admitted above the limit while it does. While it is away `deny` admits nothing and `allow`
- * everything. With `local` each of n processes grants the limit from a bucket that starts full, and the store's own bucket goes on
- * filling: for an outage of T that is n (B + r T), less what the full bucket of the store loses meanwhile, (r T - B)+.
+ * Computes the bound of a rule. The store decides exactly, so the bound is 0 while it does. While it is unreachable, `deny` admits
+ * nothing and `allow` everything. With `local` each of n processes grants the limit from a bucket that starts full, and the store's own
+ * bucket keeps refilling. For an outage of T that is n (B + r T), less the tokens that the store's full bucket loses meanwhile, (r T -
+ * B)+.
  */
 export function boundOf({ processes, outageMs }: FailureChoice, rule: Rule, kind: StoreKind): Bound {
   if (rule.sample !== undefined) {

@@ -6,7 +6,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import type { PolicyNode } from './node.ts'
 import type { Issues } from './issues.ts'
 
-/** A value of the policy and where it stands. */
+/** A value of the policy and its path. */
 export interface Placed {
   readonly node: PolicyNode
   readonly path: string
@@ -15,8 +15,8 @@ export interface Placed {
 export const RATE_FORM = 'tokens per duration, such as 10/s'
 
 /**
- * Compiles a token bucket from exact texts; what is wrong with it is reported at the value that is to blame.
- * @param burst a decimal text that was checked
+ * Compiles a token bucket from exact texts. It reports an error at the value that causes it.
+ * @param burst a validated decimal text
  */
 export function readBucket(
   rate: Rate,

@@ -9,15 +9,15 @@ import type { Cost } from './rule.ts'
 const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
 
 /**
- * What a request costs: `fixed_cost`, or what the client says in a header or parameter. `default_cost` stands where it says
- * nothing, no plain decimal, or nothing above 0. Of several values the dearest counts.
+ * The cost of a request: `fixed_cost`, or the value of a header or parameter of the client. `default_cost` applies if there is no value,
+ * or one that is not a plain decimal above 0. Of several values the highest counts.
  */
 export function readBundleCost(config: Fields, issues: Issues): Cost | undefined {
   const from = config.text('cost_source', SOURCE_FORM, (text) => text === 'fixed' || /^(?:header|query):[A-Za-z0-9_-]{1,128}$/.test(text))
   warnOfMove(config, from, issues)
   const [fixed, fallback] = [readPositive(config, 'fixed_cost', issues), Number(readPositive(config, 'default_cost', issues) ?? 1)]
   const max = Number(readPositive(config, 'max_cost', issues) ?? MAX_COST)
-  // A client that may say 0.0001 pays nothing: below 1 only where the author went there.
+  // A client that may send 0.0001 would pay nothing, so the minimum is below 1 only if the author set a smaller number.
   const min = Number(readPositive(config, 'min_cost', issues) ?? Math.min(1, fallback, max))
   if (config.node('cost_source') !== undefined && from === undefined) return undefined
   if (from === undefined || from === 'fixed') return fixedCost(Number(fixed ?? 1))
@@ -39,7 +39,7 @@ export function readBundleCost(config: Fields, issues: Issues): Cost | undefined
   }
 }
 
-/** What is charged otherwise than there. */
+/** Warns of costs that differ from Fairvisor's. */
 function warnOfMove(config: Fields, from: string | undefined, issues: Issues): void {
   const [source, fallback] = [config.node('cost_source'), config.node('default_cost')]
   if (fallback !== undefined && source === undefined)

@@ -4,14 +4,14 @@ import type { PolicyNode } from './node.ts'
 import type { Issues } from './issues.ts'
 
 const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/
-/** In the format, and refused where no source reads them. */
+/** Descriptors of the format; those that no source supports are refused. */
 const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bot', 'ua:bot_category']
 
 export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`
 
 /**
- * The source that a descriptor key names: an empty text counts as missing, and in names of headers `-` and `_` are one (Fairvisor's Token
- * Bucket). Reported and undefined where there is none.
+ * The source that a descriptor key names. An empty text counts as missing, and header names treat `-` and `_` as the same character
+ * (Fairvisor's Token Bucket). An invalid key is reported and gives undefined.
  */
 export function readDescriptor(node: PolicyNode, path: string, issues: Issues): Source | undefined {
   const text = node.kind === 'scalar' && node.type === 'text' ? node.text : ''
@@ -32,7 +32,7 @@ export function readDescriptor(node: PolicyNode, path: string, issues: Issues): 
   return undefined
 }
 
-/** Says whose query is read. */
+/** Warns that the query is that of X-Original-URI, if present, and not of the call itself. */
 export function warnOfQuery({ at }: PolicyNode, path: string, text: string, issues: Issues): void {
   issues.warn(
     at,
@@ -44,7 +44,7 @@ export function canonicalHeader(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }
 
-/** All values of a header, in whichever of its spellings they stand. */
+/** All values of a header, in any of its spellings. */
 export function headerValues(canonical: string, request: Request): readonly string[] {
   const values = valuesOf('header', canonical, request)
   if (!canonical.includes('-')) return values
@@ -52,7 +52,7 @@ export function headerValues(canonical: string, request: Request): readonly stri
   return others.length === 0 ? values : [...values, ...others.flatMap((name) => valuesOf('header', name, request))]
 }
 
-/** The same source, with an empty text as if it were missing. */
+/** The same source, with an empty text treated as missing. */
 function filled(source: Source): Source {
   const { text, neutral } = source
   return { ...derived(source, text, (value) => (value === '' ? undefined : value)), ...(neutral === undefined ? {} : { neutral }) }

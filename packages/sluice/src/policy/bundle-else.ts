@@ -5,9 +5,9 @@ import type { Condition } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
 /**
- * The condition of each rule that is the else of others: of those before it with conditions, the same keys and the same algorithm, where
- * it has no `match` itself. An empty `match` says that a rule is for every request. All elses share one index of the rules before them, so
- * that a request is compared with these once and not once for each else.
+ * The conditions of the rules that act as the else of others. A rule without `match` is the else of the earlier rules that have
+ * conditions, the same keys and the same algorithm. A rule with an empty `match` applies to every request instead. All elses share one
+ * index of the earlier rules, so a request is compared with these once and not once for each else.
  */
 export function* elsesOf(rules: readonly BundleRule[], issues: Issues): Sliced<ReadonlyMap<BundleRule, Condition>> {
   const alike = new Map<string, BundleRule[]>()
@@ -32,7 +32,7 @@ export function* elsesOf(rules: readonly BundleRule[], issues: Issues): Sliced<R
   return elses
 }
 
-/** Holds where the conditions of none of these rules do. */
+/** Holds if the conditions of none of these rules hold. */
 export function* noneOf(rules: readonly BundleRule[]): Sliced<Condition> {
   return conditionOf(rules, rules.length, yield* indexRules(rules))
 }
@@ -41,7 +41,7 @@ function indexRules(rules: readonly BundleRule[]): Sliced<FirstHolding> {
   return indexFirst(rules.map(({ match = [] }) => match))
 }
 
-/** Holds where the conditions of none of the first `count` rules do. */
+/** Holds if the conditions of none of the first `count` rules hold. */
 function conditionOf(rules: readonly BundleRule[], count: number, index: FirstHolding): Condition {
   const test: Condition['test'] = (request) => {
     const truth = index(request, count)

@@ -19,7 +19,7 @@ export interface BundleLimit {
   readonly cost: Cost
 }
 
-/** The `algorithm_config` of a token bucket; undefined where it is wrong, which is then reported. */
+/** Reads the `algorithm_config` of a token bucket. A wrong one is reported and gives undefined. */
 export function readTokenBucket(node: PolicyNode, path: string, lenient: boolean, issues: Issues): BundleLimit | undefined {
   const config = openFields(node, path, { names: NAMES, lenient }, issues)
   if (config === undefined) return undefined
@@ -59,10 +59,10 @@ function readLimit(config: Fields, issues: Issues): AnyLimit | undefined {
   )
 }
 
-/** The most exact of a rate's forms that a bucket of this burst can hold; a rounded one is warned of. */
+/** The most exact form of a rate that a bucket of this burst can hold; warns if it is rounded. */
 function chosenRate({ forms }: PerSecond, burst: string, path: string, { at }: PolicyNode, issues: Issues): Rate {
   const found = forms.findIndex(({ rate }) => canHold(rate, burst))
-  // Where none can, the plainest says best what is wrong.
+  // If no form fits, the last and simplest one gives the clearest error.
   const index = found === -1 ? forms.length - 1 : found
   const { rate, text } = forms[index] as PerSecond['forms'][number]
   if (index > 0) issues.warn(at, `${path} has more decimals than a bucket of this burst can count: it is rounded down to ${text}`)

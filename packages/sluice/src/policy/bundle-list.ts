@@ -2,8 +2,8 @@ import type { PolicyNode } from './node.ts'
 import type { Issues } from './issues.ts'
 
 /**
- * The items of a list; undefined, and reported, for what is none. Programs in Lua write an empty list as `{}`, which that system takes: so does
- * this one, with a warning, unless it is strict.
+ * The items of a list. Anything else is reported and gives undefined. Lua programs write an empty list as `{}`, which Fairvisor accepts.
+ * This parser accepts it with a warning, unless it is strict.
  */
 export function readItems(
   node: PolicyNode,

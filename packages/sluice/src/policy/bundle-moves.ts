@@ -3,14 +3,14 @@ import { type Issues, join } from './issues.ts'
 import type { Field, MapNode, PolicyNode } from './node.ts'
 import type { Sliced } from './sliced.ts'
 
-/** One rule or fallback with its place, and the policy that it is of. */
+/** A rule or fallback, its path, and the index of its policy. */
 interface Placed {
   readonly node: MapNode
   readonly path: string
   readonly policy: number
 }
 
-/** A difference of one kind, at its first place; `more` places have it as well. */
+/** A difference of one kind at its first place; `more` other places have it. */
 interface Found {
   readonly at: number
   readonly text: string
@@ -20,8 +20,8 @@ interface Found {
 type Find = (kind: string, at: number, text: string) => void
 
 /**
- * Warns of what a bundle of Fairvisor's Token Bucket means otherwise here, once for each kind of difference. Nodes are looked at as they are
- * written: what is wrong with them is reported where they are read.
+ * Warns of parts of a bundle of Fairvisor's Token Bucket that have another meaning here, once for each kind of difference. It examines
+ * nodes as written, because their errors are reported by their own readers.
  */
 export function* warnOfMoves(root: MapNode, issues: Issues): Sliced<void> {
   const found = new Map<string, Found>()
@@ -111,7 +111,7 @@ function findMissingKeys({ node, path }: Placed, find: Find): void {
 }
 
 function findUnseen({ node, path }: Placed, counted: ReadonlySet<string>, find: Find): void {
-  // A fallback's is ignored.
+  // The `match` of a fallback is ignored.
   const match = path.endsWith('fallback_limit') ? undefined : valueOf(node, 'match')
   for (const [name, { at }] of match?.kind === 'map' ? match.fields : new Map<string, Field>())
     if (!counted.has(canonical(name)))
@@ -143,7 +143,7 @@ function findSharedName(rule: Placed, names: Map<string, Placed>, find: Find): v
     find('name', name.at, `${join(rule.path, 'name')} is that of ${first.path}, and they count apart: in Fairvisor they share counters`)
 }
 
-/** Headers have one name whatever the case, and whether it is written with `-` or `_`. */
+/** Header names ignore case and do not distinguish `-` and `_`. */
 function canonical(descriptor: string): string {
   return descriptor.startsWith('header:') ? canonicalHeader(descriptor) : descriptor
 }

@@ -4,7 +4,7 @@ import type { Issues } from './issues.ts'
 const MAX_LENGTH = 200
 const FORM = `a text of 1 to ${MAX_LENGTH} characters`
 
-/** A name or id; undefined and reported where it is none. */
+/** Reads a name or id. An invalid one is reported and gives undefined. */
 export function readName(node: PolicyNode, path: string, issues: Issues): string | undefined {
   if (node.kind === 'scalar' && node.type === 'text' && node.text !== '' && node.text.length <= MAX_LENGTH && !/\p{Cs}/u.test(node.text))
     return node.text
@@ -13,8 +13,8 @@ export function readName(node: PolicyNode, path: string, issues: Issues): string
 }
 
 /**
- * The name of a rule among all rules of a bundle: two policies may use one name. What means something in names (`/`, `#`, `%`)
- * or is not printable is percent-encoded, so that no two rules meet.
+ * A name of a rule that is unique in its bundle, because two policies may use one name. Separators of names (`/`, `#`, `%`) and
+ * unprintable characters are percent-encoded, so that no two rules collide.
  */
 export function scopedName(policy: string | undefined, rule: string): string {
   return policy === undefined ? encode(rule) : `${encode(policy)}/${encode(rule)}`

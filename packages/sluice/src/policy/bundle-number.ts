@@ -4,7 +4,7 @@ import type { PolicyNode } from './node.ts'
 import { DECIMAL_FORM, type Fields } from './fields.ts'
 import type { Issues } from './issues.ts'
 
-/** The exact decimal above 0 that a field holds, as its text; undefined where it is missing, or wrong and then reported. */
+/** The exact decimal above 0 in a field, as its text. Undefined if it is missing; a wrong one is also reported. */
 export function readPositive(fields: Fields, name: string, issues: Issues): string | undefined {
   const node = fields.node(name)
   const text = node === undefined ? undefined : decimalOf(node)
@@ -15,15 +15,15 @@ export function readPositive(fields: Fields, name: string, issues: Issues): stri
 const RATE_FORM = 'a number above 0; more than six decimals are kept where the burst allows, else rounded down'
 
 export interface PerSecond {
-  /** The most exact first, each with its number of tokens a second. */
+  /** The most exact first, each with its tokens per second as text. */
   readonly forms: readonly { readonly rate: Rate; readonly text: string }[]
-  /** The same rate, rounded: to compare by. */
+  /** The rate rounded to a number, for comparisons. */
   readonly value: number
 }
 
 /**
- * A rate in tokens per second. Where a program has divided, as in 0.3333333333333333 or 0.016666666666666666, the quotient is
- * found again and exact: 1 in 3 s, 1 in 60 s. Other decimals are exact over a longer period: 0.0166667 is 0.166667 in 10 s.
+ * Reads a rate in tokens per second. For a quotient that a program computed, such as 0.3333333333333333 or 0.016666666666666666, it finds
+ * the exact fraction again: 1 in 3 s, 1 in 60 s. Other decimals are exact over a longer period: 0.0166667 is 0.166667 in 10 s.
  */
 export function readPerSecond(fields: Fields, name: string, issues: Issues): PerSecond | undefined {
   const node = fields.node(name)
@@ -45,7 +45,7 @@ function formsOf(value: number): PerSecond['forms'] {
   return [{ rate: { tokens: Math.round(value * seconds), per: `${seconds}s` }, text: String(value) }]
 }
 
-/** A decimal of more than six places as tokens of six in 10 s, 100 s and so on, and then with ever less of its places. */
+/** Forms of a decimal with more than six places: six-decimal tokens in 10 s, 100 s and so on, then with fewer and fewer of its places. */
 function longerPeriods(value: number): PerSecond['forms'] {
   const [whole = '', decimals = ''] = decimalText(value).split('.')
   const forms: PerSecond['forms'][number][] = []
@@ -57,7 +57,7 @@ function longerPeriods(value: number): PerSecond['forms'] {
   return forms
 }
 
-/** The shortest decimal that reads as a number, without an exponent. */
+/** The shortest decimal text of a number, without an exponent. */
 function decimalText(value: number): string {
   const [digits = '', exponent] = String(value).split('e-')
   return exponent === undefined ? digits : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`
@@ -65,7 +65,7 @@ function decimalText(value: number): string {
 
 const MAX_PERIOD = 86_400
 
-/** The denominators of a continued fraction: what was divided by one of them is found at the latest there. */
+/** Finds the divisor of a quotient among the denominators of its continued fraction. */
 function divisorOf(value: number): number | undefined {
   let [before, seconds, rest] = [0, 1, value]
   while (seconds <= MAX_PERIOD) {
@@ -86,7 +86,7 @@ function decimalOf(node: PolicyNode): string | undefined {
   return (toMicroTokens(text) ?? 0) > 0 ? text : undefined
 }
 
-/** A number above 0 as JSON writes them, exponent and all. */
+/** A number above 0 in JSON syntax, which allows an exponent. */
 function numberOf(node: PolicyNode): number | undefined {
   if (node.kind !== 'scalar' || node.type !== 'number' || !/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(node.text)) return undefined
   const value = Number(node.text)

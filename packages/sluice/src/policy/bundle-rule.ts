@@ -10,23 +10,23 @@ import { conditionOf } from './condition.ts'
 import type { Condition } from './rule.ts'
 import { flatMapSliced, type Sliced } from './sliced.ts'
 
-/** A rule as it was written; which requests it applies to depends on its siblings. */
+/** A rule as written; which requests it applies to depends on its siblings. */
 export interface BundleRule extends BundleLimit {
   readonly at: number
   readonly path: string
   readonly name: string
   readonly keys: readonly Source[]
-  /** The same text for rules that count the same things in the same way. */
+  /** The same text for rules that have the same keys and the same algorithm. */
   readonly counting: string
-  /** Undefined where the rule has no `match` at all. */
+  /** Undefined if the rule has no `match`. */
   readonly match: readonly Condition[] | undefined
 }
 
 export interface RuleOptions {
   readonly lenient: boolean
-  /** Stands in for a missing name. */
+  /** Replaces a missing name. */
   readonly name?: string
-  /** A rule that stands alone may leave out its `limit_keys`. */
+  /** A rule without a bundle may omit its `limit_keys`. */
   readonly alone?: boolean
 }
 
@@ -34,7 +34,7 @@ const NAMES = ['name', 'limit_keys', 'algorithm', 'algorithm_config', 'match']
 const LATER = ['cost_based', 'token_bucket_llm']
 const KEYS_FORM = `a list of ${DESCRIPTOR_FORM}; [] is one bucket for everybody`
 
-/** Reads one rule; undefined where it is wrong, which is then reported. */
+/** Reads one rule. A wrong one is reported and gives undefined. */
 export function* readBundleRule(node: PolicyNode, path: string, options: RuleOptions, issues: Issues): Sliced<BundleRule | undefined> {
   yield
   const fields = openFields(node, path, { names: NAMES, lenient: options.lenient }, issues)

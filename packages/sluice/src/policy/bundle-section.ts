@@ -3,10 +3,10 @@ import type { PolicyNode } from './node.ts'
 import type { Fields } from './fields.ts'
 import type { Issues } from './issues.ts'
 
-/** `switch`: a block that must say whether it is enabled. */
+/** `switch`: a block that must state whether it is enabled. */
 export type SectionKind = 'list' | 'block' | 'switch'
 
-/** Refuses a section of the format that nothing here carries out, unless it does nothing there either. */
+/** Refuses a section of the format that this package does not implement, unless the section has no effect in Fairvisor either. */
 export function refuseSection(fields: Fields, name: string, kind: SectionKind, issues: Issues): void {
   const node = fields.node(name)
   if (node === undefined) return

@@ -13,20 +13,20 @@ const NAMES = ['pathExact', 'pathPrefix', 'methods', 'hosts']
 
 export interface SelectorOptions {
   readonly lenient: boolean
-  /** What the format overlooks: a warning, or an issue where the author asked for it. */
+  /** Reports what the format ignores: as a warning, or as an issue in strict mode. */
   readonly overlook: (at: number, path: string, message: string) => void
 }
 
 /**
- * The `selector` of a policy. Paths are compared by segments and with their case: `/v1` as a prefix matches what is below it, not
- * itself, and `/v1` exactly does not match `/v1/`. Queries, empty and dot segments and needless encoding make no difference.
+ * Reads the `selector` of a policy. It compares paths by segments, with their case. `/v1` as a prefix matches paths below it but not
+ * itself; `/v1` as an exact path does not match `/v1/`. Queries, empty and dot segments and needless encoding have no effect.
  */
 export function* readSelector(node: PolicyNode, path: string, options: SelectorOptions, issues: Issues): Sliced<Match> {
   const fields = openFields(node, path, { names: NAMES, lenient: options.lenient }, issues)
   if (fields === undefined) return { when: [] }
   const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name, options, issues) ?? [])
   if (anchors.length === 0) issues.warn(fields.at, `${path} has no path: its rules never match; a pathPrefix of / matches every path`)
-  // An index of rules knows one pattern for each, so two anchors are looked at every time.
+  // A path index takes one pattern for each rule, so two anchors are tested at every request.
   const glob = anchors.length === 1 ? anchors[0]?.glob : undefined
   const methods = yield* readMethods(fields, options.lenient, issues)
   const hosts = yield* readHosts(fields, issues)
@@ -41,7 +41,7 @@ export function* readSelector(node: PolicyNode, path: string, options: SelectorO
 interface Anchor {
   readonly text: string
   readonly everything: boolean
-  /** Finds it in an index; it may match more. */
+  /** A pattern for an index; it may match more paths. */
   readonly glob: Glob | undefined
   matches(path: string): boolean
 }

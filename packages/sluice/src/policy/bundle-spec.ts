@@ -12,8 +12,8 @@ import { flatMapSliced, type Sliced } from './sliced.ts'
 export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_limit', 'loop_detection', 'circuit_breaker']
 
 /**
- * The rules of one policy, in their order, and last its `fallback_limit`, which applies where the conditions of none of them hold.
- * @param id undefined for rules that stand alone
+ * Reads the rules of one policy in their order, and last its `fallback_limit`, which applies if the conditions of no rule hold.
+ * @param id undefined for rules without a bundle
  */
 export function* readSpec(fields: Fields, id: string | undefined, options: SelectorOptions, issues: Issues): Sliced<Rule[]> {
   refuseSection(fields, 'loop_detection', 'block', issues)
@@ -35,7 +35,7 @@ export function* readSpec(fields: Fields, id: string | undefined, options: Selec
   return compiled
 }
 
-/** One rule that stands alone. */
+/** Compiles one rule without a bundle. */
 export function compileAlone(rule: BundleRule): Rule {
   return compiler(undefined, 'enforce', { when: [] })(rule, rule.match ?? [])
 }
@@ -91,7 +91,7 @@ function refuseTwins(rules: readonly BundleRule[], issues: Issues): void {
   }
 }
 
-/** @see readSpec */
+/** Opens the map that `readSpec` reads. */
 export function openSpec(node: PolicyNode, path: string, lenient: boolean, issues: Issues): Fields | undefined {
   return openFields(node, path, { names: SPEC, lenient }, issues)
 }

@@ -6,7 +6,7 @@ import type { Issues } from './issues.ts'
 const FORM = 'a time such as 2026-01-31T23:59:59Z'
 const PATTERN = /^[^.]{19}Z$/
 
-/** `issued_at` and `expires_at` of a bundle. One that has expired is refused when it is read; nobody asks again later. */
+/** Checks `issued_at` and `expires_at` of a bundle. An expired bundle is refused when it is read; expiry is not checked again later. */
 export function checkTimes(bundle: Fields, now: Micros, issues: Issues): void {
   readTime(bundle, 'issued_at', issues)
   const expires = readTime(bundle, 'expires_at', issues)

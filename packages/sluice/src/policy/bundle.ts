@@ -16,7 +16,7 @@ import type { Sliced } from './sliced.ts'
 import { BESIDE, readBeside } from './surroundings.ts'
 
 export interface BundleOptions {
-  /** Refuses what the format overlooks: unknown fields, ids that are there twice, anchors without a slash. */
+  /** Refuses what the format ignores: unknown fields, duplicate ids, anchors without a slash. */
   readonly strict: boolean
   readonly now: Micros
 }
@@ -33,7 +33,7 @@ const HEADERS: HeaderChoice = headerChoice({
   },
 })
 
-/** Reads rules of Fairvisor's Token Bucket: a whole bundle, `{ "rules": [...] }`, or one rule. */
+/** Reads rules of Fairvisor's Token Bucket: a complete bundle, `{ "rules": [...] }`, or one rule. */
 export function* readBundle(root: MapNode, { strict, now }: BundleOptions, issues: Issues): Sliced<PolicyBody | undefined> {
   const options: SelectorOptions = {
     lenient: !strict,
@@ -53,7 +53,7 @@ export function* readBundle(root: MapNode, { strict, now }: BundleOptions, issue
   return { ...bodyOf(rules), ...(yield* readBeside(fields, rules, issues)) }
 }
 
-/** A store that fails stops no traffic in this dialect. */
+/** In this dialect the failure policy is `allow`. */
 function bodyOf(rules: readonly Rule[]): PolicyBody {
   return { rules, failure: { deadlineMs: 50, policy: 'allow' }, headers: HEADERS }
 }
@@ -71,7 +71,7 @@ function* readWhole(bundle: Fields, options: SelectorOptions, now: Micros, issue
   return yield* readPolicies(bundle, options, issues)
 }
 
-/** Policies apply in the order of their ids, whatever the order of the file. */
+/** Reads the policies and orders them by id, because that is the order in which they apply. */
 function* readPolicies(bundle: Fields, options: SelectorOptions, issues: Issues): Sliced<Rule[]> {
   const node = bundle.node('policies')
   if (node === undefined) bundle.require('policies', 'a list of policies')
@@ -106,7 +106,7 @@ function* readPolicy(
   const [idNode, specNode] = [fields.node('id'), fields.node('spec')]
   const id = idNode === undefined ? undefined : readName(idNode, fields.pathOf('id'), issues)
   const spec = specNode === undefined ? undefined : openSpec(specNode, fields.pathOf('spec'), options.lenient, issues)
-  // The rules of a policy without an id are read all the same, for what is wrong with them.
+  // The rules of a policy without an id are read too, to report their mistakes.
   const rules = spec === undefined ? [] : yield* readSpec(spec, id ?? '', options, issues)
   return id === undefined ? undefined : { id, rules }
 }

@@ -10,7 +10,7 @@ import type { Rule } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 import { readTemplate } from './template.ts'
 
-/** What a tree says; what is known of its text besides makes it a policy. */
+/** The compiled tree, without the data that comes from the text of the policy. */
 export type Compiled = PolicyBody & Pick<Policy, 'dialect'>
 
 const RULE: Form = [
@@ -21,7 +21,10 @@ const KIND: Form = oneOf('process', 'shared')
 
 const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
 
-/** @throws PolicyError with every issue, those that were found before included */
+/**
+ * Compiles a tree.
+ * @throws PolicyError with every issue, including those found before
+ */
 export function* compileTree(root: PolicyNode | undefined, options: BundleOptions, issues: Issues): Sliced<Compiled> {
   const found = root?.kind === 'map' ? yield* readDialect(root, options, issues) : undefined
   if (root === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
@@ -59,7 +62,7 @@ function* readDialect(root: MapNode, options: BundleOptions, issues: Issues): Sl
   return body === undefined ? undefined : { dialect: 'native', ...body }
 }
 
-/** The JSON shape of policies whose rules count by limit_keys: a bundle, bare rules, or one bare rule. */
+/** Whether the tree is a bundle, bare rules, or one bare rule: policies whose rules count by `limit_keys`. */
 function isBundle({ fields }: MapNode): boolean {
   if (['policies', 'bundle_version', 'limit_keys', 'algorithm_config'].some((name) => fields.has(name))) return true
   const rules = fields.get('rules')?.value

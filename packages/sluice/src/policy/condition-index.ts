@@ -3,7 +3,7 @@ import type { Source } from '../identity/source.ts'
 import { watchUnread } from '../identity/watch-unread.ts'
 import type { Sliced } from './sliced.ts'
 
-/** What a thing asks of a request; an equal value is meant where neither `accepts` nor `test` is there. */
+/** A condition of a thing; without `accepts` and `test` the source must equal `value`. */
 interface Asked {
   readonly source: Source
   readonly value: string
@@ -11,19 +11,19 @@ interface Asked {
   readonly test?: unknown
 }
 
-/** Finds the things that may hold for a request, in their order; the others are known not to. */
+/** Finds the things that may hold for a request, in their order; the others certainly do not hold. */
 export type FindByCondition<T> = (request: Request) => readonly T[]
 
-/** Fewer than this are tried one after the other at no higher price. */
+/** For fewer things than this a linear search costs no more. */
 const MIN_INDEXED = 8
 
-/** Things whose first condition of this kind asks one source for one value, by their index. */
+/** Things whose first equality condition reads this source, by the value that it requires; as indexes. */
 interface OfSource {
   readonly source: Source
   readonly byValue: Map<string | undefined, number[]>
 }
 
-/** Things that differ by the value of a source are found by this value: what a request costs does not grow with their number. */
+/** Indexes things by the value of a source, so that the cost of a request does not grow with their number. */
 export function* indexByCondition<T>(things: readonly T[], askedOf: (thing: T) => readonly Asked[]): Sliced<FindByCondition<T>> {
   if (things.length < MIN_INDEXED) return () => things
   const bySource = new Map<string, OfSource>()
@@ -40,7 +40,7 @@ export function* indexByCondition<T>(things: readonly T[], askedOf: (thing: T) =
     const during = request.unreadable === undefined ? undefined : watchUnread(request)
     for (const { source, byValue } of bySource.values()) {
       if (during?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
-        // What cannot be read may have any value.
+        // An unreadable source may have any value.
         for (const indexes of byValue.values()) found.push(...indexes)
         continue
       }

@@ -7,8 +7,8 @@ import type { Source } from '../identity/source.ts'
 import type { Condition } from './rule.ts'
 
 /**
- * That a source has one of these values. An address is compared as an address: it lies in a network, however it is written. Undefined for a
- * value that the source can never have.
+ * The condition that a source has one of these values. An address is compared as an address in a network, in any spelling. Undefined for
+ * a value that the source can never have.
  */
 export function conditionOf(source: Source, texts: readonly string[]): Condition | undefined {
   const value = texts.join(' or ')

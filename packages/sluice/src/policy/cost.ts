@@ -2,7 +2,7 @@ import { fromMicroTokens, toMicroTokens } from '../algorithms/decimal.ts'
 import { valuesOf } from '../identity/source.ts'
 import type { Cost } from './rule.ts'
 
-/** The same for every request. */
+/** The same cost for every request. */
 export function fixedCost(cost: number): Cost {
   return { text: String(cost), of: () => cost, unknown: cost, most: cost }
 }
@@ -19,8 +19,8 @@ export interface ClientCost {
 export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
 /**
- * What the client says, between `min` and `max`; the fallback where it says nothing or no plain decimal. Of several values the dearest
- * counts, since nobody knows which of them the backend reads.
+ * A cost that the client sends, clamped to `min` and `max`; the fallback without a value or for one that is not a plain decimal. Of
+ * several values the highest counts, because the backend may read any of them.
  */
 export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost {
   const clamp = (cost: number): number => Math.min(max, Math.max(min, cost))
@@ -32,7 +32,7 @@ export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost
   }
 }
 
-/** The dearest of the costs that a client says; lines that were joined by commas are several. */
+/** The highest of the costs that a client sends; a line joined by commas is several values. */
 export function dearestOf(values: readonly string[], fallback: number, costOf: (text: string) => number): number {
   if (values.length === 0) return fallback
   let dearest = 0
@@ -44,8 +44,8 @@ export function dearestOf(values: readonly string[], fallback: number, costOf: (
 }
 
 /**
- * A decimal without sign, exponent, blanks or other bases. More than six decimals are rounded up to six, so that nothing is lost; one too long
- * to be exact is the dearest.
+ * Parses a decimal without sign, exponent, blanks or other bases. It rounds more than six decimals up to six, so that nothing is lost. A
+ * number too long to be exact gives the maximum.
  */
 export function readCost(text: string): number | undefined {
   const [, whole, decimals = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? []

@@ -4,14 +4,14 @@ import { createScan } from './lexemes.ts'
 import type { Field, PolicyNode, ScalarNode } from './node.ts'
 
 const DEEPEST = 32
-/** The parser's stack holds the document and the innermost scalar as well. */
+/** The parser's stack also holds the document and the innermost scalar. */
 const STACK = DEEPEST + 2
 const MAX_MISTAKES = 200
 const MAX_LEXEMES = 150_000
 
 /**
- * The tree of a YAML or JSON text, without what makes YAML dangerous or surprising: no second document, directive, tag, anchor,
- * alias, merge key, `__proto__`, duplicate key, or nesting without end. What it refuses, it adds to `issues`.
+ * Parses a YAML or JSON text to a tree, without the dangerous or surprising parts of YAML. It refuses a second document, directives,
+ * tags, anchors, aliases, merge keys, `__proto__`, duplicate keys and unbounded nesting, and adds each to `issues`.
  */
 export function readDocument(text: string, lines: LineCounter, issues: Issues): PolicyNode | undefined {
   const document = compose(text, lines, issues)
@@ -41,7 +41,7 @@ function compose(text: string, lines: LineCounter, issues: Issues): Document | u
       tokens.push(token)
       if (token.type === 'error') mistakes += 1
     }
-    // Each mistake costs more to report than to read, and a text of many is no policy.
+    // Reporting a mistake costs more than reading it, so parsing stops after this many.
     if (mistakes > MAX_MISTAKES) break
     if (parser.stack.length > STACK) {
       issues.add(parser.offset, '', `nested deeper than ${DEEPEST} levels`)
@@ -54,7 +54,7 @@ function compose(text: string, lines: LineCounter, issues: Issues): Document | u
   }
   tokens.push(...parser.end())
   for (const token of tokens) if (token.type === 'directive') issues.add(token.offset, '', 'a directive is refused')
-  // Duplicates are found while the tree is read: here each key would be compared with all before it.
+  // Duplicates are found while the tree is built: the composer would compare each key with all before it.
   const composer = new Composer({
     prettyErrors: false,
     uniqueKeys: false,
@@ -108,7 +108,7 @@ function converter(issues: Issues): Convert {
   return Object.assign(convert, { duplicates })
 }
 
-/** Anchors, aliases and tags, on names as well as on values. */
+/** Refuses anchors, aliases and tags, on names as well as on values. */
 function refuseMarks(node: ParsedNode, at: number, issues: Issues): void {
   if (isAlias(node)) issues.add(at, '', `an alias is refused: *${node.source.slice(0, 60)}`)
   if ('anchor' in node && node.anchor !== undefined) issues.add(at, '', `an anchor is refused: &${node.anchor.slice(0, 60)}`)
@@ -123,7 +123,10 @@ function scalar(node: ParsedNode | null, at: number): ScalarNode {
   return { kind: 'scalar', at, text, type: type === 'number' || type === 'boolean' ? type : 'text' }
 }
 
-/** A template whose indentation is lost is one flat map: a heap of duplicates that all mean the same. */
+/**
+ * Reports duplicate keys. A template that lost its indentation is one flat map with many duplicates of the same cause, so only one is
+ * reported.
+ */
 function refuseDuplicates(root: PolicyNode, duplicates: readonly Duplicate[], issues: Issues, position: Position): void {
   const outline = root.kind === 'map' ? root.fields.get('rate_limits')?.value : undefined
   const flat = outline?.kind === 'scalar' && outline.type === 'null' ? duplicates.find(({ map }) => map.range[0] === root.at) : undefined

@@ -5,12 +5,12 @@ import type { Request } from '../identity/request.ts'
 import type { Source } from '../identity/source.ts'
 import { type Glob, pathSegments } from './glob.ts'
 
-/** Requests that are not limited; all that is given must hold. */
+/** Requests that are not limited; all present fields must hold. */
 export interface Exemption {
   readonly text: string
   readonly paths?: readonly Glob[]
   readonly networks?: NetworkSet
-  /** Believed from a trusted proxy only. */
+  /** Accepted only from a trusted proxy. */
   readonly headers?: readonly HeaderText[]
 }
 

@@ -1,12 +1,12 @@
 import type { OnStoreFailure } from './rule.ts'
 
-/** What a policy says about a store that cannot answer. */
+/** The settings of a policy for a store that cannot answer. */
 export interface FailureChoice {
   /** Milliseconds a remote store may take. */
   readonly deadlineMs: number
-  /** For rules that do not say their own. */
+  /** For rules without their own `onStoreFailure`. */
   readonly policy: OnStoreFailure
-  /** Processes that share the store at most, and the longest time it may be away in milliseconds: what a bound is computed from. */
+  /** The most processes that share the store, and the longest outage in milliseconds; bounds are computed from them. */
   readonly processes?: number
   readonly outageMs?: number
 }

@@ -6,7 +6,7 @@ import type { MapNode, PolicyNode } from './node.ts'
 import { type Issues, join } from './issues.ts'
 import { nearest } from './nearest.ts'
 
-/** A map of a policy being read: each reader returns undefined where the field is missing, or wrong and then reported. */
+/** A map of a policy being read. Each reader returns undefined for a missing field, and for a wrong one, which it reports. */
 export interface Fields {
   readonly at: number
   readonly path: string
@@ -20,21 +20,21 @@ export interface Fields {
   duration(name: string): Micros | undefined
   /** A whole number from `least` to `most`. */
   whole(name: string, least: number, most: number): number | undefined
-  /** A text, or a list of at least one, each accepted. */
+  /** A text, or a list of at least one text; each must be accepted. */
   texts(name: string, allowed: string, accept: (text: string) => boolean): string[] | undefined
-  /** Reports the field as missing where it is. */
+  /** Reports a missing field. */
   require(name: string, allowed: string): boolean
 }
 
 export interface Known {
   readonly names: readonly string[]
-  /** Part of the format, refused in this version. */
+  /** Part of the format, but refused in this version. */
   readonly later?: readonly string[]
-  /** Other names are warned of instead of refused. */
+  /** Warns of other names instead of refusing them. */
   readonly lenient?: boolean
 }
 
-/** Opens a map whose names are known; every other name is refused, with the nearest known one. */
+/** Opens a map with known names. It refuses every other name and suggests the nearest known one. */
 export function openFields(node: PolicyNode, path: string, known: Known, issues: Issues): Fields | undefined {
   const map = openMap(node, path, issues)
   if (map === undefined) return undefined
@@ -46,7 +46,7 @@ export function openFields(node: PolicyNode, path: string, known: Known, issues:
   return fieldsOf(map, path, issues)
 }
 
-/** A map with names of the author's own. */
+/** Opens a map whose names the author chose. */
 export function openMap(node: PolicyNode, path: string, issues: Issues): MapNode | undefined {
   if (node.kind === 'map') return node
   issues.wrong(node, path, 'a map')
@@ -55,7 +55,7 @@ export function openMap(node: PolicyNode, path: string, issues: Issues): MapNode
 
 export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
 
-/** A map whose names the author chose. */
+/** The readers of a map's fields, without a check of its names. */
 export function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
   const pathOf = (name: string): string => join(path, name)
   const node = (name: string): PolicyNode | undefined => map.fields.get(name)?.value
@@ -74,7 +74,7 @@ export function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
     text,
     choice<const T extends string>(name: string, options: readonly T[], later: readonly string[] = []) {
       const found = node(name)
-      // An unquoted off or on may be read as a truth value elsewhere; here a word is its text.
+      // Some parsers read an unquoted off or on as a boolean; here a word is its text.
       const word = found?.kind === 'scalar' ? found.text : undefined
       if (found === undefined || options.some((option) => option === word)) return word as T | undefined
       if (word !== undefined && later.includes(word)) issues.notYet(found.at, `${pathOf(name)} ${word}`)
@@ -125,7 +125,7 @@ export function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
 
 const MAX_TEXTS = 1_000
 
-/** A text, or a list of at least one; those that are not accepted are reported and left out. */
+/** Reads a text, or a list of at least one. Texts that are not accepted are reported and omitted. */
 export function readTexts(node: PolicyNode, path: string, allowed: string, accept: (text: string) => boolean, issues: Issues): string[] {
   const items = node.kind === 'list' ? node.items : [node]
   if (items.length === 0) issues.add(node.at, path, `${path} is an empty list: expected ${allowed}`, { allowed })

@@ -1,4 +1,4 @@
-/** 64 bits that tell two texts of a policy apart, as 16 hexadecimal digits (FNV-1a twice over): a name, no protection. */
+/** A 64-bit hash of a policy's text, as 16 hexadecimal digits (FNV-1a twice). It identifies the text and is not cryptographic. */
 export function fingerprint(text: string): string {
   return mixed(text, 0x811c9dc5) + mixed(text, 0x9e3779b9)
 }

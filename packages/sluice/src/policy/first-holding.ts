@@ -5,20 +5,20 @@ import { allHold, type Condition, type Truth } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
 /**
- * Whether the conditions of one of the first `count` groups hold: false where none can, undefined where it is not known of any of them and
- * none is sure.
+ * Whether the conditions of one of the first `count` groups hold. False if none can hold; undefined if no group certainly holds and at
+ * least one is unknown.
  */
 export type FirstHolding = (request: Request, count: number) => Truth
 
-/** What a request is compared with once, however many ask: the indexes of the first group that holds, of the first that may, and so on. */
+/** The result of comparing a request once, for all callers: indexes of the first group that holds, and of the first that may hold. */
 interface Compared {
   readonly holds: number
   readonly mayHold: number
-  /** Of the first that looked at what of the request cannot be read. */
+  /** The index of the first group that reads an unreadable part of the request. */
   readonly looked: number
 }
 
-/** Compares a request with groups of conditions once, and answers from that for every `count`. */
+/** Compares a request with groups of conditions once, and derives the result for every `count` from that. */
 export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<FirstHolding> {
   const things = groups.map((conditions, index) => ({ conditions, index }))
   const find = yield* indexByCondition(things, ({ conditions }) => conditions)
@@ -26,7 +26,7 @@ export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<F
   return (request, count) => {
     let compared = known.get(request)
     if (compared === undefined) {
-      // The index reads each source, which would count as a look at what cannot be read.
+      // The index reads each source, which would count as a read of an unreadable part.
       compared = request.unreadable === undefined ? compare(find(request), request) : compareUnreadable(things, request)
       known.set(request, compared)
     }
@@ -63,7 +63,7 @@ function compareUnreadable(groups: readonly Group[], request: Request): Compared
   return { holds: Infinity, mayHold, looked }
 }
 
-/** Who watches a request must learn of every look, also where the answer is known from an earlier one. */
+/** Reads the unreadable parts again, because the request's observer must see every read, also if the result was cached. */
 function lookAgain(request: Request): void {
   const { unreadable } = request
   if (unreadable?.path === true) void request.path

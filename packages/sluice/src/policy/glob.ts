@@ -1,19 +1,19 @@
-/** A pattern of segments. Matching takes one step per segment of the value, whatever the pattern. */
+/** A pattern of segments. Matching takes one step per segment of the value, for any pattern. */
 export interface Glob {
   readonly text: string
-  /** Literals, `*` and `**`, no two `**` in a row. */
+  /** Literals, `*` and `**`; no two `**` in a row. */
   readonly segments: readonly string[]
   matches(segments: readonly string[]): boolean
 }
 
-/** Positions of a pattern are bits of one whole number. */
+/** The positions of a pattern are bits of one integer. */
 const MAX_SEGMENTS = 30
 
 export const GLOB_FORM: string = `a path of at most ${MAX_SEGMENTS} segments, each a literal, * (one segment) or ** (any number, also none), such as /api/*/items/**`
 
 /**
- * A pattern over segments: a literal, `*` for exactly one, `**` for any number. Undefined where it has too many, or a segment
- * mixes a star with text. All positions the pattern can be in are carried along as bits, so there is no going back.
+ * Compiles a pattern over segments: a literal, `*` for exactly one, `**` for any number. Undefined if it has too many segments, or a
+ * segment mixes a star with text. Matching tracks all possible positions of the pattern as bits, so it never backtracks.
  */
 export function compileGlob(text: string, segments: readonly string[]): Glob | undefined {
   // Two ** in a row mean the same as one.

@@ -1,9 +1,9 @@
 import { checkOptions, FLAG, type Form, OBJECT, oneOf } from '../errors/options.ts'
 
-/** Forms of RateLimit and RateLimit-Policy by revision of the draft; an answer is written in one of them, or in none. */
+/** Forms of RateLimit and RateLimit-Policy by revision of the draft; a response uses one of them, or none. */
 export const DIALECTS = ['draft-11', 'draft-7', 'draft-6', 'off'] as const
 
-/** What X-RateLimit-Reset holds: nothing, seconds to wait, or seconds since 1970. */
+/** The content of X-RateLimit-Reset: nothing, seconds to wait, or seconds since 1970. */
 export const LEGACY = ['off', 'delta', 'epoch'] as const
 
 /** Which header fields are sent: in a policy, and as an option of every adapter. */
@@ -16,23 +16,23 @@ export interface HeaderOptions {
   readonly limit?: boolean
   /** X-RateLimit-Remaining; default as `limit`. */
   readonly remaining?: boolean
-  /** Retry-After on a denial that waiting can cure; default true. */
+  /** Retry-After on a denial that ends by waiting; default true. */
   readonly retryAfter?: boolean
-  /** What a refusal says beside; default nothing. */
+  /** Additional headers of a denial; default none. */
   readonly refusal?: RefusalHeaders
 }
 
-/** A refusal in the manner of Fairvisor's Token Bucket. */
+/** Headers of a denial as Fairvisor's Token Bucket sends them. */
 export interface RefusalHeaders {
-  /** Name of the field that says why. */
+  /** Name of the field that gives the reason. */
   readonly field: string
-  /** Its value for each reason of a decision; no field for a reason that is not here. */
+  /** Its value for each reason of a decision; a reason that is absent here gets no field. */
   readonly reasons: Readonly<Partial<Record<string, string>>>
-  /** What limits that refused say is left, whatever is. */
+  /** The remaining tokens that limits which denied the request report, whatever they have left. */
   readonly remaining: 0
 }
 
-/** The same with every default filled in. */
+/** The options with every default filled in. */
 export type HeaderChoice = Required<Omit<HeaderOptions, 'refusal'>> & Pick<HeaderOptions, 'refusal'>
 
 const FORMS: Readonly<Record<string, Form>> = {
@@ -45,7 +45,8 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * @param where begins the message of a refusal
+ * Validates the options and fills in the defaults.
+ * @param where begins the error message
  * @throws LimiterError INVALID_OPTIONS for an unknown name or value
  */
 export function headerChoice(options: HeaderOptions = {}, where: string = 'headers'): HeaderChoice {

@@ -1,28 +1,28 @@
 import type { PolicyNode } from './node.ts'
 import { PolicyError, type PolicyIssue } from './policy-error.ts'
 
-/** What is wrong with one policy, collected so that one reading finds it all. */
+/** The issues of one policy, collected so that one parse reports all of them. */
 export interface Issues {
   readonly failed: boolean
   /** @param at offset in the text */
   add(at: number, path: string, message: string, more?: { readonly value?: string; readonly allowed?: string }): void
-  /** `<path> is <value>: expected <allowed>`. */
+  /** Adds `<path> is <value>: expected <allowed>`. */
   wrong(node: PolicyNode, path: string, allowed: string): void
-  /** A part of the format that this version refuses rather than ignores. */
+  /** Adds an issue for a part of the format that this version refuses rather than ignores. */
   notYet(at: number, path: string): void
   warn(at: number, message: string): void
   readonly warnings: readonly string[]
-  /** @throws PolicyError where anything was added */
+  /** @throws PolicyError if an issue was added */
   settle(): void
 }
 
 export type Position = (at: number) => { readonly line: number; readonly column: number }
 
-/** A text of nothing but mistakes is not worth more lines than this. */
+/** The most issues that are reported for one text. */
 const MAX_ISSUES = 100
 const MAX_MESSAGE_LENGTH = 500
 
-/** A parser quotes what it could not read, however long it is. */
+/** Shortens a message, because a parser quotes the text that it could not read, however long it is. */
 function cut(message: string): string {
   return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH)}...`
 }
@@ -59,7 +59,7 @@ export function createIssues(file: string, position: Position): Issues {
 
 const MAX_SHOWN_LENGTH = 60
 
-/** A value as a message shows it: in one line, and short. */
+/** A value as a message shows it: short, in one line. */
 function show(node: PolicyNode): string {
   if (node.kind !== 'scalar') return node.kind === 'list' ? 'a list' : 'a map'
   if (node.type === 'null') return 'empty'
@@ -67,7 +67,7 @@ function show(node: PolicyNode): string {
   return node.type === 'text' ? JSON.stringify(short) : short
 }
 
-/** `a.b`, or `a["/b c"]` for a name that is no plain word. */
+/** `a.b`, or `a["/b c"]` for a name that is not a plain word. */
 export function join(path: string, name: string): string {
   if (!/^[A-Za-z_][\w-]*$/.test(name)) return `${path}[${JSON.stringify(name.slice(0, MAX_SHOWN_LENGTH))}]`
   return path === '' ? name : `${path}.${name}`

@@ -3,19 +3,19 @@ import { type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
 import { JWT, PUBLIC_ALGORITHMS, SECRET_ALGORITHMS } from './native-shape.ts'
 
-/** How the tokens of requests are verified. Files are named relative to the policy's own. */
+/** How the tokens of requests are verified. File names are relative to the policy's folder. */
 export type JwtChoice =
   | ({ readonly by: 'secret'; readonly file: string } & JwtChecks)
   | ({ readonly by: 'jwks'; readonly file: string } & JwtChecks)
   | ({ readonly by: 'url'; readonly url: string } & JwtChecks)
-  /** Whoever stands before has verified them; they are only decoded. */
+  /** An upstream proxy has verified the tokens, so they are only decoded. */
   | { readonly by: 'upstream' }
 
 export interface JwtChecks {
-  /** Signatures that are accepted; never `none`. */
+  /** Accepted signature algorithms; never `none`. */
   readonly algorithms: readonly string[]
   readonly issuer?: string
-  /** The token must be meant for one of these. */
+  /** The token's audience must include one of these. */
   readonly audience?: readonly string[]
   /** Milliseconds that clocks may differ by. */
   readonly leewayMs: number
@@ -26,7 +26,7 @@ const FILE = 'the name of a file'
 const URL_FORM = 'an https:// URL without credentials, or an http:// one of this machine (127.0.0.1, [::1], localhost)'
 const MAX_LEEWAY_MS = 600_000
 
-/** The `jwt` of a policy; undefined where it has none, or is wrong and then reported. */
+/** Reads the `jwt` of a policy; undefined if it has none. A wrong one is reported and gives undefined. */
 export function readJwt(fields: Fields, issues: Issues): JwtChoice | undefined {
   const node = fields.node('jwt')
   const jwt = node === undefined ? undefined : openFields(node, fields.pathOf('jwt'), JWT, issues)
@@ -61,7 +61,7 @@ export function readJwt(fields: Fields, issues: Issues): JwtChoice | undefined {
   return way === 'jwksUrl' ? { by: 'url', url: place, ...checks } : { by: secret ? 'secret' : 'jwks', file: place, ...checks }
 }
 
-/** Whoever can change what comes over the wire would make keys of their own. */
+/** Whether a URL is safe to fetch keys from. Whoever could change keys on the wire could replace them by their own. */
 function isKeyUrl(text: string): boolean {
   const match = /^(https?):\/\/([^/?#]*)([^#]*)$/i.exec(text)
   if (match === null || /[\s@\\]/.test(text) || text.length > 2_048) return false

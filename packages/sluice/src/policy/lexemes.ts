@@ -1,13 +1,13 @@
-/** Looks at the lexemes of a YAML text as they come, before anything is built of them. */
+/** Examines the lexemes of a YAML text one by one, before nodes are built from them. */
 export interface Scan {
   readonly count: number
-  /** Whether the text is certain to be refused for it: building what stands for such a lexeme costs more than reading it. */
+  /** Whether the text is certain to be refused for this lexeme: building its node would cost more than reading it. */
   isMistake(lexeme: string): boolean
 }
 
-/** What the lexer says before the text of a plain or block scalar, which may look like anything. */
+/** The lexer's marker before the text of a plain or block scalar, which may contain anything. */
 const SCALAR_FOLLOWS = '\u001f'
-/** Anchors, aliases, tags and directives are refused wherever they stand. */
+/** Anchors, aliases, tags and directives are refused anywhere. */
 const REFUSED = /^[&*!%]/
 
 export function createScan(): Scan {
@@ -19,7 +19,7 @@ export function createScan(): Scan {
     },
     isMistake(lexeme) {
       count += 1
-      // Blanks, line ends and comments part nothing from nothing.
+      // Blanks, line ends and comments do not change which lexeme precedes another.
       if (/^(?:[ \t\r\n]|#)/.test(lexeme) && before !== SCALAR_FOLLOWS) return false
       const previous = before
       before = lexeme

@@ -12,7 +12,7 @@ import { DURATION_FORM, bareProblem } from '../time/duration.ts'
 
 export type AlgorithmWord = (typeof ALGORITHMS)[number]
 
-/** What a limit of windows is made of, as it was read. */
+/** The fields of a window limit, as read. */
 interface WindowNumbers {
   readonly limit: string
   readonly window: string
@@ -20,11 +20,11 @@ interface WindowNumbers {
   readonly ramp?: string
 }
 
-/** How limits of one algorithm are written, and what makes them. */
+/** The fields of one algorithm's limits, and their reader. */
 interface Form {
   readonly fields: readonly string[]
   read(fields: Fields, issues: Issues): AnyLimit | undefined
-  /** What a reader of the policy should know of such a limit. */
+  /** A warning about such limits for the policy's reader. */
   readonly warning?: (limit: AnyLimit) => string
 }
 
@@ -39,17 +39,17 @@ const FORMS: Readonly<Record<AlgorithmWord, Form>> = {
 
 const LIMIT_FIELDS: readonly string[] = [...new Set(Object.values(FORMS).flatMap(({ fields }) => fields))]
 
-/** The algorithm a map names, the fallback where it names none; undefined where it is wrong, which is then reported. */
+/** The algorithm that a map names; the fallback if it names none. A wrong one is reported and gives undefined. */
 export function readAlgorithm(fields: Fields, fallback: AlgorithmWord): AlgorithmWord | undefined {
   return fields.node('algorithm') === undefined ? fallback : fields.choice('algorithm', ALGORITHMS)
 }
 
-/** Whether a map says anything about a limit. */
+/** Whether a map has any field of a limit. */
 export function hasLimit(fields: Fields): boolean {
   return LIMIT_FIELDS.some((name) => fields.node(name) !== undefined)
 }
 
-/** The limit that a map describes in the fields of this algorithm; undefined where it is wrong, which is then reported. */
+/** Reads the limit of a map from the fields of this algorithm. A wrong one is reported and gives undefined. */
 export function readLimit(fields: Fields, algorithm: AlgorithmWord, issues: Issues): AnyLimit | undefined {
   const form = FORMS[algorithm]
   for (const name of LIMIT_FIELDS) {
@@ -73,7 +73,7 @@ function readTokenBucket(fields: Fields, issues: Issues): AnyLimit | undefined {
   const burstText = fields.decimal('burst')
   if (rate === undefined || burst === undefined) return undefined
   const text = rate.kind === 'scalar' && rate.type === 'text' ? rate.text : ''
-  // A wrong burst is reported already; the rate is still looked at.
+  // A wrong burst is already reported; the rate is still checked.
   const at = { rate: { node: rate, path: fields.pathOf('rate') }, burst: { node: burst, path: fields.pathOf('burst') } }
   const limit = readBucket(text, burstText ?? '0.000001', at, issues)
   return burstText === undefined ? undefined : limit
@@ -105,7 +105,7 @@ function readWindow(map: Fields, issues: Issues): WindowNumbers | undefined {
   }
 }
 
-/** A bare number is milliseconds, which few who write one mean. */
+/** Warns of a bare number: it means milliseconds, which few authors intend. */
 function warnOfBare(map: Fields, name: string, issues: Issues): void {
   const node = map.node(name)
   const problem = node?.kind === 'scalar' && node.type === 'number' ? bareProblem(Number(node.text)) : undefined
@@ -114,7 +114,10 @@ function warnOfBare(map: Fields, name: string, issues: Issues): void {
 
 const AT_RAMP: ReadonlySet<string> = new Set(['INVALID_OPTIONS', 'INVALID_DURATION'])
 
-/** What a limit refuses beyond the form of its numbers: too large a limit, or a ramp that does not fit the rest. */
+/**
+ * Constructs the limit. It reports what the constructor refuses although each number is well-formed: too large a limit, or a ramp that
+ * does not fit the rest.
+ */
 function made(make: () => AnyLimit, map: Fields, issues: Issues): AnyLimit | undefined {
   try {
     return make()

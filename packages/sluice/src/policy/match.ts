@@ -7,7 +7,7 @@ import { indexByPath } from './path-index.ts'
 import { type Match, type Rule, type Truth, truthOf } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/** Finds the rules that match a request in some reading of it, or may where it cannot be read, in the order of the policy. */
+/** Finds the rules that match a request in some reading of it, or may match it if it cannot be read; in the order of the policy. */
 export type FindRules = (request: Request) => readonly Rule[]
 
 export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
@@ -81,7 +81,7 @@ function candidatesOf(
   return found.flatMap(({ find }) => find(request)).sort((a, b) => a.index - b.index)
 }
 
-/** Why a request does not match, or undefined where it does. */
+/** Why a request does not match; undefined if it matches. */
 export function mismatch(match: Match, request: Request): string | undefined {
   const { path } = match
   if (path !== undefined && !someReading(request, (reading) => path.matches(pathSegments(reading.path))))
@@ -89,7 +89,7 @@ export function mismatch(match: Match, request: Request): string | undefined {
   return mismatchBesidePath(match, request)
 }
 
-/** Whether a match looks at what of a request cannot be read; undefined where what can be read rules it out. */
+/** Whether a match reads an unreadable part of a request; undefined if its readable parts rule the match out. */
 export function unreadMatch(match: Match, request: Request, during: Watch): boolean | undefined {
   let looked = match.path !== undefined && request.unreadable?.path === true
   const why = looked ? mismatchBesidePath : mismatch
@@ -103,9 +103,9 @@ export function unreadMatch(match: Match, request: Request, during: Watch): bool
   return looked
 }
 
-/** As `mismatch`, of everything else. */
+/** As `mismatch`, for everything except the path. */
 function mismatchBesidePath({ methods, hosts, when }: Match, request: Request): string | undefined {
-  // HEAD runs the handler of GET, so a rule for GET is a rule for HEAD.
+  // HEAD runs the handler of GET, so a rule for GET applies to HEAD.
   if (methods !== undefined && !methods.has(request.method) && !(request.method === 'HEAD' && methods.has('GET'))) {
     return `method ${request.method} is not ${[...methods].join(' or ')}`
   }

@@ -12,7 +12,7 @@ import { endpointCost, priceList } from './template-cost.ts'
 const COST_FORM = `${DECIMAL_FORM}, { from: header:<name> or query:<name>, default, min, max }, or { endpoints: { <path>: <number> }, default }`
 const FROM_FORM = 'header:<name> or query:<name>'
 
-/** The `cost` of a rule, 1 where it has none; undefined where it is wrong, which is then reported. */
+/** Reads the `cost` of a rule; default 1. A wrong one is reported and gives undefined. */
 export function* readCost(rule: Fields, issues: Issues): Sliced<Cost | undefined> {
   const node = rule.node('cost')
   if (node === undefined) return fixedCost(1)

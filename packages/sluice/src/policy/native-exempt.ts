@@ -15,7 +15,7 @@ const MAX_EXEMPTIONS = 1_000
 const FORM = 'a list of { path, ip, header }'
 const EVERYBODY = 'a network of everybody would leave nobody to be limited'
 
-/** The `exempt` of a policy or of one rule; empty where it has none. */
+/** Reads the `exempt` of a policy or of one rule; default empty. */
 export function* readExempt(fields: Fields, issues: Issues): Sliced<Exemption[]> {
   const node = fields.node('exempt')
   if (node === undefined) return []
@@ -87,7 +87,7 @@ function readNetwork(node: PolicyNode, path: string, issues: Issues): Network | 
   }
 }
 
-/** Each named field must have this text; believed from a trusted proxy only. */
+/** Reads the headers of an exemption: each must have this text. They are accepted only from a trusted proxy. */
 function* readHeaders(fields: Fields, issues: Issues): Sliced<HeaderText[] | undefined> {
   const node = fields.node('header')
   if (node === undefined) return undefined

@@ -10,7 +10,7 @@ import type { PolicyNode } from './node.ts'
 import type { Condition, KeyPart, Match } from './rule.ts'
 import { flatMapSliced, type Sliced } from './sliced.ts'
 
-/** The `match` of a rule; every part of it must hold. */
+/** Reads the `match` of a rule; all parts of it must hold. */
 export function readMatch(rule: Fields, issues: Issues): Match {
   const node = rule.node('match')
   const fields = node === undefined ? undefined : openFields(node, rule.pathOf('match'), MATCH, issues)
@@ -27,18 +27,18 @@ export function readMatch(rule: Fields, issues: Issues): Match {
   }
 }
 
-/** A pattern of paths, in the spelling that request paths are brought to as well. */
+/** Reads a path pattern and normalizes it as request paths are. */
 export function readPath(node: PolicyNode, path: string, issues: Issues): Glob | undefined {
   const text = node.kind === 'scalar' && node.type === 'text' ? node.text : ''
   const segments = pathSegments(normalizePath(text).toLowerCase())
-  // A parameter in a router's notation would be taken for a literal and never match.
+  // A parameter in a router's notation would count as a literal and never match, so it is refused.
   const named = segments.some((segment) => /^:|^\{.*\}$|^%7b.*%7d$/.test(segment))
   const glob = text.startsWith('/') && !/[?#]/.test(text) && !named ? compileGlob(text, segments) : undefined
   if (glob === undefined) issues.wrong(node, path, GLOB_FORM)
   return glob
 }
 
-/** The `key` of a rule: a list of sources, empty for one bucket for everybody. */
+/** Reads the `key` of a rule: a list of sources; empty for one bucket for all requests. */
 export function readKey(rule: Fields, issues: Issues): KeyPart[] | undefined {
   const node = rule.node('key')
   if (node === undefined) return undefined
@@ -54,7 +54,7 @@ export function readKey(rule: Fields, issues: Issues): KeyPart[] | undefined {
   })
 }
 
-/** The `when` of a tier: sources and the text each must have, or several of which one will do. */
+/** Reads the `when` of a tier: sources, each with the text it must have or a list of allowed texts. */
 export function* readWhen(tier: Fields, issues: Issues): Sliced<Condition[]> {
   const node = tier.node('when')
   const map = node === undefined ? undefined : openMap(node, tier.pathOf('when'), issues)
@@ -78,7 +78,7 @@ function readSource(node: PolicyNode, path: string, issues: Issues): Source | un
   return source
 }
 
-/** An unquoted `path:` in a list is a map of one empty value to YAML. */
+/** The text of a source. YAML parses an unquoted `path:` in a list as a map with one empty value. */
 function sourceText(node: PolicyNode): string | undefined {
   if (node.kind === 'scalar') return node.type === 'text' ? node.text : undefined
   if (node.kind !== 'map' || node.fields.size !== 1) return undefined

@@ -11,7 +11,7 @@ import { flatMapSliced, type Sliced } from './sliced.ts'
 
 const MAX_OVERRIDES = 10_000
 
-/** The `overrides` of a policy; no message shows a key. */
+/** Reads the `overrides` of a policy; no message shows a key. */
 export function* readOverrides(fields: Fields, rules: readonly Rule[], issues: Issues): Sliced<Override[]> {
   const node = fields.node('overrides')
   if (node === undefined) return []
@@ -33,14 +33,14 @@ export function* readOverrides(fields: Fields, rules: readonly Rule[], issues: I
   })
 }
 
-/** One override; undefined where it is wrong, which is then reported. */
+/** Reads one override. A wrong one is reported and gives undefined. */
 export function readOverride(node: PolicyNode, path: string, rules: ReadonlyMap<string, Rule>, issues: Issues): Override | undefined {
   const fields = openFields(node, path, OVERRIDE, issues)
   if (fields === undefined) return undefined
   fields.require('rule', 'the name of a rule')
   fields.require('key', 'the value of the key, or a list of its values')
   const written = fields.node('rule')
-  // The names of all rules are gathered only for a message: there may be thousands of overrides.
+  // The names of all rules are listed only for a message, because there may be thousands of overrides.
   const isRule = written?.kind === 'scalar' && written.type === 'text' && rules.has(written.text)
   const known = isRule ? '' : `one of ${[...rules.keys()].slice(0, 20).join(', ')}`
   const name = fields.text('rule', known, (text) => rules.has(text))

@@ -13,7 +13,7 @@ import type { Sliced } from './sliced.ts'
 
 const KNOWN = { names: RULE.names, later: ['onFull', 'unit'] }
 
-/** Reads one rule of the native dialect; undefined where it is wrong, which is then reported. */
+/** Reads one rule of the native dialect. A wrong one is reported and gives undefined. */
 export function* readRule(node: PolicyNode, path: string, fallback: OnStoreFailure, issues: Issues): Sliced<Rule | undefined> {
   const fields = openFields(node, path, KNOWN, issues)
   if (fields === undefined) return undefined
@@ -58,7 +58,7 @@ function readMaxOvergrant(fields: Fields, issues: Issues): number | undefined {
   return undefined
 }
 
-/** A fixed cost that no bucket of the rule can ever pay. */
+/** Warns of a fixed cost above a burst of the rule. */
 function warnOfCost(rule: Fields, cost: Cost, tiers: readonly Tier[], issues: Issues): void {
   const node = rule.node('cost')
   if (node?.kind !== 'scalar' || !tiers.some(({ limit }) => Number(cost.text) > limit.capacity)) return

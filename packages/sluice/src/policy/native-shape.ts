@@ -1,7 +1,7 @@
 import { DIALECTS, LEGACY } from './header-choice.ts'
 import { listOf, oneOf, oneOrMore, SCALAR, type Schema, type Shape, shapeOf, TEXT, wholeFrom } from './shape.ts'
 
-/** The native dialect as data. What a map may hold is written here once, for the parser and for the published schema. */
+/** The native dialect as data. The fields of each map are defined once, for the parser and for the published schema. */
 
 export const ALGORITHMS = ['token-bucket', 'fixed-window', 'sliding-window-counter', 'sliding-window-log'] as const
 export const MODES = ['enforce', 'shadow', 'off'] as const
@@ -13,7 +13,7 @@ export const PUBLIC_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256', '
 export const MAX_SAMPLED = 10_000
 export const MAX_KEY_PARTS = 16
 export const MAX_PROCESSES = 100_000
-/** Names stand in headers, metrics and state ids; `#` parts a rule's name from its tier there. */
+/** Names appear in headers, metrics and state ids, where `#` separates a rule's name from its tier. */
 export const RULE_NAME: RegExp = /^[!$-[\]-~]{1,64}$/
 
 const DECIMAL: Schema = {
@@ -30,7 +30,7 @@ const DURATION: Schema = {
 }
 const SOURCE_PATTERN = String.raw`^(header|query|cookie):[\w!#$%&'*+.^|~\x60-]{1,128}$|^jwt:[!-~]{1,128}$|^ip:(address|/\d{1,3}(/\d{1,3})?)$|^path:(template)?$|^(method|host):$|^ua:bot$|^const:`
 const SOURCE: Schema = { type: 'string', pattern: SOURCE_PATTERN }
-/** An unquoted `path:` in a list is a map to YAML. */
+/** YAML parses an unquoted `path:` in a list as a map. */
 const BARE_SOURCE: Schema = {
   type: 'object',
   propertyNames: { enum: ['path', 'method', 'host', 'const'] },

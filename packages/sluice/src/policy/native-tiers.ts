@@ -10,7 +10,7 @@ import type { Sliced } from './sliced.ts'
 
 const MAX_TIERS = 1_000
 
-/** The listed tiers in order, and last the rule's own limit where it has one. */
+/** Reads the listed tiers in order, and last the rule's own limit, if it has one. */
 export function* readTiers(rule: Fields, issues: Issues): Sliced<Tier[]> {
   const algorithm = readAlgorithm(rule, 'token-bucket')
   if (algorithm === undefined) return []

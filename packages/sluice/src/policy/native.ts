@@ -11,7 +11,7 @@ import type { Rule } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 import { readBeside } from './surroundings.ts'
 
-/** Reads the native dialect: a version, rules, and what surrounds them. */
+/** Reads the native dialect: a version, rules, and the other sections. */
 export function* readNative(root: MapNode, issues: Issues): Sliced<PolicyBody | undefined> {
   const fields = openFields(root, '', ROOT, issues)
   if (fields === undefined) return undefined
@@ -56,7 +56,7 @@ function readFailure(fields: Fields, issues: Issues): FailureChoice {
   }
 }
 
-/** Read as it will be, and refused as long as nothing here breaks a circuit: left out silently, it would be believed to be there. */
+/** Validates and then refuses `failure.breaker`, which is not implemented: ignoring it would make authors believe that it works. */
 function refuseBreaker(failure: Fields, issues: Issues): void {
   const node = failure.node('breaker')
   const breaker = node === undefined ? undefined : openFields(node, 'failure.breaker', BREAKER, issues)

@@ -1,6 +1,9 @@
 import { requireForm, TEXT, TEXTS } from '../errors/options.ts'
 
-/** The candidate that a misspelt name most likely meant: at most two edits away, and not more than half of the name. @throws LimiterError INVALID_OPTIONS */
+/**
+ * The candidate that a misspelt name most likely meant: at most two edits away, and at most half of its length.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   requireForm('nearest', 'name', name, TEXT)
   requireForm('nearest', 'candidates', candidates, TEXTS)
@@ -14,7 +17,7 @@ export function nearest(name: string, candidates: readonly string[]): string | u
   return best?.candidate
 }
 
-/** Levenshtein's distance, row by row. */
+/** The Levenshtein distance, computed row by row. */
 function edits(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i += 1) {

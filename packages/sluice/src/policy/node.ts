@@ -1,4 +1,4 @@
-/** A value of a policy with the offset it stands at. Numbers keep their text, so that decimals stay exact. */
+/** A value of a policy with its offset in the text. Numbers keep their text, so that decimals stay exact. */
 export type PolicyNode = ScalarNode | ListNode | MapNode
 
 export interface ScalarNode {

@@ -6,7 +6,7 @@ import type { Override } from './override.ts'
 import { PolicyError } from './policy-error.ts'
 import type { Rule } from './rule.ts'
 
-/** An override in the words of the policy file: a rule, a key, the fields of a limit, and until when. */
+/** An override in the fields of the policy file: a rule, a key, the fields of a limit, and its end. */
 export interface OverrideFields {
   readonly rule: string
   readonly key: string | number | readonly (string | number | null)[]
@@ -21,8 +21,8 @@ export interface OverrideFields {
 }
 
 /**
- * Reads an override that comes as a value instead of in a file, such as the body of a request.
- * @throws LimiterError INVALID_OPTIONS naming each field that is wrong, UNKNOWN_RULE where only the rule is; no message shows a key
+ * Reads an override from a value instead of a file, such as the body of a request.
+ * @throws LimiterError INVALID_OPTIONS that names each wrong field; UNKNOWN_RULE if only the rule is wrong; no message shows a key
  */
 export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
   refuseForeign(value, 'override')
@@ -45,9 +45,9 @@ const DEEPEST = 4
 const KEY_FORM = 'a text, a finite number, null where requests have no value, or a list of these'
 
 /**
- * Values that a policy's text cannot hold. The text of a bigint or a symbol would be another key than the caller means, and a value that is lost
- * would mean every request without the key.
- * @throws LimiterError INVALID_OPTIONS naming each
+ * Refuses values that a policy's text cannot contain. The text of a bigint or a symbol could be another key than the caller means. A
+ * value that is dropped would address every request without the key.
+ * @throws LimiterError INVALID_OPTIONS that names each
  */
 function refuseForeign(value: unknown, place: string): void {
   const found = foreign(value, place, 0)

@@ -12,21 +12,22 @@ import { MAX_POLICY_LENGTH, policyText } from './policy-text.ts'
 import { finish } from './sliced.ts'
 
 export interface ParseOptions {
-  /** Default: `json` for a file name that ends so, else `yaml`. */
+  /** Default: `json` for a file name that ends in `.json`, else `yaml`. */
   readonly format?: 'yaml' | 'json'
-  /** Stands in messages; nothing is opened. */
+  /** The name in messages; no file is opened. */
   readonly filename?: string
-  /** Refuses what a dialect overlooks, such as unknown fields of a bundle; the other dialects always do. */
+  /** Refuses what a dialect ignores, such as unknown fields of a bundle; the other dialects always refuse. */
   readonly strict?: boolean
-  /** Milliseconds since 1970, for bundles that expire; default: this moment. */
+  /** Milliseconds since 1970, for bundles that expire; default: now. */
   readonly now?: number
 }
 
 /**
- * Reads, checks and compiles a policy. The dialect is told by its shape: `version` and `rules`, the template with `rate_limits`, or
+ * Parses, validates and compiles a policy. The fields determine the dialect: `version` and `rules`, the template with `rate_limits`, or
  * rules with `limit_keys`, alone or in a bundle.
  * @param source a text, or its bytes in UTF-8
- * @throws LimiterError INVALID_OPTIONS for an unknown option; PolicyError with every issue that was found, each with file, line and column
+ * @throws LimiterError INVALID_OPTIONS for an unknown option; PolicyError with every issue that was found, each with file, line and
+ * column
  */
 export function parsePolicy(source: string | Uint8Array, options: ParseOptions = {}): Policy {
   const { text, root, issues, strict, now } = readTree(source, options)
@@ -41,7 +42,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   now: [Number.isFinite, 'milliseconds since 1970'],
 }
 
-/** A text that was read as far as its tree: its issues know where in the text each node stands. */
+/** A text parsed to its tree; its issues can locate each node in the text. */
 interface ReadText {
   readonly text: string
   readonly root: PolicyNode | undefined
@@ -50,7 +51,10 @@ interface ReadText {
   readonly now: Micros
 }
 
-/** @throws PolicyError for a text that is no tree, or bytes that are no text */
+/**
+ * Parses a text to its tree.
+ * @throws PolicyError for a text that is not a tree, or bytes that are not UTF-8
+ */
 export function readTree(source: string | Uint8Array, options: ParseOptions): ReadText {
   checkOptions('parsePolicy', options, FORMS)
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
@@ -79,12 +83,12 @@ function readRoot(text: string, format: 'yaml' | 'json', lines: LineCounter, iss
   return root
 }
 
-/** Without a byte order mark; and `store: memory:`, which to YAML is a map begun on the wrong line, is the text it looks like. */
+/** Removes the byte order mark. Also turns `store: memory:`, which YAML parses as the start of a map, into the text that was meant. */
 function readable(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/^(store:[ \t]+memory):(?=[ \t]*(?:#.*)?\r?$)/m, '$1 ')
 }
 
-/** A line of Base64 and then JSON. */
+/** Whether the text is one line of Base64 followed by JSON. */
 function isSigned(text: string): boolean {
   return /^[A-Za-z0-9+/]{20,}={0,2}\r?\n\s*\{/.test(text.slice(0, 200))
 }

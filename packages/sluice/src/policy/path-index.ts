@@ -1,17 +1,17 @@
 import type { Glob } from './glob.ts'
 import type { Sliced } from './sliced.ts'
 
-/** A place in the tree of all patterns, reached by the segments before it. */
+/** A node in the tree of all patterns, reached by the segments before it. */
 interface Place<T> {
   readonly literals: Map<string, Place<T>>
   /** After `*`. */
   any: Place<T> | undefined
-  /** After `**`, which is also reached without a segment. */
+  /** After `**`, which also matches no segment. */
   deep: Place<T> | undefined
-  /** This place is one after `**`: every segment leads back to it. */
+  /** Whether this node is after `**`: every segment leads back to it. */
   readonly stays: boolean
   readonly things: Entry<T>[]
-  /** The last step that reached it: it counts once, however many ways lead to it. */
+  /** The last step that reached it, so that several ways to it count once. */
   seen: number
 }
 
@@ -21,8 +21,8 @@ interface Entry<T> {
 }
 
 /**
- * Finds the things whose pattern matches a path, in their order, and those without a pattern. All patterns are walked at once, as one
- * tree: what a request costs grows with the patterns that begin as its path does, not with the others.
+ * Finds the things whose pattern matches a path, in their order, and those without a pattern. It walks all patterns as one tree, so the
+ * cost of a request grows only with the patterns that begin as its path does.
  */
 export function* indexByPath<T>(
   things: readonly T[],
@@ -65,7 +65,7 @@ function placeAfter<T>(at: Place<T>, segment: string): Place<T> {
   return next
 }
 
-/** One segment for all places at once. Steps are numbered, so that no set is built per step. */
+/** Advances all nodes by one segment. Steps are numbered, so that no set is built per step. */
 function stepper<T>(): (at: readonly Place<T>[], start: Place<T> | undefined, segment: string | undefined) => readonly Place<T>[] {
   let steps = 0
   return (at, start, segment) => {

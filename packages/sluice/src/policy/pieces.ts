@@ -1,16 +1,19 @@
 import type { Field, PolicyNode, ScalarNode } from './node.ts'
 import type { Sliced } from './sliced.ts'
 
-/** A part of a tree of nodes as a flat list of plain values: small, so that whoever receives it from another thread is not held up by it. */
+/** A part of a node tree as a flat list of plain values. It is small, so that receiving it from another thread takes little time. */
 export type NodePiece = readonly (string | number)[]
 
-/** Nodes that one piece tells of at most. */
+/** The most nodes in one piece. */
 const NODES = 256
 const TYPES = ['text', 'number', 'boolean', 'null'] as const
-/** What stands in place of a scalar's type. */
+/** Codes in place of a scalar's type. */
 const [LIST, MAP] = [TYPES.length, TYPES.length + 1]
 
-/** Each node is its kind, its offset and its text, or its size and then its items; the items of a map are a name, its offset and a node. */
+/**
+ * Serializes a tree. A scalar is its type, offset and text; a list or map is its kind, offset, size and items. An item of a map is a
+ * name, its offset and a node.
+ */
 export function piecesOf(root: PolicyNode): NodePiece[] {
   const pieces: (string | number)[][] = []
   let [current, room] = [[] as (string | number)[], 0]
@@ -37,7 +40,7 @@ export function piecesOf(root: PolicyNode): NodePiece[] {
   return pieces
 }
 
-/** The tree again; pauses within each piece and before the next one is taken. */
+/** Rebuilds the tree; pauses within each piece and before it takes the next one. */
 export function* treeOf(pieces: Iterable<NodePiece>): Sliced<PolicyNode> {
   const iterator = pieces[Symbol.iterator]()
   let [piece, place, taken]: [NodePiece, number, number] = [[], 0, 0]

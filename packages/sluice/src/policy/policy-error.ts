@@ -1,21 +1,21 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 
-/** One thing wrong with a policy, and where. */
+/** One mistake in a policy, with its position. */
 export interface PolicyIssue {
   readonly file: string
-  /** Counted from 1, as editors do. */
+  /** Counted from 1, as in editors. */
   readonly line: number
   readonly column: number
-  /** Such as `rules[0].rate`; empty where it is the whole text. */
+  /** Such as `rules[0].rate`; empty for the whole text. */
   readonly path: string
-  /** What was found, shortened, where there is something to show. */
+  /** The value found, shortened; absent if there is nothing to show. */
   readonly value?: string
-  /** What may stand there. */
+  /** The allowed values. */
   readonly allowed?: string
   readonly message: string
 }
 
-/** A policy that cannot be loaded: every issue that was found, one line each in the message. Its code is INVALID_POLICY. */
+/** A policy that cannot be loaded; code INVALID_POLICY. The message has one line for each issue. */
 export class PolicyError extends LimiterError {
   readonly issues: readonly PolicyIssue[]
 

@@ -3,12 +3,12 @@ import { type Form, requireForm } from '../errors/options.ts'
 import { positionIn } from './document.ts'
 import { createIssues } from './issues.ts'
 
-/** A policy may not be longer than this, in UTF-16 units. */
+/** Largest policy, in UTF-16 units. */
 export const MAX_POLICY_LENGTH = 262_144
 
 const BYTES: Form = [(value) => value instanceof Uint8Array, 'a Uint8Array']
 
-/** Where the first byte stands that makes bytes something other than UTF-8; undefined where there is none. @throws LimiterError INVALID_OPTIONS */
+/** The offset of the first byte that is not valid UTF-8; undefined if there is none. @throws LimiterError INVALID_OPTIONS */
 export function firstWrongByte(bytes: Uint8Array): number | undefined {
   requireForm('firstWrongByte', 'bytes', bytes, BYTES)
   for (let at = 0; at < bytes.length;) {
@@ -19,7 +19,7 @@ export function firstWrongByte(bytes: Uint8Array): number | undefined {
   return undefined
 }
 
-/** Bytes of the character that begins there, as RFC 3629, 4 has them; 0 for what begins none. */
+/** The length in bytes of the character that begins there (RFC 3629, section 4); 0 if none does. */
 function lengthOf(bytes: Uint8Array, at: number): number {
   const [first = 0, second = 0] = [bytes[at], bytes[at + 1]]
   if (first < 0x80) return 1
@@ -41,8 +41,8 @@ const HIGHEST: ReadonlyMap<number, number> = new Map([
 ])
 
 /**
- * The text of a policy's bytes, with its byte order mark where it has one.
- * @param filename stands in the message
+ * Decodes a policy's bytes; a byte order mark is kept.
+ * @param filename the name in the message
  * @throws PolicyError with line and column of the first byte that is not UTF-8
  */
 export function policyText(bytes: Uint8Array, filename: string): string {

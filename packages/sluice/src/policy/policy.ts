@@ -8,37 +8,39 @@ import type { Override } from './override.ts'
 import type { Rule } from './rule.ts'
 import type { StoreUrl } from './store-url.ts'
 
-/** A policy that was read, checked and compiled; frozen, and the same whichever dialect it was written in. */
+/** A parsed, validated and compiled policy. It is frozen, and has the same form in every dialect. */
 export interface Policy {
-  /** `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. `bundle`: rules with `limit_keys`. */
+  /**
+   * `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. `bundle`: rules with `limit_keys`.
+   */
   readonly dialect: 'native' | 'rate-limits' | 'bundle'
   /** In the order of the file; names are unique. */
   readonly rules: readonly Rule[]
   /** Requests that no rule limits. */
   readonly exempt?: readonly Exemption[]
-  /** No two for one key of one rule. */
+  /** At most one for each key of a rule. */
   readonly overrides?: readonly Override[]
-  /** What is allowed and probably not meant, each with file, line and column. */
+  /** Valid but doubtful parts, each with file, line and column. */
   readonly warnings: readonly string[]
-  /** URL of the store the policy asks for. It may hold a password: never print it. */
+  /** URL of the store that the policy names. It may contain a password: never print it. */
   readonly store?: string
-  /** The same, read into its parts. */
+  /** The URL, parsed. */
   readonly storeUrl?: StoreUrl
   readonly failure: FailureChoice
   readonly headers: HeaderChoice
   readonly trustedProxies?: TrustedProxies
-  /** Whether keys are kept as they are or as pseudonyms; absent: as they are. */
+  /** Whether keys contain identifiers as they are or as pseudonyms; absent: as they are. */
   readonly identifiers?: IdentifierChoice
   /** How tokens are verified; absent: they are not, and claims count as absent. */
   readonly jwt?: JwtChoice
-  /** Tells policies apart: 16 hexadecimal digits of the text. */
+  /** A hash of the text that distinguishes policies: 16 hexadecimal digits. */
   readonly hash: string
-  /** How far the rule can go over its limit on a store of this kind. @throws LimiterError INVALID_OPTIONS for what is neither */
+  /** The over-grant bound of a rule on a store of this kind. @throws LimiterError INVALID_OPTIONS for an invalid rule or kind */
   boundOf(rule: Rule, kind: StoreKind): Bound
 }
 
-/** `hmac`: attributable parts of keys are replaced by a hash with the secret in this file. */
+/** `hmac`: the parts of keys that identify somebody are replaced by a hash with the secret in this file. */
 export type IdentifierChoice = { readonly mode: 'plain' } | { readonly mode: 'hmac'; readonly secretFile: string }
 
-/** What a dialect reads; the rest of a policy is the same for all. */
+/** The part of a policy that a dialect reads; the rest is the same for all dialects. */
 export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings' | 'boundOf'>

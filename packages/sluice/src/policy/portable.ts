@@ -9,21 +9,21 @@ import { type NodePiece, piecesOf, treeOf } from './pieces.ts'
 import type { Policy } from './policy.ts'
 import { finish, inSlices } from './sliced.ts'
 
-/** A policy that was read and found good, as plain data: another thread can compile it without reading its text. */
+/** A parsed and validated policy as plain data: another thread can compile it without parsing its text. */
 export interface PortablePolicy {
-  /** Stands in messages. */
+  /** The name in messages. */
   readonly filename: string
   readonly strict: boolean
   /** Microseconds since 1970 at which it was read. */
   readonly now: number
   readonly hash: string
   readonly warnings: readonly string[]
-  /** Small parts of its tree, in their order; each may be sent for itself. */
+  /** Small parts of its tree, in order; each may be sent separately. */
   readonly pieces: Iterable<NodePiece>
 }
 
 /**
- * As `parsePolicy`, with a result that can be sent to another thread: reading a text is most of the work.
+ * As `parsePolicy`, but the result can be sent to another thread, because parsing the text is most of the work.
  * @throws PolicyError as `parsePolicy`
  */
 export function readPortable(source: string | Uint8Array, options: ParseOptions = {}): PortablePolicy {
@@ -35,7 +35,7 @@ export function readPortable(source: string | Uint8Array, options: ParseOptions 
 }
 
 export interface CompileOptions {
-  /** Milliseconds that the thread is held at a time, but for the work between two pauses, which is far less; default 2. */
+  /** Milliseconds of work in a slice; default 2. A slice then continues to its next pause point, which takes far less. */
   readonly sliceMs?: number
   readonly clock?: Pick<Time, 'monotonic' | 'after'>
 }
@@ -50,9 +50,9 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * Makes a policy of what `readPortable` gave, in slices between which the thread does other work: 250 kB are some hundred milliseconds of
- * work. `pieces` are taken one by one, so that unpacking them may be part of the slices.
- * Rejects with a LimiterError INVALID_OPTIONS for what is not a policy that was read.
+ * Compiles the result of `readPortable`, in slices between which the thread does other work: 250 kB take some hundred milliseconds. It
+ * takes `pieces` one by one, so that deserializing them can be part of the slices. Rejects with a LimiterError INVALID_OPTIONS for a
+ * value that is not a result of `readPortable`.
  */
 export async function compilePolicy(portable: PortablePolicy, options: CompileOptions = {}): Promise<Policy> {
   requireForm('compilePolicy', 'portable', portable, PORTABLE)

@@ -7,32 +7,32 @@ import type { Exemption } from './exemption.ts'
 import { type Glob, pathSegments } from './glob.ts'
 import { finish, type Sliced } from './sliced.ts'
 
-/** What a group becomes when the store cannot answer. */
+/** The outcome of a group if the store cannot answer. */
 export type OnStoreFailure = 'allow' | 'deny' | 'local'
 
-/** `shadow` decides and tells, and stops nobody; `off` does nothing. */
+/** `shadow` decides and reports, but never denies; `off` does nothing. */
 export type Mode = 'enforce' | 'shadow' | 'off'
 
-/** One compiled rule: which requests, counted by what, against which limit, at which cost. */
+/** One compiled rule: which requests it matches, their key, their limit and their cost. */
 export interface Rule {
   readonly name: string
   readonly mode: Mode
   readonly match: Match
-  /** Requests that this rule leaves alone. */
+  /** Requests that this rule does not limit. */
   readonly exempt?: readonly Exemption[]
-  /** Several parts are one key of several values; none is one bucket for everybody. */
+  /** Several parts make one key of several values; none means one bucket for all requests. */
   readonly key: readonly KeyPart[]
-  /** The first whose conditions hold gives the limit; where none does, the rule does not apply. */
+  /** The first tier whose conditions hold gives the limit; if none holds, the rule does not apply. */
   readonly tiers: readonly Tier[]
   readonly cost: Cost
-  /** One request in so many is charged so many times its cost, the others nothing; absent: every request. */
+  /** Of this many requests, one is charged this many times its cost and the others nothing; absent: every request is charged. */
   readonly sample?: number
   readonly onStoreFailure: OnStoreFailure
-  /** Tokens that the rule may admit above its limit at most; Infinity: any number; absent: not asked. */
+  /** The most tokens that the rule may admit above its limit; Infinity: any number; absent: not checked. */
   readonly maxOvergrant?: number
 }
 
-/** What a request must look like; what is absent is not asked. */
+/** Conditions on a request. Omitted fields match every request. */
 export interface Match {
   readonly path?: Glob
   readonly methods?: ReadonlySet<string>
@@ -40,45 +40,45 @@ export interface Match {
   readonly when: readonly Condition[]
 }
 
-/** What a request must say for a rule or a tier to hold. */
+/** A condition on a request for a rule or a tier. */
 export interface Condition {
   readonly source: Source
-  /** As a person reads it. */
+  /** For messages. */
   readonly value: string
-  /** Instead of being equal to `value`. */
+  /** Replaces the comparison with `value`. */
   accepts?(value: string): boolean
-  /** Instead of asking the source. */
+  /** Replaces reading the source. */
   test?(request: Request): Truth
 }
 
-/** Whether something is true of a request; undefined where one upstream would read it so and another not. */
+/** The truth of a condition; undefined if upstreams may differ about it. */
 export type Truth = boolean | undefined
 
 /**
- * Sources of which the first that has a value counts; each has its own place in the key, so that a subject and an address of the same
- * text stay apart. All requests for which none has a value share one bucket.
+ * The sources of one part of a key; the first that has a value counts. Each source has its own position in the key, so a subject and an
+ * address with the same text stay apart. All requests without any value share one bucket.
  */
 export type KeyPart = readonly Source[]
 
 export interface Tier {
-  /** Tells the states of one rule's tiers apart; empty for the tier without conditions. */
+  /** Separates the states of a rule's tiers; empty for the tier without conditions. */
   readonly label: string
   readonly when: readonly Condition[]
   readonly limit: AnyLimit
-  /** The period the policy states, instead of the time the bucket takes to fill. */
+  /** The period that the policy states, if it replaces the time the bucket takes to fill. */
   readonly windowMs?: number
 }
 
 export interface Cost {
   readonly text: string
   of(request: Request): number
-  /** What a request costs of which nothing is known. */
+  /** The cost of a request of which nothing is known. */
   readonly unknown: number
-  /** No request costs more. */
+  /** The highest cost of any request. */
   readonly most?: number
 }
 
-/** The first tier whose conditions hold; where several may be the first, the strictest of these. */
+/** The first tier whose conditions hold; if several may be the first, the strictest of them. */
 export function tierOf(rule: Rule, request: Request): Tier | undefined {
   let possible: Tier | undefined
   for (const tier of (tierIndexes.get(rule.tiers) ?? finish(indexTiers(rule)))(request)) {
@@ -92,14 +92,14 @@ export function tierOf(rule: Rule, request: Request): Tier | undefined {
 
 const tierIndexes = new WeakMap<readonly Tier[], FindByCondition<Tier>>()
 
-/** Makes `tierOf` find the tiers of a rule without trying each; it is done at the first request otherwise. */
+/** Indexes the tiers of a rule for `tierOf`, which otherwise does it at the first request. */
 export function* indexTiers({ tiers }: Rule): Sliced<FindByCondition<Tier>> {
   const find = yield* indexByCondition(tiers, ({ when }) => when)
   tierIndexes.set(tiers, find)
   return find
 }
 
-/** By the rate in the long run, then by what can pass at once. */
+/** The tier with the lower long-term rate; for equal rates, the one with the smaller capacity. */
 function stricter(one: Tier, other: Tier): Tier {
   const [a, b] = [rateOf(one.limit), rateOf(other.limit)]
   if (a !== b) return a < b ? one : other
@@ -111,7 +111,10 @@ function rateOf({ algorithm, plan }: AnyLimit): number {
   return n / m
 }
 
-/** The values of a rule's key, absent ones as undefined. Of a path that can be read in several ways, the readings count that the rule matches. */
+/**
+ * The values of a rule's key; undefined for absent ones. If the path can be read in several ways, only readings that the rule matches
+ * count.
+ */
 export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
   const { path } = rule.match
   const seen =
@@ -125,7 +128,7 @@ export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
   })
 }
 
-/** Whether a condition holds. It is not known where an upstream may take one value or another, and only some of these will do. */
+/** Whether a condition holds; undefined if upstreams may take different values and only some of them satisfy it. */
 export function truthOf(condition: Condition, request: Request): Truth {
   const { source, value } = condition
   if (condition.test !== undefined) return condition.test(request)
@@ -134,11 +137,11 @@ export function truthOf(condition: Condition, request: Request): Truth {
   const several = source.alternatives?.(request)
   if (several === undefined) return accepts(source.read(request))
   if (!several.some(accepts)) return false
-  // What stands twice is never sure, even where both say the same: the upstream may refuse it, or read neither.
+  // A value that appears twice is never certain, even if both are equal: the upstream may refuse it, or read neither.
   return accepts(source.read(request)) && several.every(accepts) ? true : undefined
 }
 
-/** Whether all of them hold: false where one does not, whatever is known of the others. */
+/** Whether all conditions hold; false if one does not, even if others are unknown. */
 export function allHold(conditions: readonly Condition[], request: Request): Truth {
   let all: Truth = true
   for (const condition of conditions) {

@@ -1,6 +1,6 @@
 import type { Cost, Tier } from './rule.ts'
 
-/** Why a rule cannot be sampled so, or undefined where it can: the request that is counted pays for all it stands for. */
+/** Why a rule cannot be sampled this way; undefined if it can. The counted request pays for all that it represents. */
 export function sampleProblem(sample: number, cost: Cost, tiers: readonly Tier[]): string | undefined {
   const least = Math.min(...tiers.map(({ limit }) => limit.capacity))
   const most = cost.most ?? Infinity

@@ -1,13 +1,13 @@
 /** A JSON Schema (draft 2020-12), as data. */
 export type Schema = { readonly [keyword: string]: unknown }
 
-/** A map of the native dialect: the parser asks for its names, programs that edit policies for its schema. */
+/** A map of the native dialect: its names for the parser, and its schema for programs that edit policies. */
 export interface Shape {
   readonly names: readonly string[]
   readonly schema: Schema
 }
 
-/** A map that knows these names and no others. */
+/** A map with only these names. */
 export function shapeOf(properties: Readonly<Record<string, Schema>>, more: Schema = {}): Shape {
   return Object.freeze({
     names: Object.freeze(Object.keys(properties)),
@@ -17,9 +17,9 @@ export function shapeOf(properties: Readonly<Record<string, Schema>>, more: Sche
 
 export const oneOf = (values: readonly string[]): Schema => ({ enum: values })
 export const listOf = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
-/** One, or a list of at least one. */
+/** One item, or a list of at least one. */
 export const oneOrMore = (item: Schema, most: number = 1_000): Schema => ({ anyOf: [item, listOf(item, { minItems: 1, maxItems: most })] })
 export const wholeFrom = (least: number, most: number): Schema => ({ type: 'integer', minimum: least, maximum: most })
-/** A text as YAML reads it where no quotes say otherwise. */
+/** A text as YAML reads it without quotes. */
 export const SCALAR: Schema = { type: ['string', 'number', 'boolean'] }
 export const TEXT: Schema = { type: 'string', minLength: 1 }

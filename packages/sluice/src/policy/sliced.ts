@@ -1,6 +1,6 @@
 import type { Time } from '../time/time.ts'
 
-/** Work that may pause at each `yield`: done at once by `finish`, or in slices beside other work of the thread by `inSlices`. */
+/** Work that may pause at each `yield`. `finish` runs it at once; `inSlices` interleaves it with other work of the thread. */
 export type Sliced<T> = Generator<undefined, T, undefined>
 
 export function finish<T>(work: Sliced<T>): T {
@@ -11,8 +11,8 @@ export function finish<T>(work: Sliced<T>): T {
 }
 
 /**
- * Does the work with pauses, in which the thread does what else has arrived. Rejects with what the work throws.
- * @param sliceMs milliseconds after which it pauses; it goes on to its next `yield` first
+ * Runs the work with pauses, in which the thread handles other events. Rejects with the error that the work throws.
+ * @param sliceMs milliseconds after which it pauses, at its next `yield`
  */
 export async function inSlices<T>(work: Sliced<T>, time: Pick<Time, 'monotonic' | 'after'>, sliceMs: number): Promise<T> {
   for (;;) {

@@ -1,6 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 
-/** Behind the question mark of a store's URL: names, and where not any text is allowed its values. */
+/** Parameters of a store's URL: their names, and their allowed values if not any text is allowed. */
 type Parameters = ReadonlyMap<string, readonly string[] | undefined>
 
 const TLS = 'tls'
@@ -39,14 +39,14 @@ const SCHEMES: ReadonlyMap<string, Parameters> = new Map([
   ['postgres://', DATABASES],
   ['postgresql://', DATABASES],
 ])
-/** The scheme says it already. */
+/** The scheme already implies TLS. */
 const ENCRYPTED = 'rediss://'
 const CLEAR = 'redis://'
 
 /**
- * What is wrong with the parameters of a store's URL, to be put behind its name; undefined where nothing is. A misspelt one would be a
- * connection without encryption. Values are not shown: one may be a password.
- * @throws LimiterError INVALID_OPTIONS for what is not a text
+ * The mistake in the parameters of a store's URL, as text to follow its name; undefined if there is none. A misspelt parameter could mean
+ * a connection without encryption. Values are not shown, because one may be a password.
+ * @throws LimiterError INVALID_OPTIONS for a value that is not a text
  */
 export function storeParameterMistake(url: string): string | undefined {
   requireUrl('storeParameterMistake', url)
@@ -54,7 +54,7 @@ export function storeParameterMistake(url: string): string | undefined {
   const [, scheme = '', query = ''] = /^([a-z+]+:\/\/)[^?#]*\?([^#]*)/.exec(url) ?? []
   const allowed = SCHEMES.get(scheme)
   if (allowed === undefined || query === '') return undefined
-  // An @ may be the end of a password that has a question mark in it: then nothing of it is a name.
+  // An @ may end a password that contains a question mark: then no part of it is a parameter name.
   const shown = (name: string): string => (!query.includes('@') && /^[\w.-]{1,40}$/.test(name) ? ` ${name}` : '')
   const names = [...allowed.keys()].join(', ')
   const seen = new Map<string, string>()
@@ -70,7 +70,7 @@ export function storeParameterMistake(url: string): string | undefined {
 }
 
 /**
- * Of what is not a text only the type is shown: it may hold a password.
+ * Checks that a URL is a text. The message shows only the type of other values, which may contain a password.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function requireUrl(where: string, url: unknown): void {

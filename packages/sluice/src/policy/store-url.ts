@@ -1,10 +1,10 @@
 import { requireUrl, storeParameterMistake } from './store-parameters.ts'
 
-/** Where a store is, read from its URL. Whether a program can open it is the program's to say. */
+/** The parsed URL of a store. A program may support only some of the schemes. */
 export interface StoreUrl {
-  /** What stands before the first colon, in lower case; `postgresql` is read as `postgres`. */
+  /** The text before the first colon, in lower case; `postgresql` is read as `postgres`. */
   readonly scheme: string
-  /** As it was written; it may hold a password. */
+  /** As written; it may contain a password. */
   readonly url: string
   /** Servers in their order; none for a store in this process. */
   readonly hosts: readonly StoreHost[]
@@ -12,9 +12,9 @@ export interface StoreUrl {
   readonly password?: string
   /** Name or number of the database; for `pglite` the folder. */
   readonly database?: string
-  /** For `redis+sentinel://`: the name that the sentinels know the primary by. */
+  /** For `redis+sentinel://`: the primary's name, as the sentinels know it. */
   readonly primary?: string
-  /** What stands behind the question mark, such as `sslmode`. */
+  /** The query parameters, such as `sslmode`. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
@@ -27,13 +27,13 @@ export interface StoreHost {
 interface Scheme {
   readonly name: string
   readonly port: number
-  /** Whether several servers may be named. */
+  /** Whether the URL may name several servers. */
   readonly several?: true
   /** Whether the path names a primary instead of a database. */
   readonly primary?: true
-  /** Whether a database has a number instead of a name. */
+  /** Whether a database is a number instead of a name. */
   readonly numbered?: true
-  /** Whether a server may be left out. */
+  /** Whether the URL may omit the server. */
   readonly local?: true
 }
 
@@ -56,7 +56,10 @@ export const STORE_FORM: string =
 const MAX_LENGTH = 2_048
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/i
 
-/** The parts of a store's URL, or undefined for what is not a URL of a store. Nothing of a wrong one may be shown: it may hold a password. @throws LimiterError INVALID_OPTIONS for what is not a text */
+/**
+ * Parses a store's URL; undefined if it is not one. Never show any part of an invalid one: it may contain a password.
+ * @throws LimiterError INVALID_OPTIONS for a value that is not a text
+ */
 export function parseStoreUrl(text: string): StoreUrl | undefined {
   requireUrl('parseStoreUrl', text)
   if (text === 'memory' || text === 'memory:') return inProcess('memory', 'memory:')
@@ -80,7 +83,7 @@ function inProcess(scheme: string, url: string, database?: string): StoreUrl {
 }
 
 function hostsOf(authority: string, { port, several, local }: Scheme): StoreHost[] | undefined {
-  // A database on this machine, by a socket that its own parameters name.
+  // A database on this machine, reached by a socket that its parameters name.
   if (authority === '' && local === true) return []
   const hosts = authority.split(',').map((text): StoreHost | undefined => {
     const match = HOST.exec(text)
@@ -102,7 +105,7 @@ function loginOf(text: string): { username?: string; password?: string } | undef
 function databaseOf(path: string, { numbered }: Scheme): { database?: string } | undefined {
   const database = decode(path)
   if (database === undefined || database.includes('/')) return undefined
-  // A password with a slash in it may look like one.
+  // A password that contains a slash may look like a database.
   if (numbered === true && !/^\d{0,5}$/.test(database)) return undefined
   return database === '' ? {} : { database }
 }

@@ -13,7 +13,7 @@ import { flatMapSliced, type Sliced } from './sliced.ts'
 import { storeParameterMistake } from './store-parameters.ts'
 import { parseStoreUrl, STORE_FORM, type StoreUrl } from './store-url.ts'
 
-/** The `store` of a policy. A wrong one is not shown: it may hold a password. */
+/** Reads the `store` of a policy. Messages do not show a wrong one, because it may contain a password. */
 function readStore(fields: Fields, issues: Issues): StoreUrl | undefined {
   const node = fields.node('store')
   if (node === undefined) return undefined
@@ -25,7 +25,7 @@ function readStore(fields: Fields, issues: Issues): StoreUrl | undefined {
   return store
 }
 
-/** Whether keys are kept in clear; undefined where the policy does not say. */
+/** Reads whether keys contain plain identifiers; undefined if the policy does not say. */
 function readIdentifiers(fields: Fields, issues: Issues): IdentifierChoice | undefined {
   const node = fields.node('identifiers')
   const identifiers = node === undefined ? undefined : openFields(node, fields.pathOf('identifiers'), IDENTIFIERS, issues)
@@ -45,7 +45,7 @@ function readIdentifiers(fields: Fields, issues: Issues): IdentifierChoice | und
   return mode === undefined || secretFile === undefined ? undefined : { mode, secretFile }
 }
 
-/** What every dialect may say beside its rules, in the same words. */
+/** Reads the sections that every dialect may have in addition to its rules, in the same form. */
 export function* readBeside(
   fields: Fields,
   rules: readonly Rule[],
@@ -67,10 +67,10 @@ export function* readBeside(
   }
 }
 
-/** Names of what `readBeside` reads. */
+/** Names of the sections that `readBeside` reads. */
 export const BESIDE: readonly string[] = ['store', 'trustedProxies', 'identifiers', 'jwt', 'exempt', 'overrides']
 
-/** The `trustedProxies` of a policy; undefined where it has none. */
+/** Reads the `trustedProxies` of a policy; undefined if it has none. */
 function* readTrustedProxies(fields: Fields, issues: Issues): Sliced<TrustedProxies | undefined> {
   const node = fields.node('trustedProxies')
   if (node === undefined) return undefined

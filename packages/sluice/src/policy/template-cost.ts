@@ -8,14 +8,14 @@ export interface PricedPath {
   readonly cost: number
 }
 
-/** What paths cost: filled while a policy is read, and indexed before its first request. */
+/** Costs by path: filled while a policy is read, and indexed before its first request. */
 export interface Prices {
   add(price: PricedPath): void
   index(): Sliced<void>
   isEmpty(): boolean
-  /** Those of a request's path. */
+  /** The prices of a request's path. */
   of(segments: readonly string[]): readonly PricedPath[]
-  /** The dearest, or the fallback where that is more. */
+  /** The highest price, or the fallback if that is higher. */
   most(fallback: number): number
 }
 
@@ -34,8 +34,8 @@ export function priceList(): Prices {
 }
 
 /**
- * What a request costs at every level: the cost of its endpoint, the fallback where there is none. Of several endpoints, and of several
- * readings of its path, the dearest counts.
+ * The cost of a request at every level: that of its endpoint, or the fallback. Of several endpoints, and of several readings of its path,
+ * the highest counts.
  */
 export function endpointCost(prices: Prices, fallback: number = 1): Cost {
   const costOf = (path: string): number => {

@@ -5,18 +5,18 @@ import type { Issues } from './issues.ts'
 import type { KeyPart } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/** Who a tenant is, and in which tier. */
+/** The identity and tier of tenants. */
 export interface Tenancy {
   readonly identity: KeyPart
-  /** Always has a value: the name of a tenant, `default` for the rest. */
+  /** Always has a value: the name of a tenant, or `default`. */
   readonly tier: Source
 }
 
 const source = (text: string): Source => parseSource(text) as Source
 
 /**
- * Who a tenant is: the subject of a verified token, or the header that `identity` names, and the address where there is none. The
- * tier is the plan of a verified token, else what `identity.tiers` says of the header, else what a trusted proxy says.
+ * Reads the identity and tier of tenants. The identity is the subject of a verified token, or the header that `identity` names, else the
+ * address. The tier is the plan of a verified token, else the header's entry in `identity.tiers`, else the value of a trusted proxy.
  */
 export function* readTenancy(
   found: { readonly node: PolicyNode; readonly path: string } | undefined,
@@ -44,7 +44,7 @@ export function* readTenancy(
   }
 }
 
-/** The names of this map are keys of clients: no message shows one. */
+/** Reads `identity.tiers`. Its names are keys of clients, so no message shows one. */
 function* readTiers(node: PolicyNode, path: string, tenants: readonly string[], issues: Issues): Sliced<Map<string, string>> {
   const tiers = new Map<string, string>()
   const known = new Set(tenants)

@@ -6,10 +6,10 @@ import type { PolicyNode } from './node.ts'
 import { DECIMAL_FORM, type Fields, openFields } from './fields.ts'
 import type { Issues } from './issues.ts'
 
-/** One bucket of the template, and what stands beside its numbers. */
+/** One bucket of the template, with its other fields. */
 export interface Level {
   readonly fields: Fields
-  /** Undefined for an endpoint that only has a cost, or where it is wrong. */
+  /** Undefined for an endpoint that only has a cost, and for a wrong limit. */
   readonly limit: AnyLimit | undefined
   readonly windowMs: number | undefined
   /** One bucket for all identities. */
@@ -18,7 +18,7 @@ export interface Level {
 
 const NAMES = ['capacity', 'burst', 'refill_rate', 'window', 'failure_policy', 'sample']
 
-/** `capacity` is the bucket, `refill_rate` the tokens that flow in per `window` (1 s where none is given). */
+/** Reads a level. `capacity` is the burst, `refill_rate` the tokens per `window` (default 1 s). */
 export function readLevel(node: PolicyNode, path: string, extra: readonly string[], issues: Issues): Level | undefined {
   const fields = openFields(node, path, { names: [...NAMES, ...extra] }, issues)
   if (fields === undefined) return undefined
@@ -43,7 +43,7 @@ export function readLevel(node: PolicyNode, path: string, extra: readonly string
   return { ...level, limit }
 }
 
-/** `capacity` and `burst` name the same thing here; the larger one is what the author can have meant at most. */
+/** `capacity` and `burst` mean the same here, so the larger one is used, with a warning. */
 function largerBurst(fields: Fields, capacity: string | undefined, issues: Issues): string | undefined {
   const burst = fields.decimal('burst')
   if (burst === undefined || capacity === undefined) return capacity

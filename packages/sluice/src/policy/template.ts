@@ -17,8 +17,8 @@ const INNER = ['global', 'tenants', 'endpoints', 'failure_policy', 'headers', 'i
 const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...BESIDE]
 
 /**
- * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, which a request is charged at together. A
- * tenant is one identity; its tier chooses the bucket.
+ * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, which are charged together. A tenant is one
+ * identity; its tier chooses the bucket.
  */
 export function* readTemplate(root: MapNode, issues: Issues): Sliced<PolicyBody | undefined> {
   const outer = openFields(root, '', { names: OUTER }, issues)
@@ -54,7 +54,7 @@ export function* readTemplate(root: MapNode, issues: Issues): Sliced<PolicyBody 
 }
 
 interface Use {
-  /** Names that only this level knows. */
+  /** Field names of this level only. */
   readonly extra: readonly string[]
   readonly key: (level: Level) => readonly KeyPart[]
   readonly match: Match
@@ -137,7 +137,7 @@ interface Found {
   readonly fields: Fields
 }
 
-/** A block that may stand beside rate_limits or in it, and not in both. */
+/** A block that may be next to rate_limits or inside it, but not both. */
 function either(name: string, outer: Fields, inner: Fields, issues: Issues): Found | undefined {
   const [beside, within] = [outer.node(name), inner.node(name)]
   if (beside !== undefined && within !== undefined)

@@ -6,7 +6,7 @@ import { type Store, StoreFailure } from '../stores/store.ts'
 import { type Bench, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'
 import { type HttpQuestion, oneConnection } from './ask-http.ts'
 
-/** What clients are told, allowed, denied or undecided, over one connection or many. */
+/** The responses that clients get, allowed, denied or undecided, over one connection or many. */
 export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>): void {
   it('lets pass with headers, and leaves what the handler says', async () => {
     const ask = await serve({ limiter: limiter() })
@@ -131,7 +131,7 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
   })
 }
 
-/** A store that can never answer. */
+/** A store that never answers. */
 function broken({ capabilities, consumeSync: _none, ...store }: Store): Store {
   return {
     ...store,

@@ -15,10 +15,10 @@ export interface Served {
 
 export interface AdapterSuiteOptions<Request> {
   /**
-   * Starts a server whose every request, of any path and method, goes through the adapter with `options` and then to a handler that answers 200
-   * and `hello`, with `Vary: Accept` and `Cache-Control: max-age=60`. An error of the adapter becomes 500. Rejects for options that
-   * the adapter refuses.
-   * @param answer where given, the adapter's `onDenied` answers 418 with its text
+   * Starts a server. Every request, of any path and method, passes through the adapter with `options` and then to a handler. The handler
+   * sends 200 and `hello`, with `Vary: Accept` and `Cache-Control: max-age=60`. An error of the adapter becomes 500. Rejects for options
+   * that the adapter refuses.
+   * @param answer if present, the adapter's `onDenied` sends 418 with its text
    */
   serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Served>
   /** One header field of the framework's request, by its name in lower case. */
@@ -27,21 +27,21 @@ export interface AdapterSuiteOptions<Request> {
   path(request: Request): string
 }
 
-/** Asks one server. */
+/** Sends requests to one server. */
 export interface Ask {
   (question?: HttpQuestion): Promise<HttpAnswer>
   readonly url: string
 }
 
-/** What the cases of the adapter suite work with; everything that was opened is closed after each. */
+/** The tools of the adapter suite's cases; everything that was opened is closed after each case. */
 export interface Bench<Request> {
   readonly adapter: AdapterSuiteOptions<Request>
-  /** Stands still until a case moves it. */
+  /** Does not advance until a case moves it. */
   clock(): ManualClock
-  /** Two requests at once and one a minute, unless told otherwise. */
+  /** Default: two requests at once and one per minute. */
   limiter(options?: Partial<LimiterOptions>): Limiter
   serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Ask>
-  /** What was written to the console. */
+  /** The lines that were written to the console. */
   readonly said: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export const PROBLEM: RegExp = /^application\/problem\+json\b/
 export const QUOTA = ['ratelimit', 'ratelimit-policy', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'] as const
 export const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const
 
-/** To be called inside `describe`: registers the opening and closing around each case. */
+/** Call it inside `describe`: registers the hooks that open and close around each case. */
 export function adapterBench<Request>(adapter: AdapterSuiteOptions<Request>): Bench<Request> {
   let clock = manualClock()
   let open: { close(): Promise<void> }[] = []
@@ -84,12 +84,12 @@ export function adapterBench<Request>(adapter: AdapterSuiteOptions<Request>): Be
   }
 }
 
-/** Those of the names that an answer has. */
+/** The names of headers that a response has. */
 export function sent({ headers }: HttpAnswer, names: readonly string[]): string[] {
   return names.filter((each) => headers[each] !== undefined)
 }
 
-/** One question after the other. */
+/** Sends requests one after another; returns their statuses. */
 export async function statuses(ask: Ask, questions: readonly HttpQuestion[]): Promise<number[]> {
   const seen: number[] = []
   for (const question of questions) seen.push((await ask(question)).status)

@@ -8,7 +8,7 @@ import type { HttpQuestion } from './ask-http.ts'
 
 const KEY = 'x-api-key'
 
-/** What the options do, with good and bad values, and before hostile clients. */
+/** The effects of the options, with good and bad values, and with hostile clients. */
 export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Request>): void {
   const byKey = (request: Request): string => adapter.header(request, KEY) ?? 'nobody'
   const as = (key: string): HttpQuestion => ({ headers: { [KEY]: key } })

@@ -11,12 +11,13 @@ const MAX_TOKENS = 9_007_199_254
 const MAX_PER_WINDOW = 4_503_599_627
 const MAX_ENTRIES = 10_000
 
-/** Draws of one limit until one is accepted: some have more digits than whole numbers carry. */
+/** Attempts to draw a valid limit: some draws have more digits than exact integers can hold. */
 const TRIES = 1_000
 
 /**
- * A limit of an algorithm, drawn from everything that is accepted: buckets that fill and windows that last from a millisecond to a hundred years, bursts
- * and limits from a millionth of a token to billions, whole, round and odd, every alignment, ramps.
+ * A random limit of an algorithm, drawn from the whole accepted range. Buckets fill, and windows last, from a millisecond to a hundred
+ * years. Bursts and limits are from a millionth of a token to billions. Numbers are whole, round and odd; there is every alignment, and
+ * ramps.
  * @param random numbers in [0, 1)
  */
 export function anyLimit(tag: AlgorithmTag, random: () => number): AnyLimit {
@@ -35,7 +36,7 @@ const DRAW: Readonly<Record<AlgorithmTag, (random: () => number) => AnyLimit>> =
     const burst = tokens(random, MAX_TOKENS)
     const fill = time(random)
     const whole = Number(burst)
-    // The rate is given as few tokens or many: `per` is what makes the bucket fill in about that time.
+    // The rate has few tokens or many; `per` is chosen so that the bucket fills in about that time.
     const rate = random() < 0.5 ? digits(random, 1 + 9_999 * random() ** 4) : burst
     const per = Math.max(1, Math.min(MAX_MICROS, Math.round(odd(random, (fill / whole) * Number(rate)))))
     return tokenBucket({ rate: { tokens: rate, per: `${per}us` }, burst })
@@ -53,7 +54,7 @@ const DRAW: Readonly<Record<AlgorithmTag, (random: () => number) => AnyLimit>> =
   sl: (random) => slidingWindowLog({ limit: tokens(random, MAX_ENTRIES), window: `${time(random)}us` }),
 }
 
-/** From a millisecond to a hundred years, each power of ten as often as the others; the ends themselves now and then. */
+/** From a millisecond to a hundred years, with equal probability for each power of ten; sometimes one of the ends. */
 function time(random: () => number): Micros {
   const kind = random()
   if (kind < 0.05) return MIN_MICROS
@@ -62,7 +63,7 @@ function time(random: () => number): Micros {
   return Math.max(MIN_MICROS, Math.min(MAX_MICROS, Math.round(drawn)))
 }
 
-/** From a millionth to the most, as text. */
+/** A number from a millionth to `most`, as text. */
 function tokens(random: () => number, most: number): string {
   const kind = random()
   if (kind < 0.03) return String(most)
@@ -75,7 +76,7 @@ function digits(random: () => number, value: number): string {
   return value >= 1 && random() < 0.5 ? String(Math.floor(value)) : value.toFixed(6)
 }
 
-/** The number as it is, or with one to three digits that are not 0. */
+/** The number itself, or rounded to one to three significant digits. */
 function odd(random: () => number, value: number): number {
   return random() < 0.5 || !(value > 0) ? value : Number(value.toPrecision(1 + Math.floor(random() * 3)))
 }

@@ -1,11 +1,11 @@
 import { Agent, request } from 'node:http'
 
-/** What an HTTP server said, header names in lower case. */
+/** The response of an HTTP server, with header names in lower case. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly text: string
-  /** Whether the connection had carried an answer before. */
+  /** Whether the connection had carried a response before. */
   readonly reused: boolean
 }
 
@@ -17,7 +17,7 @@ export interface HttpQuestion {
   readonly agent?: Agent
 }
 
-/** One request over HTTP/1.1; rejects where the connection breaks. */
+/** Sends one request over HTTP/1.1; rejects if the connection breaks. */
 export function askHttp(url: string, { path = '/', method = 'GET', headers = {}, body, agent }: HttpQuestion = {}): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const asked = request(new URL(path, url), { method, headers, agent: agent ?? false }, (response) => {
@@ -38,7 +38,7 @@ export function askHttp(url: string, { path = '/', method = 'GET', headers = {},
   })
 }
 
-/** Keeps one connection for all requests that are made with it, one after the other. */
+/** Keeps one connection for all its requests, one after another. */
 export function oneConnection(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 })
 }

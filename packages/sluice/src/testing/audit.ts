@@ -2,7 +2,7 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Micros } from '../time/micros.ts'
 
-/** One call as it was seen: when the store decided it, what it cost and whether it passed. */
+/** A call as observed: when the store decided it, its cost and whether it passed. */
 export interface TraceEntry {
   /** Store time, microseconds since 1970. */
   readonly at: Micros
@@ -13,9 +13,9 @@ export interface TraceEntry {
 export interface Audit {
   /** Tokens admitted above burst + rate * t in the worst interval; 0 when the limit held everywhere. */
   readonly overGrant: number
-  /** The same as a percentage of what that interval allows. */
+  /** The same as a percentage of what that interval permits. */
   readonly overGrantPercent: number
-  /** The worst interval: the one that came nearest to, or went furthest over, what it allows. */
+  /** The worst interval: the one with the largest excess or, without any, the smallest margin. */
   readonly from: Micros
   readonly to: Micros
   readonly admitted: number
@@ -23,10 +23,10 @@ export interface Audit {
 }
 
 /**
- * Finds the largest over-grant over every interval of a trace (law 5), in exact whole numbers. The order of the entries does
- * not matter. Linear after sorting: for an interval that ends at one admission, the best start is the one seen so far that
- * leaves the least unused.
- * @throws LimiterError INVALID_COST where an admitted cost is none
+ * Finds the largest over-grant over every interval of a trace (law 5), in exact integers. The order of the entries does not matter. The
+ * time is linear after sorting: for an interval that ends at one admission, the best start is the earlier one that leaves the least
+ * unused.
+ * @throws LimiterError INVALID_COST for an invalid cost of an admitted entry
  */
 export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {
   const { n, m, burst } = limit.algorithm.envelope(limit.plan)
@@ -36,7 +36,7 @@ export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {
   let start = { value: 0n, at: admitted[0]?.at ?? 0, before: 0n }
   let worst = { value: -BigInt(burst) * per, from: 0, to: 0, taken: 0n }
   for (const { at, cost } of admitted) {
-    // Everything is multiplied by m, so that the rate stays whole.
+    // Everything is multiplied by m, so that the rate stays an integer.
     const here = rate * BigInt(at) - sum * per
     if (sum === 0n || here > start.value) start = { value: here, at, before: sum }
     sum += BigInt(microCost(cost))

@@ -5,8 +5,8 @@ import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../algorithms/token-bucket.ts'
 
 /**
- * Limits of every algorithm to try a store on: rates whole and odd, slow and fast, with decimals; bursts of a part of a token to a
- * million; windows by the clock, by the first charge and by key, with and without a ramp.
+ * Limits of every algorithm to test a store with: rates that are whole and odd, slow and fast, with decimals; bursts from a fraction of a
+ * token to a million; windows by the clock, by the first charge and by key, with and without a ramp.
  */
 export const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '10/s', burst: 10 }),
@@ -21,7 +21,7 @@ export const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '1234567/d', burst: 1_234_567 }),
   tokenBucket({ rate: '0.333333/7s', burst: '2.5' }),
   tokenBucket({ rate: '333.333333/s', burst: 10_000 }),
-  // Last empty before 1970.
+  // Its last empty instant is before 1970.
   tokenBucket({ rate: '1/365d', burst: 100 }),
   tokenBucket({ rate: '1/d', burst: 20_800 }),
   fixedWindow({ limit: 10, window: '1s' }),
@@ -44,7 +44,7 @@ export const LIMITS: readonly AnyLimit[] = [
   slidingWindowLog({ limit: 1, window: '1d' }),
 ]
 
-/** One limit per algorithm that holds ten tokens and is as fresh as new within two seconds. */
+/** One limit per algorithm that holds ten tokens and is fresh again within two seconds. */
 export const TENS: Readonly<Record<AlgorithmTag, AnyLimit>> = {
   tb: tokenBucket({ rate: '10/s', burst: 10 }),
   fw: fixedWindow({ limit: 10, window: '1s' }),
@@ -52,7 +52,7 @@ export const TENS: Readonly<Record<AlgorithmTag, AnyLimit>> = {
   sl: slidingWindowLog({ limit: 10, window: '1s' }),
 }
 
-/** Three tokens, some in another window: for changes and for neighbours. */
+/** Limits of three tokens, some with another window: for changed limits and for neighbouring states. */
 export const THREES: Readonly<Record<AlgorithmTag, AnyLimit>> = {
   tb: tokenBucket({ rate: '1/s', burst: 3 }),
   fw: fixedWindow({ limit: 3, window: '1s' }),

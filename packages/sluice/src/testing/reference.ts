@@ -7,13 +7,13 @@ import type { Micros } from '../time/micros.ts'
 export interface ReferenceState {
   readonly id: StateId
   readonly state: unknown
-  /** The codec's. */
+  /** The codec's numbers. */
   readonly numbers: readonly number[]
-  /** First instant from which it decides like none. */
+  /** First instant from which it is expired. */
   readonly expires: Micros
 }
 
-/** The reference driver over a plain map, in which nothing ever expires: what every store must equal. */
+/** The reference driver over a plain map, in which nothing ever expires. Every store must decide as it does. */
 export class Reference {
   readonly states: Map<string, ReferenceState>
   readonly #blocks: Map<string, Micros>
@@ -23,7 +23,7 @@ export class Reference {
     this.#blocks = new Map(from === undefined ? [] : from.#blocks)
   }
 
-  /** @param look nothing is kept charged by the caller, and views show what is left uncharged */
+  /** @param look dry run: the caller discards the new states, and views show what is left without a charge */
   decide({ calls }: CallGroup, now: Micros, look = false): Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAfter' | 'calls'> {
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
     const asked = calls.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit, cost, phase }))
@@ -52,12 +52,12 @@ export class Reference {
     })
   }
 
-  /** The codec's numbers of a state; undefined where there is none. */
+  /** The codec's numbers of a state; undefined if there is none. */
   numbersOf(id: StateId): readonly number[] | undefined {
     return this.states.get(stateName(id))?.numbers
   }
 
-  /** @param until nothing passes before it; 0 lifts the block */
+  /** @param until end of the block; 0 lifts it */
   block(id: StateId, until: Micros): void {
     this.#blocks.set(stateName(id), until)
   }
@@ -66,7 +66,7 @@ export class Reference {
     this.states.delete(stateName(id))
   }
 
-  /** What a kernel gives is written as numbers and read again: it may refer to what it was given. */
+  /** Writes a state as numbers and decodes it, because a kernel's state may refer to its arguments. */
   #write({ id, limit }: Call, state: unknown): void {
     const { codec } = limit.algorithm
     if (state === undefined) return this.reset(id)

@@ -19,8 +19,8 @@ export type { StoreSuiteOptions } from './store-suite/bench.ts'
 const ALL = Object.keys(TENS) as readonly AlgorithmTag[]
 
 /**
- * Registers, with vitest, what every store and every wrapper must do: the laws on each algorithm, groups, keys, blocks, failures,
- * and the kernel replayed. Everything asked at a given time is compared with the reference driver.
+ * Registers the tests that every store and every wrapper must pass with vitest: the laws on each algorithm, groups, keys, blocks,
+ * failures, and the kernel replayed. Every decision at a given time is compared with the reference driver.
  */
 export function storeSuite(name: string, options: StoreSuiteOptions): void {
   describe(`store suite: ${name}`, () => {

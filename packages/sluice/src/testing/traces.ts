@@ -6,32 +6,32 @@ import type { Micros } from '../time/micros.ts'
 import { LIMITS } from './limits.ts'
 import { seeded } from './random.ts'
 
-/** One call to `consume`: groups decided at one time. */
+/** One call of `consume`: groups decided at one time. */
 export interface TraceStep {
   readonly now: Micros
   readonly groups: readonly CallGroup[]
 }
 
 export interface TraceOptions {
-  /** The algorithms whose limits are asked; default all. */
+  /** The algorithms whose limits are used; default all. */
   readonly algorithms?: readonly AlgorithmTag[]
   /** Time of the first step. */
   readonly start?: Micros
-  /** Time never runs backwards. */
+  /** Whether time never runs backwards. */
   readonly forwards?: boolean
   /** The most groups in one step; default 60. */
   readonly groups?: number
 }
 
-/** How often a key keeps the limit that it was asked with last. */
+/** The probability that a key keeps the limit of its last call. */
 const STEADY = 0.7
-/** One of so many steps asks one call, over and over or of several keys, as busy callers do. */
+/** The probability of a step that repeats one call, for one key or for several, as busy callers do. */
 const ALIKE = 0.2
 
 /**
- * Random traces from a seed: few keys, groups of one to four limits of several algorithms, the same state twice, runs of one call,
- * costs of a part of a token to more than the capacity, limits that stay with a key and change under it, ties, idle days, and time
- * that runs backwards.
+ * Random traces from a seed, with few keys. Groups have one to four limits of several algorithms, and may repeat a state; there are runs
+ * of one call. Costs are from a fraction of a token to more than the capacity. Limits stay with a key and change under it. There are
+ * ties, idle days, and time that runs backwards.
  */
 export function* traces(seed: number, calls: number, options: TraceOptions = {}): Generator<TraceStep> {
   const { algorithms, start = 1_763_692_800_123_456, forwards = false, groups: most = 60 } = options
@@ -60,7 +60,7 @@ export function* traces(seed: number, calls: number, options: TraceOptions = {})
   }
 }
 
-/** Makes calls to few keys. */
+/** Creates calls for few keys. */
 function caller(seed: number, limits: readonly AnyLimit[], random: () => number): () => Call {
   const pick = (count: number): number => Math.floor(random() * count)
   const scopes = new Map(limits.map(({ algorithm }) => [algorithm.tag, { text: `trace:${seed}:${algorithm.tag}:` }]))
@@ -76,12 +76,12 @@ function caller(seed: number, limits: readonly AnyLimit[], random: () => number)
   }
 }
 
-/** The same call to another key. */
+/** The same call for another key. */
 function again(call: Call, key: string): Call {
   return { ...call, id: { ...call.id, key }, phase: phaseOf(call.limit, key) }
 }
 
-/** Calls of one state in one group carry one limit: the first's. */
+/** Calls of one state in one group get one limit: the first's. */
 function consistent(calls: readonly Call[]): Call[] {
   return calls.map((call) => {
     const { limit, phase } = calls.find(({ id }) => id.scope === call.id.scope && id.key === call.id.key) as Call

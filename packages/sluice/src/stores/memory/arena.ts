@@ -5,22 +5,22 @@ export const ENTRY = 2
 const BYTES = 8
 
 /**
- * Memory for the entries of logs: blocks of 2 ** size entries, cut from large pages and used again, so that no log is an object. A
- * block is a number, its place among all doubles.
+ * Memory for the entries of logs: blocks of 2 ** size entries, cut from large pages and reused, so that no log is an object. A block is a
+ * number: the index of its first double among all doubles.
  */
 export class Arena {
-  /** Of all blocks that are in use. */
+  /** Bytes of all blocks in use. */
   bytes = 0
   readonly #pages: Float64Array[] = []
   readonly #free: number[][] = []
-  /** The first double of the last page that no block has. */
+  /** The index of the first unused double of the last page. */
   #next: number = PAGE
 
   static bytesOf(size: number): number {
     return doublesOf(size) * BYTES
   }
 
-  /** The smallest size that holds so many entries. */
+  /** The smallest size that holds this many entries. */
   static sizeFor(entries: number): number {
     return entries <= 1 ? 0 : 32 - Math.clz32(entries - 1)
   }
@@ -39,7 +39,7 @@ export class Arena {
     return this.#pages[Math.floor(block / PAGE)] as Float64Array
   }
 
-  /** Where in its page a block begins. */
+  /** The index in its page at which a block begins. */
   placeOf(block: number): number {
     return block % PAGE
   }
@@ -56,7 +56,7 @@ export class Arena {
     return block
   }
 
-  /** What is left of the last page becomes free blocks. */
+  /** Turns the rest of the last page into free blocks. */
   #useUp(): void {
     while (PAGE - this.#next >= ENTRY) {
       const size = 31 - Math.clz32((PAGE - this.#next) / ENTRY)

@@ -1,7 +1,7 @@
 import type { Micros } from '../../time/micros.ts'
 import { Table } from './table.ts'
 
-/** Until when keys are blocked: one number each, gone when it is over. */
+/** The ends of blocks: one number for each blocked key, removed when the block is over. */
 export class BlockList {
   readonly #table = new Table(1, { expiresAt: (_unit, cells, at) => cells[at] as number, release: () => {} })
 
@@ -9,7 +9,7 @@ export class BlockList {
     return this.#table.size
   }
 
-  /** The end of a key's block, 0 for none, or for one that is over. */
+  /** The end of a key's block; 0 if it has none, or one that is over. */
   until(lo: number, hi: number, now: Micros): Micros {
     const row = this.#table.find(lo, hi)
     const until = row === -1 ? 0 : (this.#table.segment.cells[row] as number)

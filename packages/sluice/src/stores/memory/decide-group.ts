@@ -7,7 +7,7 @@ import type { KnownLimit } from './known-limits.ts'
 import { noRoom, type OnFull } from './pressure.ts'
 import type { Room } from './room.ts'
 
-/** One state of the group, and the first call that asks it. */
+/** One state of the group, from the first call that names it. */
 interface Slot {
   readonly known: KnownLimit
   readonly lo: number
@@ -17,18 +17,18 @@ interface Slot {
   readonly phase: number
 }
 
-/** What a look has only thought of: states by name, and how many of them are not in the store. */
+/** The effects of a dry run: states by name, and how many of them are not in the store. */
 export interface Thought {
   readonly states: Map<string, unknown>
   added: number
 }
 
-/** From so many calls on, the states of a group are found by name. */
+/** From this many calls on, the states of a group are found by name. */
 const MANY = 8
 
 /**
  * Decides calls all or nothing with the reference driver.
- * @param thought of a look: states are read from it first, and written to it alone
+ * @param thought set for a dry run: states are read from it first, and written only to it
  */
 export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull: OnFull | undefined, thought?: Thought): GroupVerdict {
   const slots: Slot[] = []
@@ -66,7 +66,7 @@ function read(room: Room, { known: { states }, lo, hi, limit, id }: Slot): unkno
   return row === -1 ? room.overflow.trace(id.scope.text, lo) : states.read(row, limit.algorithm.step().next)
 }
 
-/** As `keep`, in thought alone. */
+/** As `keep`, but for a dry run. */
 function think(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: Micros, thought: Thought): boolean {
   const added = (): number =>
     writes.filter(({ slot }) => {
@@ -79,7 +79,7 @@ function think(room: Room, slots: readonly Slot[], { writes }: GroupResult, now:
   return true
 }
 
-/** Writes what a group changed; false where there is no room for the states it adds, and nothing was written. */
+/** Writes what a group changed. Returns false and writes nothing if there is no room for the states it adds. */
 function keep(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: Micros): boolean {
   const added = (): number =>
     writes.filter(({ slot }) => {
@@ -105,7 +105,10 @@ function keep(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: 
   return true
 }
 
-/** Makes room for what a group adds, counted again after room was made: a spent state of this very group may have gone. */
+/**
+ * Makes room for the states that a group adds. It counts them again afterwards, because an expired state of this group may have been
+ * dropped.
+ */
 function makesRoom(room: Room, added: () => number, besides: number, now: Micros): boolean {
   for (let needed = added(); needed > 0;) {
     if (!room.makeRoom(besides + needed, now)) return false
@@ -116,7 +119,7 @@ function makesRoom(room: Room, added: () => number, besides: number, now: Micros
   return true
 }
 
-/** As `decideGroup`, with overflow states in the place of those that there is no room for. */
+/** As `decideGroup`, with overflow states in place of those that there is no room for. */
 function decideShared(
   room: Room,
   slots: readonly Slot[],
@@ -140,7 +143,7 @@ function decideShared(
   return { ...answerOf(result, now, room, overflowed(result, asked, shared)), degraded: room.full }
 }
 
-/** Whether a state that keys share denied. */
+/** Whether a shared state denied. */
 function overflowed({ calls }: GroupResult, asked: readonly GroupCall[], shared: readonly boolean[]): boolean {
   return calls.some(({ outcome }, index) => outcome === 'denied' && shared[(asked[index] as GroupCall).slot] === true)
 }

@@ -3,9 +3,9 @@ import type { Call, GroupVerdict } from '../store.ts'
 import type { Room } from './room.ts'
 
 /**
- * Decides one call of a key that is not blocked: what `applyGroup` does with a group of one, without objects that outlive the
- * call: the verdict is good until the next one. Undefined where there is no room for a new state, or it
- * does not begin afresh; nothing has changed then.
+ * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but without allocating lasting objects: the
+ * verdict is valid until the next call. Undefined if there is no room for a new state, or if the state does not begin fresh; nothing has
+ * changed then.
  */
 export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): GroupVerdict | undefined {
   const known = room.limits.find(id.scope, id.key, limit)

@@ -1,9 +1,9 @@
 /**
- * Where keys lie in the tables: 64 bits under a key of this process (HalfSipHash-1-3, Aumasson and Bernstein), so that nobody
- * outside can choose keys that collide. The scope is taken in once per limit; a call only adds its key.
+ * Computes the position of keys in the tables: 64 bits under a key of this process (HalfSipHash-1-3, Aumasson and Bernstein), so that
+ * nobody outside can choose keys that collide. The scope is hashed once per limit; a call only adds its key.
  */
 export interface Digester {
-  /** What a scope makes of the process's key. */
+  /** The hash state after the process's key and a scope. */
   seed(text: string): Seed
   /** Digests a key under a seed into `lo` and `hi`. */
   digest(seed: Seed, key: string): void
@@ -12,7 +12,7 @@ export interface Digester {
   hi: number
 }
 
-/** The hash's four words after a scope. */
+/** The four words of the hash after a scope. */
 export type Seed = Int32Array
 
 /** @param random numbers in [0, 1) that an attacker cannot guess */
@@ -28,7 +28,7 @@ export function createDigester(random: () => number): Digester {
     let v3 = from[3] as number
     const { length } = text
     const even = length & ~1
-    // The last word holds the length and an odd last unit, so that no text is the beginning of another.
+    // The last word holds the length and an odd last unit, so that no text is a prefix of another.
     for (let index = 0; index <= even; index += 2) {
       const m =
         index < even
@@ -52,7 +52,7 @@ export function createDigester(random: () => number): Digester {
     v[2] = v2
     v[3] = v3
   }
-  // The round is written out here once more: four words stay local variables, which no function could give back.
+  // The round is repeated here, because four words stay local variables only if no function has to return them.
   const finish = (tweak: boolean): number => {
     let [v0, v1, v2, v3] = [v[0] as number, v[1] as number, v[2] as number, v[3] as number]
     if (tweak) v2 ^= 0xee

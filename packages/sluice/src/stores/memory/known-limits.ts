@@ -4,15 +4,15 @@ import type { Scope, Verdict } from '../store.ts'
 import type { Digester, Seed } from './digest.ts'
 import type { States } from './states.ts'
 
-/** What the store keeps of one limit, so that a call need not look for it. */
+/** The store's data about one limit, cached so that a call need not look it up. */
 export interface KnownLimit {
   readonly tag: AlgorithmTag
   readonly seed: Seed
   readonly states: States
-  /** Filled anew by each decision. */
+  /** Overwritten by each decision. */
   readonly step: Step<unknown>
   readonly state: unknown
-  /** Filled anew as well; its one call is `step`. */
+  /** Also overwritten; its only call is `step`. */
   readonly verdict: {
     outcome: CallOutcome
     allowed: boolean
@@ -21,7 +21,7 @@ export interface KnownLimit {
     readonly calls: readonly [Verdict]
     readonly source: 'store'
   }
-  /** Unit of the last state that was written. */
+  /** Plan id of the last state that was written. */
   unit: number
   /** The last key and its digest: a hot key is digested once. */
   key: string
@@ -29,7 +29,7 @@ export interface KnownLimit {
   hi: number
 }
 
-/** What is known of limits, found by their scope object, and forgotten with it. */
+/** The cached data of limits, by their scope object, and dropped with it. */
 export class KnownLimits {
   #known = new WeakMap<Scope, KnownLimit>()
   readonly #digester: Digester
@@ -42,7 +42,7 @@ export class KnownLimits {
     this.#statesOf = statesOf
   }
 
-  /** What is known of the limit, with the digest of the key. */
+  /** The cached data of a limit, with the digest of the key. */
   find(scope: Scope, key: string, limit: AnyLimit): KnownLimit {
     let known = scope === this.#lastScope ? this.#last : this.#known.get(scope)
     if (known === undefined || known.tag !== limit.algorithm.tag) {
@@ -55,7 +55,7 @@ export class KnownLimits {
     return known
   }
 
-  /** Digest of a key under a scope, where the limit is not at hand; without a tag, that of its block. */
+  /** Digest of a key under a scope, without the limit; without a tag, that of its block. */
   locate({ text }: Scope, tag: AlgorithmTag | '', key: string): { readonly lo: number; readonly hi: number } {
     this.#digester.digest(this.#digester.seed(text + tag), key)
     return { lo: this.#digester.lo, hi: this.#digester.hi }
@@ -65,7 +65,7 @@ export class KnownLimits {
     const { tag } = limit.algorithm
     const step: Step<unknown> = limit.algorithm.step()
     const state: unknown = limit.algorithm.step().next
-    // Two scopes of one text find the same states: the seed follows from the text.
+    // Two scopes with equal text have the same states, because the seed depends on the text.
     const known: KnownLimit = {
       tag,
       seed: this.#digester.seed(text + tag),

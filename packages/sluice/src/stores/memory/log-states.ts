@@ -6,16 +6,16 @@ import { Ring, RING_WIDTH } from './ring.ts'
 import type { States } from './states.ts'
 import { Table } from './table.ts'
 
-/** Rows are of one kind. */
+/** All rows have one plan id. */
 const UNIT = 1
 
-/** States that are logs: a row says where its ring is, and the rings share an arena with a bound of bytes. */
+/** States that are logs: a row locates its ring, and the rings share an arena with a bound in bytes. */
 export class LogStates implements States {
   readonly bounded: boolean = true
   readonly #table: Table
   readonly #arena: Arena = new Arena()
   readonly #ring: Ring = new Ring(this.#arena)
-  /** For rows that the table asks about, in the midst of another's change. */
+  /** For rows that the table examines while another row changes. */
   readonly #asked: Ring = new Ring(this.#arena)
   readonly #maxBytes: number
 
@@ -41,7 +41,7 @@ export class LogStates implements States {
 
   read(row: number, into: unknown): unknown {
     const state = into as LogState
-    // A state that is read into again keeps its view.
+    // A state that is read again keeps its view.
     const ring = state.entries instanceof Ring ? state.entries : new Ring(this.#arena)
     this.#point(ring, row)
     state.entries = ring

@@ -10,11 +10,11 @@ import type { OnFull } from './pressure.ts'
 import { Room } from './room.ts'
 
 export interface MemoryStoreOptions {
-  /** Most states kept at once, blocks included; default a million. */
+  /** The most states kept at once, blocks included; default a million. */
   readonly maxKeys?: number
-  /** What becomes of new keys when all states are in use. Default: they are `undecided`, and the failure policy of limiter or rule holds. */
+  /** The decision for new keys when all states are in use. Default: `undecided`, so the failure policy of the limiter or rule applies. */
   readonly onFull?: OnFull
-  /** Most bytes that the entries of logs take; default 256 MiB. A log that cannot grow follows `onFull`. */
+  /** The most bytes for the entries of logs; default 256 MiB. A log that cannot grow follows `onFull`. */
   readonly maxBytes?: number
   readonly clock?: Time
 }
@@ -23,18 +23,18 @@ export interface MemoryStore extends Store {
   consumeSync(group: CallGroup, options?: CallOptions): GroupVerdict
   adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
   block(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
-  /** States and blocks held now, late ones included. */
+  /** States and blocks held now, including expired ones. */
   readonly size: number
-  /** The numbers of a state (its codec's), for inspection; undefined where there is none. */
+  /** The numbers of a state (its codec's), for inspection; undefined if there is no state. */
   stateOf(id: StateId): readonly number[] | undefined
 }
 
 const FORMS: Readonly<Record<string, Form>> = { maxKeys: COUNT, onFull: oneOf('allow', 'deny', 'shared'), maxBytes: COUNT, clock: CLOCK }
 
 /**
- * States in this process: synchronous, exact, gone on restart and not shared with other processes. They lie in tables of
- * numbers under 64-bit digests: no object, timer or text per key. At most `maxKeys` states are held. Only states that decide
- * like none are ever dropped; when there is none of those, new keys follow `onFull`, so no denied key comes back early.
+ * States in this process: synchronous, exact, lost on restart and not shared with other processes. They are rows of numbers in tables,
+ * under 64-bit digests: no object, timer or text per key. At most `maxKeys` states are held. Only expired states are ever dropped; if
+ * there are none, new keys follow `onFull`, so no denied key comes back early.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
@@ -59,7 +59,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     const { states, lo, hi, step } = room.limits.find(id.scope, id.key, limit)
     const { algorithm, plan } = limit
     const row = states.find(lo, hi)
-    // A penalty writes a state, which must not begin afresh where a shared one stood in for the key.
+    // A penalty writes a state, which must not begin fresh if a shared state replaced the key's own.
     const trace = row === -1 && amount < 0 ? room.overflow.trace(id.scope.text, lo) : undefined
     const stored = row === -1 ? trace : states.read(row, step.next)
     const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
@@ -92,7 +92,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     adjust: async (calls, amounts, callOptions) => {
       const now = timeOf(callOptions)
-      // All of them find room, or none is charged.
+      // Either all of them find room, or none is charged.
       const taking = calls.filter((_, index) => (amounts[index] as MicroTokens) < 0)
       const added = taking.filter(({ id, limit }) => room.isNew(id, limit)).length
       if (added > 0) must(added, now)
@@ -118,7 +118,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   }
 }
 
-/** A verdict that outlives the next call. */
+/** A copy of a verdict that stays valid after the next call. */
 function kept(verdict: GroupVerdict): GroupVerdict {
   const calls = verdict.calls.map(({ outcome, retryAfter, remaining, replenishAfter, resetAfter, blocked }): Verdict => {
     const call = { outcome, retryAfter, remaining, replenishAfter, resetAfter }

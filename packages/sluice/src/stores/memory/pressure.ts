@@ -4,20 +4,20 @@ import type { Micros } from '../../time/micros.ts'
 import type { GroupVerdict, StoreFailure } from '../store.ts'
 
 /**
- * What becomes of a key for which there is no room: `allow` or `deny` it, `shared`: decided by one of 1,024 states that all such
- * keys of its limit share and that start empty.
+ * The decision for a key without room: `allow` it, `deny` it, or `shared`: decide it by one of 1,024 states that all such keys of its
+ * limit share and that start empty.
  */
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 const OVERFLOW_STATES = 1_024
-/** Limits with shared states, at most; the one that has them longest begins with empty ones again. */
+/** The most limits with shared states. Beyond it, the one that has had them longest starts again with empty ones. */
 const OVERFLOWING = 256
 
-/** The shared states of limits, made as they are needed. */
+/** The shared states of limits, created on first use. */
 export class Overflow {
   readonly #states = new Map<string, unknown[]>()
 
-  /** The state that stands in for a key: at first empty, so that no flood of new keys brings a burst with it. */
+  /** The shared state that replaces a key's own. It starts empty, so that a flood of new keys brings no burst. */
   read(scope: string, lo: number, limit: AnyLimit, now: Micros, phase: number): unknown {
     const known = this.#states.get(scope)?.[lo & (OVERFLOW_STATES - 1)]
     if (known !== undefined) return known
@@ -27,8 +27,8 @@ export class Overflow {
   }
 
   /**
-   * What a key begins from that has a place again: it may have been decided here, and would bring a second burst, or come back before
-   * its time, if it began afresh. Undefined where the key's stand-in was never used.
+   * The initial state of a key that has room again. The key may have been decided by its shared state: a fresh state would give it a
+   * second burst, or let it back early. Undefined if its shared state was never used.
    */
   trace(scope: string, lo: number): unknown {
     return this.#states.size === 0 ? undefined : this.#states.get(scope)?.[lo & (OVERFLOW_STATES - 1)]
@@ -43,7 +43,7 @@ export class Overflow {
   }
 }
 
-/** What a store without room answers. Logs have no shared states: under `shared` they are denied. */
+/** The verdict of a store without room. Logs have no shared states: under `shared` they are denied. */
 export function noRoom(full: StoreFailure, onFull: OnFull | undefined): GroupVerdict {
   const undecided = {
     outcome: 'undecided',

@@ -2,21 +2,21 @@ import type { Entries, LogState } from '../../algorithms/log-state.ts'
 import type { Micros } from '../../time/micros.ts'
 import { Arena, ENTRY } from './arena.ts'
 
-/** Sums are counted from the first entry's again before whole numbers end. */
+/** Sums are rebased to the first entry before they exceed the exact integers. */
 const LARGEST_SUM = 2 ** 51
-/** A ring's size (4 bits), first entry and length (15 bits each) are one number of its row. */
+/** A row packs a ring's size (4 bits), first entry and length (15 bits each) into one number. */
 const SIZES = 16
 const PLACES = 32_768
 
-/** Numbers of a row that is a ring. */
+/** Numbers in a row for a ring. */
 export const RING_WIDTH = 5
 
-/** How a row says its ring: block, shape, the sum before the first entry, window, hold. */
+/** The layout of a row: block, shape, the sum before the first entry, window, hold. */
 function shapeOf(size: number, first: number, length: number): number {
   return size + SIZES * (first + PLACES * length)
 }
 
-/** The entries of one log, in a ring of the arena: a view that is pointed at a row, changed, and written back to it. */
+/** The entries of one log in a ring of the arena: a view that is pointed at a row, changed, and written back to it. */
 export class Ring implements Entries {
   length = 0
   window: Micros = 0
@@ -24,7 +24,7 @@ export class Ring implements Entries {
   readonly #arena: Arena
   #block = 0
   #size = -1
-  /** Places of the ring, less one. */
+  /** Entries of the ring, less one. */
   #mask = 0
   #page: Float64Array = NOTHING
   #start = 0
@@ -60,7 +60,7 @@ export class Ring implements Entries {
     cells[at + 4] = this.hold
   }
 
-  /** Begins a ring of its own. */
+  /** Allocates a new ring. */
   create(): void {
     this.#use(this.#arena.take(0), 0)
     this.length = 0
@@ -80,12 +80,12 @@ export class Ring implements Entries {
     return index < 0 ? this.#before : (this.#page[this.#placeOf(index) + 1] as number)
   }
 
-  /** First instant from which the log decides like none. */
+  /** The first instant from which the log is expired. */
   get endsAt(): Micros {
     return this.length === 0 ? 0 : this.at(this.length - 1) + Math.max(this.window, this.hold)
   }
 
-  /** Makes the state this ring's: a change of its own entries in place, others copied. */
+  /** Stores the state in this ring: own entries are changed in place, others copied. */
   apply(state: LogState): void {
     this.window = state.window
     this.hold = state.hold

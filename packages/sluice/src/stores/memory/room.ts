@@ -9,20 +9,20 @@ import { LogStates } from './log-states.ts'
 import { NumberStates, type States } from './states.ts'
 import { Units } from './units.ts'
 
-/** Pieces of the tables that one call looks through for spent states, at most: bounds how long it takes. */
+/** The most pieces of the tables that one call searches for expired states; it bounds the time of the call. */
 const LOOKS = 32
 
-/** Everything the store holds, and how much of it there may be. */
+/** All states and blocks of the store, with their bounds. */
 export class Room {
   readonly limits: KnownLimits
   readonly blocks: BlockList = new BlockList()
   readonly overflow: Overflow = new Overflow()
   readonly maxKeys: number
-  /** Why a key finds no room: one for all, since a flood would make millions. */
+  /** The failure of keys without room. One object for all, because a flood would create millions. */
   readonly full: StoreFailure
   readonly #units = new Units()
   readonly #maxBytes: number
-  /** By how many numbers a state is, 0 for logs; several algorithms share one. */
+  /** By numbers per state, 0 for logs; several algorithms share one. */
   readonly #byWidth = new Map<number, States>()
   readonly #byAlgorithm = new Map<AnyLimit['algorithm'], States>()
 
@@ -39,7 +39,7 @@ export class Room {
     return size
   }
 
-  /** Until when the id is blocked, 0 for no block. */
+  /** Until when the id is blocked; 0 for no block. */
   blockOf({ scope, key }: StateId, now: Micros): Micros {
     if (this.blocks.size === 0) return 0
     const { lo, hi } = this.limits.locate(scope, '', key)
@@ -79,7 +79,7 @@ export class Room {
     return states.find(lo, hi) === -1
   }
 
-  /** Whether that many more fit, spent states dropped as far as needed. */
+  /** Whether `needed` more states fit, after dropping as many expired states as necessary. */
   makeRoom(needed: number, now: Micros): boolean {
     if (this.size + needed <= this.maxKeys) return true
     const pieces = [...this.#byWidth.values(), this.blocks]
@@ -91,7 +91,7 @@ export class Room {
     return false
   }
 
-  /** Drops spent states of one kind, as many as one call has time for. */
+  /** Drops expired states of one kind, up to the bound of one call. */
   sweep(states: States, now: Micros): void {
     for (let looks = Math.min(states.pieces, LOOKS); looks > 0; looks -= 1) states.sweepNext(now)
   }

@@ -1,15 +1,15 @@
-/** Marks of a row: two words of its digest and what it is (its unit), 0 for a free row. */
+/** Numbers of a row: two words of its digest and its plan id, which is 0 for a free row. */
 const MARKS = 3
 const LO = 0
 const HI = 1
 const UNIT = 2
 
-/** Share of rows in use beyond which a probe gets long. */
+/** Share of rows in use beyond which probing gets long. */
 const FULLEST = 0.86
 
 /**
- * A piece of a table: rows in open addressing with linear probing, found by their digest's `lo`. It is as large as its rows
- * need, so that tables grow a little at a time.
+ * A piece of a table: rows in open addressing with linear probing, found by their digest's `lo`. It is only as large as its rows need, so
+ * that tables grow in small steps.
  */
 export class Segment {
   readonly capacity: number
@@ -17,10 +17,10 @@ export class Segment {
   /** `width` numbers per row. */
   readonly cells: Float64Array
   readonly width: number
-  /** Most rows it takes. */
+  /** The most rows it takes. */
   readonly room: number
   count = 0
-  /** No row is spent before this instant; it may be too early, never too late. */
+  /** No row expires before this instant. The value may be too early, never too late. */
   quietUntil: number = Number.POSITIVE_INFINITY
 
   /** @param rows how many it must take */
@@ -28,7 +28,7 @@ export class Segment {
     this.capacity = Math.max(4, Math.ceil(rows / FULLEST) + 1)
     this.room = Math.min(Math.floor(this.capacity * FULLEST), this.capacity - 1)
     this.width = width
-    // One allocation: numbers first, for they want to lie on eight bytes.
+    // One allocation. The doubles come first, because they must be aligned to eight bytes.
     const bytes = this.capacity * width * 8
     const buffer = new ArrayBuffer(bytes + this.capacity * MARKS * 4)
     this.cells = new Float64Array(buffer, 0, this.capacity * width)
@@ -55,7 +55,7 @@ export class Segment {
     this.marks[row * MARKS + UNIT] = unit
   }
 
-  /** A row for a digest that is not there; its cells are to be filled. There must be room. */
+  /** Adds a row for a digest that is absent; the caller fills its cells. There must be room. */
   add(lo: number, hi: number, unit: number): number {
     const { marks, capacity } = this
     let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
@@ -67,7 +67,7 @@ export class Segment {
     return row
   }
 
-  /** Takes a row out; those behind it that it had pushed away move up. */
+  /** Removes a row, and moves up the rows behind it that it had displaced. */
   remove(row: number): void {
     const { marks, cells, capacity, width } = this
     let hole = row
@@ -75,7 +75,7 @@ export class Segment {
       next = next + 1 === capacity ? 0 : next + 1
       if (marks[next * MARKS + UNIT] === 0) break
       const home = Math.floor((((marks[next * MARKS + LO] as number) >>> 0) / 2 ** 32) * capacity)
-      // The row may move to the hole unless its home lies behind the hole, on the way to where it is.
+      // The row may move to the hole unless its home is behind the hole, on the way to its present position.
       if (hole <= next ? home > hole && home <= next : home > hole || home <= next) continue
       marks.copyWithin(hole * MARKS, next * MARKS, (next + 1) * MARKS)
       cells.copyWithin(hole * width, next * width, (next + 1) * width)
@@ -93,7 +93,7 @@ export class Segment {
     return count
   }
 
-  /** Copies the rows for which `take` says so, and all that is known of them, into another segment. */
+  /** Copies all rows, or those that `take` selects, to another segment. */
   copyTo(other: Segment, take?: (hi: number) => boolean): void {
     const { marks, cells, capacity, width } = this
     for (let row = 0; row < capacity; row += 1) {

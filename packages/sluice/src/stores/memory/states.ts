@@ -3,26 +3,26 @@ import type { Micros } from '../../time/micros.ts'
 import { Table } from './table.ts'
 import type { Units } from './units.ts'
 
-/** States by digest. `find` comes first: the other verbs mean the row it gave, or the digest it missed. */
+/** States by digest. Call `find` first: the other methods take the row it returned, or use the digest it missed. */
 export interface States {
   readonly size: number
-  /** Calls of `sweepNext` that see every state. */
+  /** Calls of `sweepNext` that together examine every state. */
   readonly pieces: number
   /** The row of a digest, or -1. */
   find(lo: number, hi: number): number
-  /** The state of a row: `into` filled, or a view of the store's own that the next write changes. */
+  /** The state of a row: either `into`, filled, or a view of the store's own that the next write changes. */
   read(row: number, into: unknown): unknown
   /** Whether states differ in size, so that one may not fit. */
   readonly bounded: boolean
-  /** Whether there is room for the state; a row of -1 stands for a new one. */
+  /** Whether there is room for the state; a row of -1 means a new one. */
   fits(row: number, state: unknown): boolean
-  /** @param guess unit of the limit's last state @returns unit of this one */
+  /** @param guess plan id of the limit's last state @returns plan id of this one */
   write(row: number, limit: AnyLimit, state: unknown, guess: number): number
-  /** As `write`, of a state that may end sooner than the one before it. */
+  /** As `write`, for a state that may end earlier than the one before it. */
   replace(row: number, limit: AnyLimit, state: unknown): void
   add(lo: number, hi: number, limit: AnyLimit, state: unknown, guess: number, now: Micros): number
   remove(row: number): void
-  /** Drops spent states of one piece; true where there were some. */
+  /** Drops expired states of one piece; true if there were any. */
   sweepNext(now: Micros): boolean
 }
 
@@ -72,7 +72,7 @@ export class NumberStates implements States {
     this.#table.touched(limit.algorithm.expiresAt(limit.plan, state))
   }
 
-  /** Gives the row another unit; another plan may bring its end nearer. */
+  /** Gives the row another plan id; another plan may bring its end nearer. */
   #move(row: number, before: number, limit: AnyLimit, state: unknown, guess: number): number {
     const unit = this.#units.of(limit, state, guess)
     this.#units.retain(unit)

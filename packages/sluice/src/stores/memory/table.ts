@@ -1,11 +1,11 @@
 import type { Micros } from '../../time/micros.ts'
 import { Segment } from './segment.ts'
 
-/** Rows at which a segment is cut in two: growing one copies no more than this. */
+/** Rows at which a segment is split; growing one copies no more than this. */
 const LARGEST = 1_500
-/** How much larger a segment gets: little enough for memory to follow the number of rows, and for few copies of each. */
+/** Growth factor of a segment: small enough for memory to follow the number of rows, large enough that each row is copied few times. */
 const GROWTH = 1.3
-/** Bits of `hi` that tell segments apart at most. */
+/** The most bits of `hi` that select a segment. */
 const DEEPEST = 24
 
 /** A segment, and how many first bits of `hi` all its rows share. */
@@ -14,32 +14,32 @@ interface Place {
   readonly bits: number
 }
 
-/** What a table asks about its rows. */
+/** The table's callbacks for its rows. */
 export interface Rows {
-  /** First instant from which the row is of no use. */
+  /** First instant from which the row is expired. */
   expiresAt(unit: number, cells: Float64Array, at: number): Micros
-  /** The row goes. */
+  /** Called when the row is removed. */
   release(unit: number, cells: Float64Array, at: number): void
 }
 
 /**
- * Rows of `width` numbers by 64-bit digest, without an object per row. Segments are found by the first bits of `hi` (extendible
- * hashing) and grow one at a time, so that no call pays for all rows. After `find`, `segment` is where the row is, or belongs.
+ * Rows of `width` numbers by 64-bit digest, without an object per row. Segments are found by the first bits of `hi` (extendible hashing)
+ * and grow one at a time, so that no call pays for all rows. After `find`, `segment` is the one that has the row, or would get it.
  */
 export class Table {
   readonly width: number
   segment: Segment
   size = 0
   readonly #rows: Rows
-  /** 2 ** bits entries; a segment stands in several until it is cut. */
+  /** 2 ** bits entries; a segment has several entries until it is split. */
   #directory: Place[]
   #bits = 1
   /** 32 - bits. */
   #shift = 31
   #hand = 0
-  /** No row of any segment is spent before this instant; as a segment's, it may be too early. */
+  /** No row of any segment expires before this instant. As in a segment, the value may be too early. */
   #quietUntil: number = Number.POSITIVE_INFINITY
-  /** Segments looked through in a row without finding a spent row. */
+  /** Consecutive segments without an expired row. */
   #vain = 0
 
   constructor(width: number, rows: Rows) {
@@ -58,7 +58,7 @@ export class Table {
     return this.segment.find(lo, hi)
   }
 
-  /** A row for a digest that `find` has just missed; the caller fills `segment`'s cells, which may be another than before. */
+  /** Adds a row for a digest that `find` has just missed. The caller fills the cells of `segment`, which may have changed. */
   add(lo: number, hi: number, unit: number, now: Micros, expiresAt: Micros): number {
     if (this.segment.count >= this.segment.room) {
       this.#sweep(this.segment, now)
@@ -69,14 +69,14 @@ export class Table {
     return this.segment.add(lo, hi, unit)
   }
 
-  /** A row of the found segment is now of no use from this instant on. */
+  /** Notes that a row of the found segment expires at this instant. */
   touched(expiresAt: Micros): void {
     if (expiresAt >= this.segment.quietUntil) return
     this.segment.quietUntil = expiresAt
     if (expiresAt < this.#quietUntil) this.#quietUntil = expiresAt
   }
 
-  /** Takes out a row of the found segment. */
+  /** Removes a row of the found segment. */
   remove(row: number): void {
     const { segment, width } = this
     this.#rows.release(segment.unitOf(row), segment.cells, row * width)
@@ -84,7 +84,7 @@ export class Table {
     this.size -= 1
   }
 
-  /** Looks through one segment for spent rows; the next call goes on with the next. True where some went. */
+  /** Removes expired rows of one segment; the next call continues with the next. True if there were any. */
   sweepNext(now: Micros): boolean {
     if (this.#quietUntil > now) return false
     this.#hand = (this.#hand + 1) % this.#directory.length
@@ -97,7 +97,7 @@ export class Table {
     return swept
   }
 
-  /** How many calls of `sweepNext` see every row. */
+  /** Calls of `sweepNext` that together examine every row. */
   get pieces(): number {
     return this.#directory.length
   }
@@ -108,7 +108,7 @@ export class Table {
     let free = 0
     while (segment.unitOf(free) !== 0) free += 1
     let quietUntil = Number.POSITIVE_INFINITY
-    // From a free row backwards: a removal moves up only rows that were seen already.
+    // From a free row backwards, because a removal only moves up rows that were already examined.
     for (let step = 1; step < capacity; step += 1) {
       const row = free >= step ? free - step : free - step + capacity
       quietUntil = Math.min(quietUntil, this.#sweepRow(segment, row, now))
@@ -118,7 +118,7 @@ export class Table {
     return segment.count < count
   }
 
-  /** Takes out the row, and what then stands in its place, while it is spent; when the one that stays will be. */
+  /** Removes the row, and each that moves into its place, while it is expired. Returns when the row that stays expires. */
   #sweepRow(segment: Segment, row: number, now: Micros): Micros {
     const at = row * this.width
     for (let unit = segment.unitOf(row); unit !== 0; unit = segment.unitOf(row)) {
@@ -130,7 +130,7 @@ export class Table {
     return Number.POSITIVE_INFINITY
   }
 
-  /** Makes the segment of `hi` larger, or two of it. */
+  /** Enlarges the segment of `hi`, or splits it. */
   #grow(hi: number): void {
     const place = this.#placeOf(hi)
     const { segment } = place

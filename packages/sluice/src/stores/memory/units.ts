@@ -2,31 +2,31 @@ import type { AnyLimit, Cells } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Rows } from './table.ts'
 
-/** What states of one plan share, kept once for all of them. */
+/** Data that all states of one plan share. */
 interface Unit {
   readonly name: string
   readonly limit: AnyLimit
   readonly cells: Cells<unknown>
-  /** Any state of this unit. */
+  /** Any state of this plan. */
   readonly sample: unknown
-  /** A state to load rows into. */
+  /** A state object to load rows into. */
   readonly scratch: unknown
   rows: number
 }
 
-/** The units of all rows by number; a unit whose last row goes is forgotten. */
+/** The data of all plans by plan id; it is dropped with the last row of a plan. */
 export class Units implements Rows {
   readonly #units: (Unit | undefined)[] = [undefined]
   readonly #free: number[] = []
   readonly #byName = new Map<string, number>()
 
-  /** Whether a state counts in this unit. */
+  /** Whether a state belongs to this plan id. */
   fits(id: number, { algorithm }: AnyLimit, state: unknown): boolean {
     const unit = this.#units[id]
     return unit !== undefined && unit.limit.algorithm === algorithm && unit.cells.sameUnit(unit.sample, state)
   }
 
-  /** Number of a state's unit, made if need be. @param guess where it was last time */
+  /** The plan id of a state, created if necessary. @param guess the last plan id */
   of(limit: AnyLimit, state: unknown, guess: number): number {
     if (this.fits(guess, limit, state)) return guess
     const { algorithm } = limit

@@ -6,8 +6,8 @@ import type { PostgresPort } from './postgres-port.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 /**
- * Sends one statement by the call's deadline. Its values may depend on how often it was answered null: that others were making the
- * same states, and that nothing was written.
+ * Sends one statement within the call's deadline. Its values may depend on how often the reply was null, which means that others were
+ * inserting the same states and nothing was written.
  */
 export type Ask = (
   statement: string,
@@ -23,12 +23,12 @@ export interface AskingOptions {
 }
 
 const RETRIES = 2
-/** Somebody else made the row first: it is there now, so that one more try will do, unless it goes again. */
+/** Retries after another process inserted the row first. The row exists then, so one retry suffices unless the row is deleted again. */
 const FIRST_CALL_RETRIES = 8
 /** Longest pause before the first retry, in milliseconds; it doubles. */
 const CONFLICT_PAUSE_MS = 2
 
-/** What the server gave up for the sake of others is tried again, with jitter, while there is time. */
+/** Retries statements that the server aborted because of conflicts, with jitter, while there is time. */
 export function createAsking({ client, maxInFlight, clock, random }: AskingOptions): Ask {
   const calls = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: client.connections })
   return (statement, values, options) => {

@@ -5,29 +5,29 @@ import { sha256 } from '../../keys/sha256.ts'
 import { noProgram } from '../no-program.ts'
 import type { Call, CallGroup, StateId } from '../store.ts'
 
-/** As the column has them. */
+/** The values of the column `kind`. */
 const KINDS: Readonly<Record<AlgorithmTag, number>> = { tb: 0, fw: 1, sc: 2, sl: 3 }
 const PLAN_WIDTH = 8
 
-/** Groups as the function reads them. */
+/** The arguments of the function for a list of groups. */
 export interface Question {
-  /** Digests, each once, in their order. */
+  /** Digests without duplicates, in order. */
   readonly ids: readonly string[]
   /** For each digest the limit and phase of its first call. */
   readonly firsts: readonly Call[]
-  /** For each digest, which plan its first call has, from 1. */
+  /** For each digest, the index of its first call's plan, from 1. */
   readonly firstPlans: readonly number[]
-  /** Comma-separated: kind, unit and numbers of each plan, eight in all. */
+  /** Comma-separated: kind, plan id and numbers of each plan, eight in all. */
   readonly plans: readonly string[]
-  /** Call by call over all groups: place in `ids`, from 0. */
+  /** For each call of all groups: its index in `ids`, from 0. */
   readonly slots: readonly number[]
-  /** Call by call over all groups, comma-separated: place in `ids` (from 1), cost, place in `plans` (from 1), phase. */
+  /** For each call of all groups, comma-separated: index in `ids` (from 1), cost, index in `plans` (from 1), phase. */
   readonly calls: readonly string[]
 }
 
 export function questionOf(groups: readonly CallGroup[]): Question {
   const bySlot = new Map<string, Call>()
-  // One key that everybody asks for has its digest made once.
+  // A key that many calls share is digested once.
   const byName = new Map<string, string>()
   const all = groups.flatMap(({ calls }) => calls)
   const digests = all.map((call) => {
@@ -57,14 +57,14 @@ export function questionOf(groups: readonly CallGroup[]): Question {
 }
 
 /**
- * The row of a state: the first 16 bytes of the SHA-256 of its name. Among a billion states two share one with a probability
- * of about 10^-21, and to make two that do takes 2^64 tries; they would then share one limit.
+ * The row id of a state: the first 16 bytes of the SHA-256 of its name. Among a billion states two share one with a probability of about
+ * 10^-21; to construct two that do takes 2^64 tries. They would then share one limit.
  */
 export function digestOf(id: StateId): string {
   return digestOfName(stateName(id))
 }
 
-/** Of the names that were asked last: a key that is asked again has its digest made once. */
+/** Cache of digests by name, so that a repeated key is digested once. */
 let digests = new Map<string, string>()
 const MAX_DIGESTS = 1_000
 
@@ -77,7 +77,7 @@ function digestOfName(name: string): string {
   return digest
 }
 
-/** Each once, in the order in which rows are locked. */
+/** Digests without duplicates, in the order in which rows are locked. */
 export function digestsOf(ids: readonly StateId[]): string[] {
   return [...new Set(ids.map(digestOf))].sort()
 }
@@ -85,8 +85,8 @@ export function digestsOf(ids: readonly StateId[]): string[] {
 const texts = new WeakMap<object, string>()
 
 /**
- * Kind, unit and numbers of a plan as the functions read them.
- * @throws LimiterError INVALID_OPTIONS for an algorithm that they do not know
+ * Kind, plan id and numbers of a plan as the functions read them.
+ * @throws LimiterError INVALID_OPTIONS for an algorithm that they do not support
  */
 export function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
@@ -102,21 +102,24 @@ export function planText(limit: AnyLimit): string {
   return text
 }
 
-/** A window's length, or the first 60 bits of the SHA-256 of a bucket's numbers. */
+/** The plan id: a window's length, or the first 60 bits of the SHA-256 of a bucket's numbers. */
 function unitOf(kind: number, numbers: readonly number[]): bigint {
   return kind === KINDS.tb ? BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) : BigInt(numbers[1] as number)
 }
 
-/** Calls of one cost to buckets of one plan, each a group of its own: the question, and what the functions for them read. */
+/** Calls of one cost to buckets of one plan, each a group of its own: the request, and the arguments of the functions for it. */
 export interface BucketQuestion {
   readonly question: Question
-  /** Whether all ask one bucket; else each asks one of its own, and outcomes are told in the order of the digests. */
+  /** Whether all calls are for one bucket. Otherwise each is for a different one, and outcomes come in the order of the digests. */
   readonly one: boolean
-  /** How many calls of the one bucket and its digest, or the digests of all; unit, n, m, burst, cost, and spans of the cost and of a full bucket. */
+  /**
+   * The number of calls and the digest of the one bucket, or the digests of all; then plan id, n, m, burst, cost, and spans of the cost
+   * and of a full bucket.
+   */
   readonly values: readonly string[]
 }
 
-/** Undefined where the question is another. */
+/** The request in this form; undefined if it does not have this form. */
 export function bucketQuestion(groups: readonly CallGroup[]): BucketQuestion | undefined {
   const call = groups[0]?.calls[0]
   if (call === undefined || call.limit.algorithm.tag !== 'tb' || !groups.every((group) => asks(group, call))) return undefined
@@ -142,7 +145,7 @@ function asks({ calls }: CallGroup, { limit, cost }: Call): boolean {
   return calls.length === 1 && call?.limit === limit && call.cost === cost
 }
 
-/** An array as PostgreSQL reads it. */
+/** An array literal of PostgreSQL. */
 export function arrayText(items: readonly (string | number)[]): string {
   return `{${items.join()}}`
 }

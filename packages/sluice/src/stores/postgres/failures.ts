@@ -1,14 +1,17 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** SQLSTATEs of a class that PostgreSQL leaves to its users: what is wrong with the schema. A migration was applied with another text. */
+/**
+ * SQLSTATEs of a class that PostgreSQL leaves to its users, for errors of the schema. This one: a migration was applied with another
+ * text.
+ */
 export const TEXT_CHANGED = 'SL001'
-/** A state is of a kind that this version does not know (raised by the functions). */
+/** A state has a kind that this version does not support (raised by the functions). */
 const OTHER_KIND = 'SL002'
-/** Functions of another version are too young to be dropped. */
+/** Functions of another version were installed too recently to be dropped. */
 export const TOO_YOUNG = 'SL003'
 
 /**
- * SQLSTATE, or its class, -> what it means. An error the server reports has rolled the statement back: nothing was charged.
+ * Maps an SQLSTATE, or its class, to its meaning. An error that the server reports has rolled the statement back: nothing was charged.
  */
 const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   ['08', 'connection'],
@@ -45,7 +48,10 @@ const HINTS: Readonly<Record<string, string>> = {
 const NEVER_SENT =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|connection timeout|timeout expired|Cannot use a pool after calling end|CONNECT_TIMEOUT|CONNECTION_ENDED/
 
-/** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */
+/**
+ * Converts a client's error to the one error that a store rejects with. Unless nothing was certainly executed, the call counts as
+ * charged.
+ */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message || codeOf(error) : String(error)
   const code = codeOf(error)
@@ -62,15 +68,15 @@ export function classify(error: unknown): StoreFailure {
   return new StoreFailure('connection', unsent ? 'no' : 'unknown', `postgres: ${message}`, { cause: error })
 }
 
-/** The server gave up for the sake of others (PostgreSQL manual, 13.5), or somebody else made the row first. */
+/** The server aborted the statement because of a conflict (PostgreSQL manual, 13.5), or another process inserted the row first. */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '23505', '22012'])
 
-/** Worth another try: nothing was executed, and the next time it may be. 22012: a swap of several rows found one of them changed. */
+/** Whether to retry: nothing was executed, and a retry may succeed. 22012: a swap of several rows found one of them changed. */
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error))
 }
 
-/** The code that a client gave to what it threw; the empty text for none. */
+/** The `code` of a client's error; empty if it has none. */
 export function codeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : ''
   return typeof code === 'string' ? code : ''

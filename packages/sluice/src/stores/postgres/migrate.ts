@@ -4,28 +4,31 @@ import { functionNames, type InstalledFunction, installedFunctions, named } from
 import type { PostgresPort } from './postgres-port.ts'
 import { articleProgram, checkProgram, functions as embedded, migrations, type SqlFunction } from './programs.gen.ts'
 
-/** Any number that nothing else in a database is likely to lock. */
+/** An arbitrary number that nothing else in a database is likely to lock. */
 const LOCK = 7_218_054_101
 
 export interface MigrateOptions {
-  /** Also the table and the function of "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for those who call it from SQL. */
+  /**
+   * Also creates the table and the function of "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for callers in
+   * SQL.
+   */
   readonly compatFunction?: boolean | undefined
-  /** Also drops the functions of other versions; refused while one of them was installed in the last seven days. */
+  /** Also drops the functions of other versions; refused if one of them was installed in the last seven days. */
   readonly prune?: boolean | undefined
-  /** Drops them however young they are: processes of those versions cannot decide from then on. */
+  /** Drops them whatever their age: processes of those versions cannot decide from then on. */
   readonly force?: boolean | undefined
 }
 
 export interface SchemaOptions extends MigrateOptions {
   readonly table: string
   readonly unlogged?: boolean | undefined
-  /** Those of another version, for a test of two. */
+  /** The functions of another version, for a test of two. */
   readonly functions?: readonly SqlFunction[]
 }
 
 /**
- * Brings the schema up to date: each migration and each function once, recorded in ledgers, under a lock, so that any number of
- * processes may start together. What is there already is left alone; a migration that was applied with another text is an error.
+ * Updates the schema. It applies each migration and each function once, recorded in ledgers, under a lock, so that any number of
+ * processes may start together. Existing objects are left alone; a migration that was applied with another text is an error.
  */
 export async function migrate(client: PostgresPort, options: SchemaOptions): Promise<void> {
   const { table, unlogged, functions = embedded } = options
@@ -49,7 +52,7 @@ begin
 end $migrate$`)
 }
 
-/** What already has the names of this table is put in last. */
+/** Fills in the text last, because it already contains this table's names. */
 function filled(step: string, name: string, text: string): string {
   return step.replaceAll('@name', () => name).replace('@text', () => text)
 }
@@ -81,7 +84,7 @@ const MADE = `
     insert into sluice_functions (name) values ('@name') on conflict do nothing;
   end if;`
 
-/** A function whose name other languages know has always the text of the version that was migrated last. */
+/** A function with a stable name for other languages; its text is that of the version that was migrated last. */
 const STABLE = `
   if not exists (select from sluice_functions f where f.name = 'sluice_check' and f.sha256 = '@name') then
     execute $function$@text$function$;
@@ -101,7 +104,7 @@ const DROPPED = `
     delete from sluice_functions f where f.name = other;
   end loop;`
 
-/** Changing it writes the table anew, so it is done only where it is not so yet. */
+/** Changing the persistence rewrites the table, so it is done only if it differs. */
 function persistent(name: string, unlogged: boolean): string {
   const [want, kind] = unlogged ? ['u', 'unlogged'] : ['p', 'logged']
   return `

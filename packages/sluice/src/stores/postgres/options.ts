@@ -7,45 +7,46 @@ import type { AdjustOptions, Call, CallOptions, StateId, Store } from '../store.
 import type { MigrateOptions } from './migrate.ts'
 import { type PostgresPort, validPort } from './postgres-port.ts'
 
-/** How concurrent calls of one state are kept apart. */
+/** How concurrent calls for one state are isolated. */
 export type Concurrency = 'lock' | 'compare-and-swap'
 
 export interface PostgresStoreOptions {
   readonly client: PostgresPort
-  /** What the names of tables and functions begin with; small letters, digits and `_`. Default `sluice`. */
+  /** Prefix of the names of tables and functions; lower-case letters, digits and `_`. Default `sluice`. */
   readonly table?: string
-  /** Whether the tables are kept out of the write-ahead log: faster, and empty after a crash of the server. Default false. */
+  /** Whether the tables are kept out of the write-ahead log: faster, but emptied by a crash of the server. Default false. */
   readonly unlogged?: boolean
-  /** A row that another call holds is waited for, or the call is `undecided` at once (contention). Default `wait`. */
+  /** For a row that another call has locked: `wait`, or `fail` at once as `undecided` (contention). Default `wait`. */
   readonly onContention?: 'wait' | 'fail'
   /**
-   * Milliseconds between two looks, each at a few pages of the table, for rows that decide like none; about as many rows are looked at in
-   * one as 32 pages hold, some 3,000. 0: none, `sweep()` is called by somebody. Default 1,000.
+   * Milliseconds between two sweeps, each of a few pages of the table, for expired rows. One sweep examines about as many rows as 32
+   * pages hold, some 3,000. 0: none; the program calls `sweep()`. Default 1,000.
    */
   readonly sweepEveryMs?: number
   /**
-   * `lock` (default): functions in the database lock the rows. `compare-and-swap`: rows are read, decided here, and written where they have not changed since;
-   * for other databases that speak PostgreSQL's protocol, such as YugabyteDB and CockroachDB, where neither the functions nor their locks would do.
+   * `lock` (default): functions in the database lock the rows. `compare-and-swap`: rows are read, decided here, and written if they have
+   * not changed since. The latter is for other databases with PostgreSQL's protocol, such as YugabyteDB and CockroachDB, for which the
+   * functions or their locks do not work.
    */
   readonly concurrency?: Concurrency
-  /** Calls under way at once, abandoned ones included; further ones are refused at once. Default 10,000. */
+  /** Calls in flight at once, including abandoned ones; further calls are refused at once. Default 10,000. */
   readonly maxInFlight?: number
-  /** Source of deadlines only: decisions are made on the database's clock. */
+  /** Used only for deadlines: decisions use the database's clock. */
   readonly clock?: Time
-  /** Spreads the tries after a conflict. */
+  /** Random numbers for the pauses before retries. */
   readonly random?: Random
 }
 
 export interface PostgresStore extends Store {
   adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
   block(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
-  /** Creates or updates tables and functions; safe when many processes start together. */
+  /** Creates or updates tables and functions; safe if many processes start together. */
   migrate(options?: MigrateOptions): Promise<void>
-  /** Deletes all states that decide like none, in small batches and past what is locked: how many there were. */
+  /** Deletes all expired states, in small batches, skipping locked rows; returns how many. */
   sweep(options?: CallOptions): Promise<number>
 }
 
-/** Milliseconds between two statements of the sweep in the background. */
+/** Milliseconds between two statements of the background sweep. */
 const SWEEP_MS = 1_000
 const MAX_SWEEP_MS = 86_400_000
 
@@ -66,7 +67,7 @@ export interface Chosen extends Required<Omit<PostgresStoreOptions, 'unlogged'>>
 }
 
 /**
- * The options with their defaults.
+ * Validates the options and fills in the defaults.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function chosen(options: PostgresStoreOptions): Chosen {

@@ -2,22 +2,22 @@ import { sha256 } from '../../keys/sha256.ts'
 import { codeOf } from './failures.ts'
 import { type PostgresPort, validClient } from './postgres-port.ts'
 
-/** The part of a `pg` pool or client that is used. */
+/** The part of a `pg` pool or client that the store uses. */
 export interface PgLike {
-  /** A pool has them: `max`, its number of connections. */
+  /** Present in a pool: `max` is its number of connections. */
   readonly options?: { readonly max?: number | undefined }
   query(statement: { text: string; values?: unknown[]; name?: string }): Promise<{
     readonly rows: readonly Readonly<Record<string, unknown>>[]
   }>
 }
 
-/** What a pooler between client and server says that keeps no prepared statements, or mixes those of several clients. */
+/** SQLSTATEs from a pooler that keeps no prepared statements, or mixes those of several clients. */
 const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 /**
- * A `pg` Pool as the store's port. It stays the caller's: it is neither configured nor closed. Give it `connectionTimeoutMillis`
- * and a handler for `error`, so that a lost server is an answer and not a wait. Statements are prepared once per connection, until
- * a pooler refuses that.
+ * Adapts a `pg` Pool to the store's port. The caller owns the pool: this neither configures nor closes it. Give it
+ * `connectionTimeoutMillis` and a handler for `error`, so that a lost server causes an error and not a wait. Statements are prepared once
+ * per connection, until a pooler refuses that.
  */
 export function pg(pool: PgLike): PostgresPort {
   validClient('pg', 'a pool or client of pg', pool, ['query'])

@@ -1,12 +1,12 @@
 import { type PostgresPort, validClient } from './postgres-port.ts'
 
-/** The part of a PGlite database that is used. */
+/** The part of a PGlite database that the store uses. */
 export interface PgliteLike {
   query(statement: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
   exec(statements: string): Promise<unknown>
 }
 
-/** A PGlite database (PostgreSQL in this process, in memory or in a folder) as the store's port. */
+/** Adapts a PGlite database (PostgreSQL in this process, in memory or in a folder) to the store's port. */
 export function pglite(database: PgliteLike): PostgresPort {
   validClient('pglite', 'a database of PGlite', database, ['query', 'exec'])
   return {

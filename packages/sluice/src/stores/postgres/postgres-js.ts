@@ -1,6 +1,6 @@
 import { type PostgresPort, validClient } from './postgres-port.ts'
 
-/** The part of a `postgres` (postgres.js) client that is used. */
+/** The part of a `postgres` (postgres.js) client that the store uses. */
 export interface PostgresJsLike {
   readonly options: { readonly max: number; readonly prepare?: boolean | undefined }
   unsafe(
@@ -11,9 +11,9 @@ export interface PostgresJsLike {
 }
 
 /**
- * A `postgres` client (postgres.js) as the store's port. It stays the caller's: it is neither configured nor closed. Give it
- * `connect_timeout` and a short `backoff`, since by default it waits longer and longer, up to twenty seconds, before it tries a lost
- * server again. Statements are prepared unless its own `prepare` is false (poolers that keep none).
+ * Adapts a `postgres` client (postgres.js) to the store's port. The caller owns the client: this neither configures nor closes it. Give
+ * it `connect_timeout` and a short `backoff`: by default its pauses before it tries a lost server again grow up to twenty seconds.
+ * Statements are prepared unless the client's `prepare` is false (for poolers without prepared statements).
  */
 export function postgresJs(sql: PostgresJsLike): PostgresPort {
   validClient('postgresJs', 'a client of postgres (postgres.js)', sql, ['unsafe'])

@@ -1,21 +1,21 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { shown } from '../../errors/options.ts'
 
-/** What the store needs of a client library. Errors pass through unchanged, with the SQLSTATE as `code`. */
+/** The operations that the store needs of a client library. Errors pass through unchanged, with the SQLSTATE as `code`. */
 export interface PostgresPort {
-  /** Statements the client runs at once. Further calls wait in the store, which never sends those that were given up. */
+  /** Statements the client runs at once. Further calls wait in the store, which never sends abandoned ones. */
   readonly connections?: number | undefined
-  /** One statement with parameters $1, $2, ... of type text; rows as objects. */
+  /** Runs one statement with parameters $1, $2, ... of type text; returns rows as objects. */
   query(statement: string, values: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Several statements in one message, decided as one transaction. */
+  /** Runs several statements in one message and one transaction. */
   run(statements: string): Promise<void>
 }
 
 const EXPECTED = 'expected what pg(pool), postgresJs(sql) or pglite(database) returns'
 
 /**
- * A client itself may have a method of the same name, which takes something else.
- * @throws LimiterError INVALID_OPTIONS for what is no port
+ * Checks that a client is a port. A raw client may have a method of the same name with other parameters.
+ * @throws LimiterError INVALID_OPTIONS for anything else
  */
 export function validPort(where: string, client: PostgresPort): PostgresPort {
   if (has(client, 'query') && has(client, 'run')) return client
@@ -25,8 +25,9 @@ export function validPort(where: string, client: PostgresPort): PostgresPort {
 }
 
 /**
- * @returns what was given
- * @throws LimiterError INVALID_OPTIONS naming the first method that is not there
+ * Checks that a client has these methods.
+ * @returns the client
+ * @throws LimiterError INVALID_OPTIONS that names the first missing method
  */
 export function validClient<C extends object>(adapter: string, library: string, client: C, methods: readonly (keyof C & string)[]): C {
   const missing = methods.find((method) => !has(client, method))

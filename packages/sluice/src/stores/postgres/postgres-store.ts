@@ -3,9 +3,9 @@ import { programStore } from './program-store.ts'
 import { swapStore } from './swap-store.ts'
 
 /**
- * States in PostgreSQL (13 or later) or PGlite: one statement locks the rows in one fixed order, reads the database's clock
- * after the last lock, decides all groups and writes. Exact under READ COMMITTED and above, with any number of processes. Other
- * databases of its protocol by `concurrency`.
+ * States in PostgreSQL (13 or later) or PGlite. One statement locks the rows in a fixed order, reads the database's clock after the last
+ * lock, decides all groups and writes. It is exact under READ COMMITTED and above, with any number of processes. For other databases with
+ * its protocol see `concurrency`.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {

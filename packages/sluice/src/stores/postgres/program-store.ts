@@ -11,8 +11,8 @@ import { statementsOf } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
 
 /**
- * States that functions in the database decide: one statement for each call, whatever it asks.
- * @param names those of another version, for a test of two
+ * A store whose decisions are made by functions in the database: one statement for each call.
+ * @param names names of another version's functions, for a test of two
  */
 export function programStore(options: Chosen, names: FunctionNames = functionNames(options.table)): PostgresStore {
   const { client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random } = options
@@ -66,7 +66,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
         plan: planText(call.limit),
         given: `${amounts[index]},${call.phase}`,
       }))
-      // Rows are locked in the order of their ids; calls of one state keep theirs.
+      // Rows are locked in the order of their ids; calls of one state keep their order.
       parts.sort((one, other) => (one.id < other.id ? -1 : one.id > other.id ? 1 : 0))
       const lists = [parts.map(({ id }) => id), parts.map(({ plan }) => plan), parts.map(({ given }) => given)]
       const times = [String(callOptions?.now ?? 0), String(callOptions?.receipt ?? -1)]
@@ -89,7 +89,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
   }
 }
 
-/** How the function waits: for rows, and once it was answered null again, also for the places of rows that are to be made. */
+/** How the function waits: for rows and, from the second null reply on, also for rows that others are inserting. */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'
 }
@@ -99,7 +99,7 @@ function byGroups([now = Number.NaN, ...others]: readonly number[], slots: reado
   return [now, ...slots.map((slot) => others[slot] ?? Number.NaN), ...others.slice(slots.length)]
 }
 
-/** `{1,2,3}` as numbers; what is none becomes NaN. */
+/** Parses `{1,2,3}`; an invalid number becomes NaN. */
 function numbersOf(array: string): number[] {
   const inner = array.slice(1, -1)
   return inner === '' ? [] : inner.split(',').map((text) => (/^-?\d+$/.test(text) ? Number(text) : Number.NaN))

@@ -8,10 +8,10 @@ import type { Question } from './encode.ts'
 const PER_STATE = 6
 
 /**
- * Verdicts from what the function found: it said which groups pass, and the reference driver, on the same states at the same
- * time, says everything else. A log's numbers are taken as told, since its entries stay where they are. Undefined where the
- * driver does not agree, or the numbers do not fit the question: nonsense must never look like a denial.
- * @param look nothing was charged, and views show it so
+ * Computes the verdicts from the function's reply. The reply says which groups pass; the reference driver computes the rest from the same
+ * states at the same time. For a log it uses the numbers of the reply, because its entries stay in the database. Undefined if the driver
+ * disagrees or the numbers do not fit the request: a corrupt reply must never look like a denial.
+ * @param look a dry run: nothing was charged, and views show that
  */
 export function replay(
   groups: readonly CallGroup[],
@@ -57,7 +57,9 @@ function isLog({ algorithm }: AnyLimit): boolean {
   return algorithm.cells === 'log'
 }
 
-/** @param unit as the function answers it: a window, an index into the plans of the question, or, below 0, into those it found besides */
+/**
+ * @param unit the plan id in the reply: a window, an index into the plans of the request or, below 0, into the other plans it returned
+ */
 function stateOf(
   { firsts }: Question,
   slot: number,

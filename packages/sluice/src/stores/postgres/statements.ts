@@ -11,7 +11,7 @@ export interface Statements {
   readonly sweep: string
 }
 
-/** Parameters are text, which every driver passes alike. */
+/** All parameters are text, which every driver passes in the same way. */
 export function statementsOf(names: FunctionNames): Statements {
   const of = (name: string): string => names.get(name) as string
   const number = (place: number): string => `$${place}::text::bigint`

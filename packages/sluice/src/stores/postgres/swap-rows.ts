@@ -2,15 +2,15 @@ import type { Micros } from '../../time/micros.ts'
 import { StoreFailure } from '../store.ts'
 import type { Row } from './asking.ts'
 
-/** A row as it was found. `version` is another after each change; a row that is not there has version 0. */
+/** A row as read. `version` differs after each change; a row that does not exist has version 0. */
 export interface Stored {
   readonly version: string
   readonly until: Micros
-  /** The codec's; none where there is a block alone, or what was reset. */
+  /** The codec's numbers; empty for a row with only a block, and after a reset. */
   readonly numbers: readonly number[]
 }
 
-/** A row to write, if its version is still this one. */
+/** A row to write if its version is unchanged. */
 export interface Write {
   readonly id: string
   readonly version: string
@@ -34,7 +34,7 @@ const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
 
 /**
  * Plain statements on one table whose primary key is a digest, so that rows are spread over all nodes, by hash or by range. `version`
- * says whether a row is still the one that was read; a number by chance, since a row may go and come back.
+ * shows whether a row changed since it was read; it is random, because a row may be deleted and inserted again.
  */
 export function swapStatements(table: string): SwapStatements {
   const own = `${table}_swap`
@@ -43,7 +43,7 @@ export function swapStatements(table: string): SwapStatements {
     read: `select t.now::text as now, r.id::text as id, r.version::text as version, r.until::text as until, r.numbers from (select ${NOW} as now) t left join ${own} r on r.id = any($1::text::uuid[])`,
     make: `insert into ${own} (id, version, fresh, numbers) values ($1::text::uuid, $2::text::bigint, $3::text::bigint, $4::text) on conflict (id) do nothing returning 1 as many`,
     change: `update ${own} set version = $2::text::bigint, fresh = $3::text::bigint, numbers = $4::text where id = $1::text::uuid and version = $5::text::bigint returning 1 as many`,
-    // Dividing by nought rolls all of it back where one of the rows is not as it was.
+    // Dividing by zero rolls back the whole statement if one of the rows has changed.
     writeAll: `with written as (
   insert into ${own} as r (id, version, previous, fresh, numbers)
   select * from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[], $4::text::bigint[], $5::text::text[])
@@ -57,7 +57,10 @@ select 1 / case when count(*) = $6::text::bigint then 1 else 0 end as many from 
   }
 }
 
-/** @throws StoreFailure protocol where the answer is none */
+/**
+ * Parses the rows of a reply.
+ * @throws StoreFailure protocol for an invalid reply
+ */
 export function readRows(rows: readonly Row[]): { stored: ReadonlyMap<string, Stored>; now: Micros } {
   const now = Number(rows[0]?.['now'])
   const stored = new Map<string, Stored>()

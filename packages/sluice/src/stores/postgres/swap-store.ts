@@ -11,25 +11,25 @@ import { READ_ONLY, refuseReadOnly } from './read-only.ts'
 import { createSweeper } from './sweeper.ts'
 import { countOf, readRows, type Stored, type SwapStatements, swapStatements, type Write } from './swap-rows.ts'
 
-/** Longest pause before the first retry, in milliseconds; it doubles up to the last. */
+/** Longest pause before the first retry, in milliseconds; it doubles up to the maximum. */
 const PAUSE_MS = 2
 const MAX_PAUSE_MS = 50
-/** Without a deadline there is an end as well. */
+/** The bound of retries without a deadline. */
 const MAX_TRIES = 100
-/** Parts of the space of ids that a sweep takes one after another. */
+/** Ranges of ids that a sweep processes one after another. */
 const PARTS = 256
 
-/** What a try found out, and what it wants to have written. */
+/** The result of one attempt, and the rows it wants to write. */
 interface Thought<T> {
   readonly answer: T
   readonly writes: readonly Write[]
 }
 
 /**
- * States that are read with the server's time, decided here by the kernels, and written by one statement if none of them has changed
- * meanwhile; otherwise, and when the server gives a statement up for the sake of others, it begins again, with jitter and inside the
- * deadline. No function, no lock, no statement on more rows than it must: one row alone is a single-row statement. Exact; a key that
- * many processes charge at once costs retries, which joining calls (`withCoalescing`) saves.
+ * A store that reads states with the server's time and decides them here with the kernels. One statement then writes them if none has
+ * changed meanwhile. If one has, or the server aborts a statement because of a conflict, it retries with jitter within the deadline. It
+ * uses no functions, no locks, and statements on as few rows as possible: one row is a single-row statement. It is exact. A key that many
+ * processes charge at once costs retries; batching calls (`withCoalescing`) avoids them.
  */
 export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlight, clock, random }: Chosen): PostgresStore {
   const statements: SwapStatements = swapStatements(table)
@@ -63,7 +63,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
     }
     return remote.run(() => attempt(), options, classify)
   }
-  /** In the order of their ids, so that statements on several rows do not wait for each other. */
+  /** Writes rows in the order of their ids, so that statements on several rows do not wait for each other. */
   const write = async (unordered: readonly Write[]): Promise<boolean> => {
     const writes = [...unordered].sort((one, other) => (one.id < other.id ? -1 : 1))
     const fresh = (): string => String(Math.floor(random() * Number.MAX_SAFE_INTEGER) + 1)

@@ -1,23 +1,23 @@
 import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 
-/** Pages of the table that one statement looks at. */
+/** Pages of the table that one statement examines. */
 const PAGES = 32
 
-/** One statement: how many rows went, and whether there are pages after those that it looked at. */
+/** Runs one statement; returns how many rows were deleted, and whether there are pages after those it examined. */
 export type SweepPages = (first: number, pages: number, deadline?: MonotonicInstant) => Promise<{ gone: number; more: boolean }>
 
 export interface Sweeper {
-  /** The whole table, page by page: how many rows went. */
+  /** Sweeps the whole table, page by page; returns how many rows were deleted. */
   all(deadline: MonotonicInstant | undefined): Promise<number>
-  /** Told of every decision: now and then it looks at the next pages, one statement at a time and never in the way of the caller. */
+  /** Called for every decision. Sometimes it sweeps the next pages, one statement at a time, without delaying the caller. */
   asked(): void
 }
 
 /**
- * Rows that decide like none are deleted. It goes by decisions instead of a timer: where nothing is asked there is nothing new to
- * sweep, and no timer keeps a process alive. Pauses are spread, so that many processes do not sweep together; a sweep that fails
- * is left to the next one, for what is late in going decides as if gone.
- * @param everyMs between two statements; 0: only when asked to
+ * Deletes expired rows. Decisions trigger it instead of a timer: without calls there is nothing new to sweep, and no timer keeps a
+ * process alive. Pauses are random, so that many processes do not sweep together. After a failure the next sweep does the work, because
+ * an expired row decides as if it were deleted.
+ * @param everyMs milliseconds between two statements; 0: only on request
  */
 export function createSweeper(everyMs: number, clock: Time, random: Random, sweep: SweepPages): Sweeper {
   const pause = (): number => everyMs * (0.5 + random())

@@ -1,6 +1,6 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** First word of an error reply -> what it means. The server refused before executing anything. */
+/** Maps the first word of an error reply to its meaning. The server refused before executing anything. */
 const REPLIES: ReadonlyMap<string, StoreFailureKind> = new Map([
   ['LOADING', 'unavailable'],
   ['NOSCRIPT', 'unavailable'],
@@ -26,15 +26,18 @@ const REPLIES: ReadonlyMap<string, StoreFailureKind> = new Map([
 const NEVER_SENT =
   /Stream isn't writeable|Cluster isn't ready|None of startup nodes|The client is (offline|closed)|root nodes are unavailable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH/
 
-/** Replies that only their text tells apart from other errors. The second is what a long command gets before it may be read. */
+/** Error replies that differ from others only in their text. The second one is the reply to a long command before authentication. */
 const TEXTS: readonly (readonly [RegExp, StoreFailureKind])[] = [
   [/^ERR max number of clients/, 'unavailable'],
   [/^ERR Protocol error: unauthenticated/, 'setup'],
-  // The client followed as many redirections as it may: each was a refusal.
+  // The client followed as many redirections as it may; each was a refusal.
   [/^Too many Cluster redirections/, 'unavailable'],
 ]
 
-/** Turns what a client threw into the one error a store rejects with. What is not known to be harmless counts as spent. */
+/**
+ * Converts a client's error to the one error that a store rejects with. Unless nothing was certainly executed, the call counts as
+ * charged.
+ */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message : String(error)
   const kind = REPLIES.get(/^[A-Z]+/.exec(message)?.[0] ?? '') ?? TEXTS.find(([text]) => text.test(message))?.[1]
@@ -43,7 +46,7 @@ export function classify(error: unknown): StoreFailure {
   return new StoreFailure('connection', NEVER_SENT.test(message) ? 'no' : 'unknown', `redis: ${message}`, { cause: error })
 }
 
-/** The script cache was emptied: a restart, a failover, SCRIPT FLUSH. */
+/** Whether the script cache was emptied, by a restart, a failover or SCRIPT FLUSH. */
 export function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }

@@ -4,7 +4,7 @@ import { classify } from './failures.ts'
 
 type Listener = (argument?: unknown) => void
 
-/** The part of a client that reports how its connection fares; all clients are Node's event emitters. */
+/** The part of a client that reports its connection; all clients are Node's event emitters. */
 export interface ConnectionEvents {
   on(event: string, listener: Listener): unknown
   once(event: string, listener: Listener): unknown
@@ -15,12 +15,12 @@ export interface ConnectionEvents {
 /** `ended`: the client has given up, or was closed; it makes no further attempt by itself. */
 export type ConnectionState = 'connected' | 'trying' | 'ended'
 
-/** What an adapter knows of a client's connection. */
+/** An adapter's access to the state of a client's connection. */
 export interface ConnectionView {
   state(): ConnectionState
-  /** The error of the last attempt, where the client shows it to those who do not listen. */
+  /** The error of the last attempt, if the client exposes it without a listener. */
   lastError?(): unknown
-  /** Starts the first attempt of a client that waits to be called. */
+  /** Starts the first attempt of a client that connects on demand. */
   begin?(): void
   /** Events after which the state is read again. */
   readonly changes: readonly string[]
@@ -29,8 +29,8 @@ export interface ConnectionView {
 }
 
 /**
- * Resolves when the client has its first connection, and at once from then on. Rejects with the client's last error as the reason, by the deadline, or at once
- * where the client has given up. Resolves at once without a deadline.
+ * Resolves at the client's first connection, and at once from then on. Rejects with the client's last error as the reason: at the
+ * deadline, or at once if the client has given up. Resolves at once without a deadline.
  * @throws StoreFailure with `executed: 'no'`
  */
 export type UntilConnected = (options: CallOptions | undefined, time: Time) => Promise<void>
@@ -42,9 +42,9 @@ export function isEmitter(client: object): client is ConnectionEvents {
 const known = new WeakMap<object, UntilConnected>()
 
 /**
- * Waits for the first connection of a client, however many attempts it takes. Stores that share a client share its listeners, which are there only while somebody
- * waits; the one for `ready` goes with the first connection. An `error` listener is added only beside one of the program: alone it would silence what clients
- * print, or throw, where nobody listens.
+ * Waits for the first connection of a client, however many attempts it takes. Stores that share a client share its listeners, which exist
+ * only while a call waits; the listener for `ready` is removed by the first connection. It adds an `error` listener only if the program
+ * has one: otherwise it would suppress the error that a client prints or throws when there is no listener.
  */
 export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView): UntilConnected {
   const found = known.get(client)
@@ -64,7 +64,7 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
   }
   const failed = (reason: unknown): void => {
     last = reason
-    // Some clients report the error first and give up then.
+    // Some clients report the error first and then give up.
     void Promise.resolve().then(changed)
   }
   const listen = (): (() => void) => {
@@ -96,7 +96,7 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
       }
       const settle = (): void => {
         const state = read()
-        // What a closed client says of a call is its own reason.
+        // A closed client rejects calls with its own reason.
         if (state === 'connected' || (state === 'ended' && last === undefined)) finish(undefined)
         else if (state === 'ended') finish(failureOf(last))
       }
@@ -113,13 +113,16 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
   return until
 }
 
-/** Nothing was sent: there was no connection. */
+/** The failure of a call that was not sent, because there was no connection. */
 function failureOf(error: unknown): StoreFailure {
   if (error === undefined) return new StoreFailure('timeout', 'no', 'redis: no connection by the deadline')
   return new StoreFailure(classify(error).kind, 'no', `redis: ${reasonOf(error)}`, { cause: error })
 }
 
-/** The error of a host with several addresses has no message of its own, and that of a cluster names the node's error apart. */
+/**
+ * The text of an error. The error of a host with several addresses has no message of its own. That of a cluster has the node's error in a
+ * separate field.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { message, errors, lastNodeError } = error as Error & { readonly errors?: readonly unknown[]; readonly lastNodeError?: unknown }

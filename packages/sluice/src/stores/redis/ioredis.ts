@@ -3,18 +3,18 @@ import { type ConnectionState, isEmitter, untilConnectedOf } from './first-conne
 import { openingOf } from './opening.ts'
 import { type Connections, type RedisPort, validClient } from './redis-port.ts'
 
-/** The part of an ioredis client (version 5 or 6) that is used; iovalkey has the same. */
+/** The part of an ioredis client (version 5 or 6) that the store uses; iovalkey has the same. */
 export interface IoredisLike {
-  /** A command of any name, with texts of its reply as bytes. */
+  /** Runs a command of any name; texts of its reply are bytes. */
   callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
-  /** The socket, where it has been opened. */
+  /** The socket, once it has been opened. */
   readonly stream?: { destroy(): unknown; readonly errored?: unknown } | undefined
-  /** What became of its connection, such as `connecting`. */
+  /** The state of its connection, such as `connecting`. */
   readonly status?: string
   connect?(): Promise<unknown>
 }
 
-/** What an ioredis `Cluster` has besides. */
+/** The additional members of an ioredis `Cluster`. */
 interface ClusterLike {
   nodes(): readonly IoredisNode[]
   /** By slot the addresses of its nodes, the primary's first. */
@@ -33,12 +33,12 @@ interface Queue {
 }
 
 /**
- * An ioredis or iovalkey client as the store's port: of one server, of one that Sentinel watches, or a `Cluster`. The client stays
- * the caller's: it is neither configured nor closed, but a connection that has fallen silent is ended so that it makes another. For
- * limits that stay exact through a lost connection create it with `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest: 0`,
- * a Cluster with `retryDelayOnFailover: 0`; for no queue while the server is away, with `enableOfflineQueue: false`: calls wait for the first connection all
- * the same, within their deadlines.
- * @throws LimiterError INVALID_OPTIONS for what is no such client
+ * Adapts an ioredis or iovalkey client to the store's port: of one server, of one that Sentinel watches, or a `Cluster`. The caller owns
+ * the client: this neither configures nor closes it, but it ends a connection that has fallen silent, so that the client makes another.
+ * For limits that stay exact when a connection is lost, create it with `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest:
+ * 0`, a Cluster also with `retryDelayOnFailover: 0`. To avoid a queue while the server is unreachable, set `enableOfflineQueue: false`:
+ * calls still wait for the first connection, within their deadlines.
+ * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function ioredis(client: IoredisLike): RedisPort {
   const valid = validClient('ioredis', 'ioredis or iovalkey', client, ['callBuffer'])
@@ -55,13 +55,15 @@ export function ioredis(client: IoredisLike): RedisPort {
 const OPENING: readonly unknown[] = ['wait', 'connecting', 'connect']
 const STATES: Readonly<Record<string, ConnectionState>> = { ready: 'connected', end: 'ended' }
 const CHANGES = ['ready', 'close', 'end']
-/** Of a Cluster. */
+/** The error event of a Cluster's nodes. */
 const NODE_ERROR = 'node error'
 
-/** Without its offline queue the client refuses calls until it is ready, also those of its first milliseconds. */
+/**
+ * Waits for the first connection: without its offline queue the client refuses calls until it is ready, even in its first milliseconds.
+ */
 function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening' | 'untilConnected'> {
   if (typeof client.status !== 'string' || !isEmitter(client)) return {}
-  // With `lazyConnect` it connects when it is first called.
+  // With `lazyConnect` it connects at its first call.
   const begin = (): void => {
     if (client.status === 'wait') client.connect?.().catch(() => {})
   }
@@ -98,7 +100,7 @@ function nodeOf(cluster: ClusterLike): Connections['of'] {
 
 function replace(connection: object): void {
   const { commandQueue, offlineQueue, stream } = connection as IoredisNode
-  // A Cluster sends ASKING before what is redirected and forgets it: rejected, it would be nobody's and end the process.
+  // A Cluster sends ASKING before a redirected command and drops its promise. A rejection would be unhandled and end the process.
   for (const queue of [commandQueue, offlineQueue]) for (const { command } of queue?.toArray?.() ?? []) command?.promise?.catch(() => {})
   stream?.destroy()
 }

@@ -1,7 +1,7 @@
-/** Slots that a Redis Cluster spreads keys over. */
+/** The number of slots over which a Redis Cluster spreads keys. */
 export const SLOTS = 16_384
 
-/** CRC16 of the polynomial x^16 + x^12 + x^5 + 1 (XMODEM), byte by byte: redis.io/docs, cluster specification, appendix A. */
+/** Table of CRC16 with the polynomial x^16 + x^12 + x^5 + 1 (XMODEM), by byte: redis.io/docs, cluster specification, appendix A. */
 const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8
   for (let bit = 0; bit < 8; bit += 1) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021
@@ -9,8 +9,8 @@ const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * The slot in which a Redis Cluster keeps a key of one-byte characters, as the store's names are: that of its hash tag, which is what
- * stands between the first brace that opens and the next that closes, where anything does.
+ * The Cluster slot of a key of one-byte characters, as the store's names are. It is the slot of the key's hash tag: the text between the
+ * first opening brace and the next closing one, unless it is empty.
  */
 export function keySlot(key: string): number {
   const open = key.indexOf('{') + 1

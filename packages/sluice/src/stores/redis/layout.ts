@@ -3,16 +3,16 @@ import type { Call, StateId } from '../store.ts'
 import { taggedName } from './names.ts'
 import type { Packing } from './packing.ts'
 
-/** A state, and whether its value may be long: such a one is never a member of a hash. */
+/** The name of a state, and whether its value may be long: such a state is never a member of a hash. */
 export interface Named {
   /** Scope and key. */
   readonly name: string
-  /** As `encodeKey` makes it. */
+  /** As encoded by `encodeKey`. */
   readonly key: string
   readonly told: boolean
 }
 
-/** Where a program finds states: its keys, and what it must know of them beside. */
+/** The location of states for a program: its keys, and further arguments about them. */
 export interface Addresses {
   readonly keys: readonly string[]
   readonly args: readonly string[]
@@ -23,12 +23,15 @@ export interface Layout {
   addressesOf(states: readonly Named[]): Addresses
 }
 
-/** Each state a string of its own: prefix, the key's tag, scope and key. */
+/** Each state is a separate string: prefix, the key's hash tag, scope and key. */
 export function plainLayout(prefix: string): Layout {
   return { packed: false, addressesOf: (states) => ({ keys: states.map(({ name, key }) => prefix + taggedName(name, key)), args: [] }) }
 }
 
-/** States as members of hashes (lua/state.lua). All states of a key lie in one hash, whose number is the tag of those that are strings. */
+/**
+ * States are members of hashes (lua/state.lua). All states of a key are in one hash; its number is the hash tag of those that are
+ * strings.
+ */
 export function packedLayout(prefix: string, packing: Packing): Layout {
   return {
     packed: true,
@@ -57,7 +60,7 @@ export function calledOf({ id, limit }: Call): Named {
   return namedAs(id, isTold(limit))
 }
 
-/** Of a state that is named without its limit: scopes end with the algorithm's tag. */
+/** The name of a state without its limit: scopes end with the algorithm's tag. */
 export function namedOf(id: StateId): Named {
   return namedAs(id, /(?:^|:)sl:$/.test(id.scope.text))
 }

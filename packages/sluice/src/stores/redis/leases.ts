@@ -4,10 +4,10 @@ import type { Micros } from '../../time/micros.ts'
 import type { LeaseAnswer, LeaseRequest } from '../store.ts'
 import { readValue } from './value.ts'
 
-/** Numbers of a request. */
+/** Numbers per request. */
 const WIDTH = 10
 
-/** Requests in the form that lease.lua documents. */
+/** Encodes requests in the form that lease.lua documents. */
 export function leaseArgument(requests: readonly LeaseRequest[], now: Micros): string {
   const numbers = requests.flatMap(({ call, want, holder, sequence, life, kept, returned }) => {
     const { n, m, burst } = call.limit.plan as BucketPlan
@@ -16,7 +16,7 @@ export function leaseArgument(requests: readonly LeaseRequest[], now: Micros): s
   return `[${[now, WIDTH, ...numbers].join(',')}]`
 }
 
-/** The answers to requests, from the states as the program found them; undefined where it granted what the kernel does not. */
+/** Computes the answers to requests from the states that the program found; undefined if it granted another amount than the kernel. */
 export function replayLeases(requests: readonly LeaseRequest[], reply: unknown): LeaseAnswer[] | undefined {
   if (!Array.isArray(reply) || reply.length !== 2 * requests.length + 1) return undefined
   const now: unknown = reply[requests.length]

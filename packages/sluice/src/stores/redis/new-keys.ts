@@ -3,37 +3,38 @@ import type { Time } from '../../time/time.ts'
 import { type Scope, StoreFailure } from '../store.ts'
 import type { AskedState } from './question.ts'
 
-/** What becomes of a new key beyond `maxNewKeys`. */
+/** The decision for a new key beyond `maxNewKeys`. */
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 export interface NewKeysOptions {
   /**
-   * New keys a second and scope that this store may make, and as many at once; default no bound. Calls under way may pass it, and are made up for. States
-   * are then kept ten minutes longer than they are needed, so that a key that comes back is not new: set it in all processes or in none.
+   * New keys per second and scope that this store may create, and as many at once; default unbounded. Calls in flight may exceed it; the
+   * excess is subtracted later. States are then kept ten minutes longer than needed, so that a key that comes back is not new: set it in
+   * all processes or in none.
    */
   readonly maxNewKeys?: number
   /**
-   * What becomes of a new key beyond that, of which nothing is written: `allow` or `deny` it, `shared`: decided by one of 1,024 states
-   * that all such keys of its limit share and that start empty. Default: it is `undecided`, and the failure policy holds.
+   * The decision for a new key beyond that, for which nothing is written: `allow` it, `deny` it, or `shared`: decide it by one of 1,024
+   * states that all such keys of its limit share and that start empty. Default: `undecided`, so the failure policy applies.
    */
   readonly onFull?: OnFull
 }
 
-/** Counts the keys that a store makes. */
+/** Counts the keys that a store creates. */
 export interface NewKeys {
-  /** Whether no key of this scope may be made now. */
+  /** Whether no key of this scope may be created now. */
   closed(scope: string): boolean
-  /** Counts what was made. */
+  /** Counts the states that were created. */
   made(states: readonly AskedState[]): void
 }
 
-/** So long are states kept after they are needed, where new keys are counted: a key that comes back within it is not new. */
+/** How long states are kept after they are needed if new keys are counted: a key that comes back within this time is not new. */
 export const KEPT: Micros = 600_000_000
 
-/** What a refused key is told. */
+/** The failure of a refused key. */
 export const FULL: StoreFailure = new StoreFailure('memory', 'no', 'redis: more new keys than maxNewKeys')
 
-/** Names of limiters and limits never begin with it (`encodePart`). */
+/** Names of limiters and limits never begin with this character (`encodePart`). */
 const SHARED = '$'
 
 /** The scope of the states that refused keys of another scope share. */
@@ -53,7 +54,7 @@ export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY }: NewKeys
   }
   if (maxNewKeys === Number.POSITIVE_INFINITY) return { closed: () => false, made: () => {} }
   return {
-    // Shared states are few: they are not bounded.
+    // Shared states are few, so they are not bounded.
     closed: (scope) => !scope.startsWith(SHARED) && levelOf(scope).level < 1,
     made(states) {
       for (const { scope, made } of states) if (made && !scope.startsWith(SHARED)) levelOf(scope).level -= 1

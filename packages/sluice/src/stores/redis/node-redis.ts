@@ -14,23 +14,24 @@ interface NodeRedisCommands {
   eval(source: string, options: EvalOptions): Promise<unknown>
 }
 
-/** The part of a node-redis client (version 5 or 6) that is used. */
+/** The part of a node-redis client (version 5 or 6) that the store uses. */
 export interface NodeRedisLike extends NodeRedisCommands {
   // oxlint-disable-next-line typescript/no-explicit-any -- its options depend on the modules it was made with
   withCommandOptions(options: any): NodeRedisCommands
 }
 
-/** The type of texts in replies ($), which are wanted as they are. */
+/** The type of texts in replies ($), which are returned as bytes. */
 const BLOB_STRING = 36
 const { Buffer } = globalThis as unknown as { readonly Buffer: unknown }
 
 /**
- * A client of node-redis (`createClient`, `createSentinel` or `createCluster`) as the store's port. Its time-out per command is
- * switched off for the store's calls, whose deadlines share one timer. The client stays the caller's: it is neither configured nor
- * closed, but a connection that has fallen silent is destroyed and made again (not with Sentinel, which does not show its connections).
- * Create it with `disableOfflineQueue: true`; it never sends again what it has sent. For connections that fall silent while they are
- * made, give it a short `socket.connectTimeout`, a `socket.socketTimeout` with a `pingInterval` below that, and a `reconnectStrategy` that goes on.
- * @throws LimiterError INVALID_OPTIONS for what is no such client
+ * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`) to the store's port. It switches off the client's
+ * timeout per command for the store's calls, whose deadlines share one timer. The caller owns the client: this neither configures nor
+ * closes it. It does destroy and reopen a connection that has fallen silent (not with Sentinel, which does not expose its connections).
+ * Create the client with `disableOfflineQueue: true`; it never resends a command. Some connections fall silent while they are made: give
+ * it a short `socket.connectTimeout`, a `socket.socketTimeout` with a `pingInterval` below that, and a `reconnectStrategy` without an
+ * end.
+ * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function nodeRedis(client: NodeRedisLike): RedisPort {
   const valid = validClient('nodeRedis', 'node-redis 5 or 6 (the package redis)', client, ['evalSha', 'eval', 'withCommandOptions'])
@@ -46,7 +47,10 @@ export function nodeRedis(client: NodeRedisLike): RedisPort {
   }
 }
 
-/** A client whose `connect()` was not awaited is open and not yet ready: without its offline queue it refuses calls so long. */
+/**
+ * Waits for the first connection. A client whose `connect()` was not awaited is open and not yet ready: until then it refuses calls if it
+ * has no offline queue.
+ */
 function firstConnection(client: object): Pick<RedisPort, 'opening' | 'untilConnected'> {
   const held = client as { readonly isOpen?: unknown; readonly isReady?: unknown }
   if (typeof held.isOpen !== 'boolean' || typeof held.isReady !== 'boolean' || !isEmitter(client)) return {}
@@ -59,7 +63,7 @@ function firstConnection(client: object): Pick<RedisPort, 'opening' | 'untilConn
   return { untilConnected, opening: openingOf(client, ['ready', 'reconnecting', 'end']) }
 }
 
-/** One connection and what keeps it. */
+/** A connection and the methods to replace it. */
 interface Connection {
   readonly isReady: boolean
   destroy(): void
@@ -67,11 +71,11 @@ interface Connection {
 }
 
 interface ClusterLike {
-  /** By slot the nodes; the client of a node is made when it is first asked for. */
+  /** Nodes by slot; a node's client is created at its first use. */
   readonly slots: readonly ({ readonly master: { readonly client?: unknown } } | undefined)[]
 }
 
-/** Only a cluster is asked for the client of a node. */
+/** Only a cluster has a client for each node. */
 function asCluster(client: object): ClusterLike | undefined {
   return 'nodeClient' in client && 'slots' in client ? (client as ClusterLike) : undefined
 }
@@ -79,7 +83,7 @@ function asCluster(client: object): ClusterLike | undefined {
 function asConnection(client: unknown): Connection | undefined {
   const held = client as Partial<Connection> | undefined
   const whole = typeof held?.isReady === 'boolean' && typeof held.destroy === 'function' && typeof held.connect === 'function'
-  // A client of Sentinel has the same, and several connections behind it.
+  // A client of Sentinel has the same methods, but several connections.
   return whole && !('getSentinelNode' in held) ? (held as Connection) : undefined
 }
 
@@ -92,7 +96,7 @@ function ofNode(cluster: ClusterLike): Connections['of'] {
   return (key) => (key === undefined ? undefined : asConnection(cluster.slots[keySlot(key)]?.master.client))
 }
 
-/** One that is being made is left alone: a second attempt beside the first would leave two. */
+/** Replaces a connection, unless it is still being made: a second attempt would leave two. */
 function replace(connection: object): void {
   const { isReady } = connection as Connection
   if (!isReady) return

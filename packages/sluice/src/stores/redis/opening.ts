@@ -6,8 +6,9 @@ export type Opening = () => Promise<void> | undefined
 const known = new WeakMap<object, Opening>()
 
 /**
- * Waits for the first connection of a client that makes it in the background. One set of listeners for each client, since many stores may share one.
- * @param ends events after which nothing is waited for any more
+ * Waits for the first connection of a client that connects in the background. Each client gets one set of listeners, because many stores
+ * may share one.
+ * @param ends events that end the wait
  */
 export function openingOf(client: Pick<ConnectionEvents, 'once'>, ends: readonly string[]): Opening {
   const found = known.get(client)

@@ -7,15 +7,15 @@ import { SharedDenials } from './shared-denials.ts'
 
 /** States that all refused keys of a limit share. */
 const SHARED = 1_024
-/** Limits of which it is remembered which shared states were emptied. */
+/** The most limits for which this process records which shared states were emptied. */
 const REMEMBERED = 256
 
 type Verb = 'consume' | 'peek'
 type Spreading = (options: CallOptions | undefined) => Promise<Spread>
 
 /**
- * A store whose groups with refused new keys become what `onFull` says; under `shared` those of one call cost one more call, together.
- * @param spreading how keys are spread over shared states; asked for when there is one
+ * Wraps a store: groups with refused new keys are decided by `onFull`. Under `shared` those of one call cost one more call together.
+ * @param spreading how keys are spread over shared states; called when the first is needed
  */
 export function withOverflow(
   store: Store,
@@ -51,24 +51,24 @@ function isRefused({ degraded }: GroupVerdict): boolean {
   return degraded === FULL
 }
 
-/** The state of a log can be long: logs have no shared ones. */
+/** Logs have no shared states, because the state of a log can be long. */
 function canShare({ calls }: CallGroup): boolean {
   return calls.every(({ limit }) => limit.algorithm.cells !== 'log')
 }
 
-/** The answer to a group that may not make its states. Under `shared` only logs get here: they are denied. */
+/** The verdict of a group that may not create its states. Under `shared` only logs get here: they are denied. */
 function refusal(verdict: GroupVerdict, onFull: OnFull | undefined): GroupVerdict {
   return onFull === undefined ? verdict : { ...verdict, allowed: onFull === 'allow', onFull: onFull === 'allow' ? 'allow' : 'deny' }
 }
 
-/** The shared states of one limit: those of them that were emptied, and what was denied. */
+/** The shared states of one limit: which of them were emptied, and the recent denials. */
 interface SharedStates {
   readonly scope: Scope
   readonly emptied: Set<string>
   readonly denials: SharedDenials
 }
 
-/** A call, with a shared state in the place of its own. */
+/** A call with a shared state in place of its own. */
 interface StandIn {
   readonly call: Call
   readonly states?: SharedStates
@@ -76,7 +76,7 @@ interface StandIn {
 
 type DecideShared = (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined) => Promise<readonly GroupVerdict[]>
 
-/** Decides groups once more, in one call at most, with states that many keys share in the place of those that may not be made. */
+/** Decides groups again, in one call at most, with shared states in place of those that may not be created. */
 function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading, clock: Time): DecideShared {
   const scopes = new Map<string, SharedStates>()
   const statesOf = (text: string): SharedStates => {
@@ -88,7 +88,7 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
   }
   const standIn = (call: Call, spread: Spread): StandIn => {
     const { text } = call.id.scope
-    // Meanwhile there may be room again.
+    // There may be room again by now.
     if (!isClosed(text)) return { call }
     const states = statesOf(text)
     return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
@@ -137,7 +137,7 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
     try {
       return await decide(verb, groups, options)
     } catch (error) {
-      // The keys that are there have their answers: a failure here is not theirs.
+      // The groups with existing keys have their verdicts, so a failure here must not fail them.
       if (!(error instanceof StoreFailure)) throw error
       return groups.map(() => ({ outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }))
     }
@@ -148,7 +148,7 @@ function callOf({ call }: StandIn): Call {
   return call
 }
 
-/** One of each shared state of which nobody here knows that it was emptied. */
+/** One call for each shared state that this process has not recorded as emptied. */
 function stillFull(stands: readonly StandIn[]): StandIn[] {
   const seen = new Map<SharedStates, Set<string>>()
   return stands.filter(({ call: { id }, states }) => {
@@ -162,8 +162,8 @@ function stillFull(stands: readonly StandIn[]): StandIn[] {
 }
 
 /**
- * Shared states start empty, so that a flood of new keys brings no burst. A cost of the whole capacity passes only where the state is full: one that
- * another process uses already loses nothing.
+ * Empties a shared state, so that a flood of new keys brings no burst. A cost of the whole capacity passes only if the state is full: one
+ * that another process already uses loses nothing.
  */
 function emptying({ call }: StandIn): CallGroup {
   return { calls: [{ ...call, cost: Math.round(call.limit.capacity * MICRO) }] }

@@ -3,9 +3,12 @@ import { encodePart } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
 
 export interface PackingOptions {
-  /** States expected at once; default 100,000. Up to twice as many the hashes stay small; beyond it a state takes about three times the memory. */
+  /**
+   * States expected at once; default 100,000. The hashes stay small for up to twice as many; beyond it a state takes about three times
+   * the memory.
+   */
   readonly keys?: number
-  /** What digests are made under: the same in every process. Default: made of the prefix, which anybody may guess. */
+  /** The key of the digests; it must be the same in every process. Default: derived from the prefix, which anybody may guess. */
   readonly secret?: string
 }
 
@@ -15,11 +18,11 @@ const FORMS: Readonly<Record<string, Form>> = {
   secret: TEXT,
 }
 
-/** Where states lie. */
+/** Where states are stored. */
 export interface Packing {
   /** The number of the hash that holds all states of a key. */
   hashOf(key: string): number
-  /** The two halves of a state's name in it. */
+  /** The two halves of a state's name in its hash. */
   memberOf(name: string): Digest
 }
 
@@ -29,13 +32,12 @@ export interface Digest {
   readonly low: number
 }
 
-/** Members of a hash on average. Redis keeps up to 128 of them in one piece of memory (`hash-max-listpack-entries`). */
+/** Average members of a hash. Redis keeps up to 128 of them in one piece of memory (`hash-max-listpack-entries`). */
 const PER_HASH = 64
 
 /**
- * Spreads keys over hashes, and names their states in them, by a digest of 64 bits under a secret (HalfSipHash-1-3,
- * Aumasson and Bernstein). Two of k states share a digest, and with it a state, with a chance of k^2 / 2^65: 1 in 37
- * million for a million.
+ * Spreads keys over hashes, and names their states in them, by a digest of 64 bits under a secret (HalfSipHash-1-3, Aumasson and
+ * Bernstein). Two of k states share a digest, and therefore a state, with a probability of k^2 / 2^65: 1 in 37 million for a million.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function createPacking(prefix: string, packing: PackingOptions): Packing {
@@ -47,7 +49,7 @@ export function createPacking(prefix: string, packing: PackingOptions): Packing 
   return { hashOf: (key) => digest(k0, k1, key).low % hashes, memberOf: (name) => digest(k0, k1, name) }
 }
 
-/** Two halves of 32 bits: words of two units each, the last with the length, so that no text is the beginning of another. */
+/** Two halves of 32 bits, from words of two units each. The last word holds the length, so that no text is a prefix of another. */
 export function digest(k0: number, k1: number, text: string): Digest {
   const v = [k0, k1 ^ 0xee, 0x6c796765 ^ k0, 0x74656462 ^ k1]
   const { length } = text

@@ -7,20 +7,20 @@ import { isTold, type Named } from './layout.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
 import { isSmall, mostOf, rowOf } from './rows.ts'
 
-/** One state of a question. */
+/** One state of a request. */
 export interface AskedState extends Named {
   readonly scope: string
-  /** It may not be made. */
+  /** Whether it may not be created. */
   readonly closed: boolean
-  /** Whether the call made it. */
+  /** Whether the call created it. */
   made: boolean
-  /** The run that asked it last, as long as nothing else did. */
+  /** The last run on this state, if no other call has used it since. */
   run: Run | undefined
-  /** Among the program's keys, from 1. */
+  /** Its index among the program's keys, from 1. */
   place: number
 }
 
-/** Groups of one call each on one state, one after the other. */
+/** Consecutive groups of one call each on one state. */
 export interface Run {
   readonly state: AskedState
   readonly row: Row | undefined
@@ -28,7 +28,7 @@ export interface Run {
   passed: number
 }
 
-/** A group as it is. */
+/** A group that is not part of a run. */
 export interface Whole {
   readonly states: readonly AskedState[]
   readonly rows: readonly Row[]
@@ -36,11 +36,11 @@ export interface Whole {
 }
 
 interface Row {
-  /** In the argument, from 1. */
+  /** Its index in the argument, from 1. */
   readonly place: number
 }
 
-/** What is asked of a program, and how its answer belongs to the groups. */
+/** The arguments of a program, and the mapping of its reply to the groups. */
 export interface Question {
   readonly program: Program
   readonly args: readonly (string | number)[]
@@ -52,9 +52,9 @@ export interface Question {
 }
 
 /**
- * Puts groups into the form of the program that answers them soonest.
- * @param isClosed whether no state of a scope may be made
- * @param extra for how many microseconds states are kept after they are needed
+ * Encodes groups for the program that is fastest for them.
+ * @param isClosed whether no state of a scope may be created
+ * @param extra microseconds that states are kept after they are needed
  */
 export function questionOf(
   groups: readonly CallGroup[],
@@ -70,7 +70,7 @@ export function questionOf(
   return mixedQuestion(groups, options?.now ?? 0, charge, isClosed)
 }
 
-/** Whether a state of one of them may not be made; they are mostly of one scope. */
+/** Whether a state of one of them may not be created; most calls have the same scope. */
 function isAnyClosed(groups: readonly CallGroup[], isClosed: (scope: string) => boolean): boolean {
   let last: Scope | undefined
   for (let index = 0; index < groups.length; index += 1) {
@@ -82,16 +82,16 @@ function isAnyClosed(groups: readonly CallGroup[], isClosed: (scope: string) => 
   return false
 }
 
-/** Calls of one cost, each a group of its own, on buckets of one limit. */
+/** Whether all are calls of one cost, each a group of its own, on buckets of one limit. */
 function areAlike(groups: readonly CallGroup[], { limit, cost }: Call): boolean {
   if (limit.algorithm.tag !== 'tb' || !isSmall(limit.plan as BucketPlan) || groups.length > MAX_ALIKE) return false
   return groups.every(({ calls }) => calls.length === 1 && calls[0]?.limit === limit && calls[0].cost === cost)
 }
 
-/** A program takes only so many keys at once. */
+/** The most keys of one program call. */
 const MAX_ALIKE = 4_000
 
-/** As buckets.lua documents. */
+/** Encodes the request as buckets.lua documents. */
 function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call, extra: Micros): Question {
   const plan = limit.plan as BucketPlan
   const runs = new Map<string, Run>()
@@ -99,7 +99,7 @@ function alikeQuestion(groups: readonly CallGroup[], { limit, cost }: Call, extr
   const parts = groups.map(({ calls }): Run => {
     const call = calls[0] as Call
     const { id } = call
-    // On a busy key most calls are the neighbour's again, and making its name is most of a question.
+    // On a busy key most calls equal their neighbour, and building its name is most of the work of a request.
     if (last !== undefined && last.id.key === id.key && last.id.scope === id.scope) {
       last.run.times += 1
       return last.run
@@ -123,7 +123,7 @@ function newState({ id, limit }: Call, name: string, key: string, place: number,
   return { name, key, told: isTold(limit), scope: id.scope.text, closed, made: false, run: undefined, place }
 }
 
-/** As consume.lua documents. */
+/** Encodes the request as consume.lua documents. */
 function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolean, isClosed: (scope: string) => boolean): Question {
   const states = new Map<string, AskedState>()
   const rows = createRows()
@@ -149,7 +149,7 @@ function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolea
     if (calls.length === 1) {
       const [state, row] = [stateOf(first), rows.of(first)]
       if (!state.told) {
-        // Runs of other states do not touch this one: its calls may be told in a row.
+        // Runs of other states do not touch this one, so its calls may be encoded in a row.
         if (state.run?.row === row) {
           state.run.times += 1
           return state.run
@@ -175,7 +175,7 @@ function mixedQuestion(groups: readonly CallGroup[], now: number, charge: boolea
   return { program: consumeProgram, args: [`[${numbers.join(',')}]`], states: sorted, parts, order }
 }
 
-/** Writes one part, or runs over neighbouring states as one; the place of the next. */
+/** Writes one part, or merges runs over neighbouring states into one; returns the index of the next part. */
 function tell(order: readonly (Run | Whole)[], from: number, numbers: number[]): number {
   const part = order[from] as Run | Whole
   if ('states' in part) {
@@ -193,7 +193,7 @@ function tell(order: readonly (Run | Whole)[], from: number, numbers: number[]):
   return next
 }
 
-/** Calls and amounts in the form that adjust.lua documents. */
+/** Encodes calls and amounts as adjust.lua documents. */
 export function adjustment(calls: readonly Call[], amounts: readonly MicroTokens[], options: AdjustOptions = {}): string {
   const rows: number[] = []
   const from = 4 + 2 * calls.length
@@ -209,7 +209,7 @@ export function adjustment(calls: readonly Call[], amounts: readonly MicroTokens
 /** Where the rows begin in the argument, from 1. */
 const ROWS_FROM = 5
 
-/** Each different limit, cost and phase once; the last one is found without looking. */
+/** Stores each different limit, cost and phase once; the last one is found without a lookup. */
 function createRows(): { readonly numbers: number[]; of(call: Call): Row } {
   const numbers: number[] = []
   const known = new Map<AnyLimit, Map<number, Map<number, Row>>>()

@@ -3,40 +3,45 @@ import { shown } from '../../errors/options.ts'
 import type { UntilConnected } from './first-connection.ts'
 import type { Opening } from './opening.ts'
 
-/** Connections that a client lets others replace. */
+/** The connections of a client that allows replacing them. */
 export interface Connections {
-  /** What carries the calls of a key: one object as long as it is the same owner of a socket; undefined where nobody knows yet. */
+  /**
+   * The connection for the calls of a key: the same object as long as the same socket owner serves it; undefined if it is not known yet.
+   */
   of(key: string | undefined): object | undefined
-  /** Ends the socket at once, so that the client makes another; calls under way on it are rejected. */
+  /** Ends the socket at once, so that the client opens another; calls in flight on it are rejected. */
   replace(connection: object): void
 }
 
 /**
- * What the store needs of a client library. An adapter per library fulfils it; nothing is guessed from a client's constructor.
- * Of a reply, whole numbers are numbers, null is null, and text is bytes (a Uint8Array), for values are no text; errors are those
- * of the server, with its first word in front.
+ * The operations that the store needs of a client library. An adapter for each library implements it; nothing is guessed from a client's
+ * constructor. In a reply, integers are numbers, null is null, and text is bytes (a Uint8Array), because values are not text. Errors are
+ * those of the server; their message begins with its first word.
  */
 export interface RedisPort {
-  /** Set where keys lie in slots on several nodes, and one call may only name keys of one slot. */
+  /** Set if keys are in slots on several nodes, so that one call may only name keys of one slot. */
   readonly cluster?: true
   evalsha(sha1: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   eval(source: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** Absent where the client does not let others replace a connection: then its own time-outs must. */
+  /** Absent if the client does not allow replacing a connection: then its own timeouts must detect silence. */
   readonly connections?: Connections
   /**
-   * While the client makes its first connection, settles when that has been made or has failed: calls are held back so long, within their deadlines. Undefined
-   * otherwise. Absent where a client is connected when it is handed over.
+   * While the client makes its first connection, settles when that has been made or has failed: calls wait that long, within their
+   * deadlines. Undefined otherwise. Absent for a client that is already connected.
    */
   readonly opening?: Opening
-  /** What `ready` waits for, longer than calls do. Absent or undefined where a client is connected when it is handed over, or says nothing of its attempts. */
+  /**
+   * The wait of `ready`, which is longer than that of calls. Absent or undefined for a client that is already connected or does not
+   * report its attempts.
+   */
   readonly untilConnected?: UntilConnected | undefined
 }
 
 const EXPECTED = 'expected what ioredis(client), nodeRedis(client) or valkeyGlide(client) returns'
 
 /**
- * A client itself has methods of the same names, which take something else.
- * @throws LimiterError INVALID_OPTIONS for what is no port
+ * Checks that a client is a port. A raw client has methods of the same names with other parameters.
+ * @throws LimiterError INVALID_OPTIONS for anything else
  */
 export function validPort(where: string, client: RedisPort): RedisPort {
   const has = methodsOf(client)
@@ -48,8 +53,9 @@ export function validPort(where: string, client: RedisPort): RedisPort {
 }
 
 /**
- * @returns what was given
- * @throws LimiterError INVALID_OPTIONS naming the first method that is not there
+ * Checks that a client has these methods.
+ * @returns the client
+ * @throws LimiterError INVALID_OPTIONS that names the first missing method
  */
 export function validClient<C extends object>(adapter: string, library: string, client: C, methods: readonly (keyof C & string)[]): C {
   const has = methodsOf(client)

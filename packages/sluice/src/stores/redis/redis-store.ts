@@ -31,18 +31,18 @@ import { bySlot } from './slots.ts'
 
 export interface RedisStoreOptions extends NewKeysOptions {
   readonly client: RedisPort
-  /** Put before every key; default `sluice:`. */
+  /** Prefix of every key; default `sluice:`. */
   readonly prefix?: string
   /**
-   * `plain` (default): a string for each state. `packed`: many states in small hashes, under digests of their names, for millions of
-   * keys in a sixth of the memory; without leases. Logs are strings in both. Processes that share states have one layout.
+   * `plain` (default): a string for each state. `packed`: many states in small hashes, under digests of their names, for millions of keys
+   * in a sixth of the memory; it does not support leases. Logs are strings in both. Processes that share states must use the same layout.
    */
   readonly layout?: 'plain' | 'packed'
-  /** Of the packed layout. */
+  /** Options of the packed layout. */
   readonly packing?: PackingOptions
-  /** Calls under way at once, abandoned ones included; further ones are refused at once. Default 10,000. */
+  /** Calls in flight at once, including abandoned ones; further calls are refused at once. Default 10,000. */
   readonly maxInFlight?: number
-  /** Source of deadlines only: decisions are made on the server's clock. */
+  /** Used only for deadlines: decisions use the server's clock. */
   readonly clock?: Time
 }
 
@@ -57,15 +57,15 @@ const FORMS: Readonly<Record<string, Form>> = {
   clock: CLOCK,
 }
 
-/** No limiter's scope is empty. */
+/** An id that no limiter uses, because no scope is empty. */
 const NOBODY: StateId = { scope: { text: '' }, key: '' }
-/** What block.lua takes for the wish to forget. */
+/** The argument of block.lua that deletes a state. */
 const FORGET = -1
 
 /**
- * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact under any
- * number of processes. One string key per state, or a member of a hash, alive until the state is as fresh as none. On a Cluster a group whose states
- * lie in one slot is one call, and one over several slots is asked slot by slot (see `bySlot`).
+ * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact with any number of
+ * processes. A state is one string key, or a member of a hash, and lives until it equals the initial state. On a Cluster a group whose
+ * states are in one slot is one call; a group over several slots is decided slot by slot (see `bySlot`).
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): Store {
@@ -85,7 +85,7 @@ export function redisStore(options: RedisStoreOptions): Store {
     callOptions: CallOptions | undefined,
   ): Promise<unknown> => {
     const { keys, args } = layout.addressesOf(states)
-    // Its own argument says how long states are kept.
+    // This program has its own argument for how long states are kept.
     const all = extra === 0 || program === bucketsProgram ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     const late = (): boolean => callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
     return calls.run(() => run(program, keys, all, late), callOptions, classify)
@@ -97,7 +97,7 @@ export function redisStore(options: RedisStoreOptions): Store {
   ): Promise<readonly GroupVerdict[]> => {
     const question = questionOf(groups, callOptions, charge, layout.packed, newKeys.closed, extra)
     const reply = await ask(question.program, question.states, question.args, callOptions)
-    // Where keys are counted the next question needs what this answer says.
+    // If new keys are counted, the next request depends on this reply.
     if (options.maxNewKeys === undefined) callOptions?.heard?.()
     const verdicts = replay(groups, question, reply, !charge)
     if (verdicts === undefined) throw nonsense(reply)
@@ -124,11 +124,12 @@ export function redisStore(options: RedisStoreOptions): Store {
       if (asked.length === 0) return
       await ask(adjustProgram, asked.map(calledOf), [adjustment(asked, amounts, callOptions)], callOptions)
     },
-    // A leased bucket's value is long: it would make the hash large for good.
+    // A leased bucket's value is long: it would enlarge the hash permanently.
     ...(layout.packed ? {} : { lease }),
     block: (ids, duration, callOptions) => mark(ids, duration ?? 0, callOptions),
     reset: (ids, callOptions) => mark(ids, FORGET, callOptions),
-    // The programs are there afterwards: else the first calls of many callers would each send the whole text. Only what removes fails where nothing may be written.
+    // Loads the programs; otherwise the first calls of many callers would each send the whole text. On a read-only server the deletion
+    // fails, and nothing else would.
     ready: async (callOptions) => {
       await client.untilConnected?.(callOptions, clock)
       await mark([NOBODY], FORGET, callOptions)
@@ -145,7 +146,7 @@ export function redisStore(options: RedisStoreOptions): Store {
   return withOverflow(whole, options.onFull, newKeys.closed, spread, clock)
 }
 
-/** @throws LimiterError INVALID_OPTIONS */
+/** @throws LimiterError INVALID_OPTIONS for `packing` without the packed layout */
 function layoutOf({ layout = 'plain', packing }: RedisStoreOptions, prefix: string): Layout {
   if (layout === 'packed') return packedLayout(prefix, createPacking(prefix, packing ?? {}))
   if (packing === undefined) return plainLayout(prefix)

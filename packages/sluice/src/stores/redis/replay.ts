@@ -12,36 +12,36 @@ import type { AskedState, Question } from './question.ts'
 import { Nonsense, type Reply, replyOf } from './replies.ts'
 import { readValue } from './value.ts'
 
-/** A state as it is at this point of the replay. */
+/** A state at this point of the replay. */
 interface Held {
   state: unknown
   ends: Micros
-  /** Whether something of it is out on lease. */
+  /** Whether some of its tokens are leased. */
   leased: boolean
-  /** Whether there was nothing of it. */
+  /** Whether the store had no value for it. */
   missing: boolean
   readonly step: Step<unknown>
 }
 
-/** An answer that is being read. */
+/** A reply during its replay. */
 interface Reading {
   readonly reply: Reply
   readonly now: Micros
-  /** Nothing was charged, and views show it so. */
+  /** Dry run: nothing was charged, and views show that. */
   readonly look: boolean
-  /** By the states' places. */
+  /** By the index of the state. */
   readonly held: Held[]
 }
 
 /** Numbers of a bucket without leases. */
 const BUCKET = 7
 
-/** A group that would make a state that may not be made. */
+/** The verdict of a group that would create a state that may not be created. */
 const REFUSED: GroupVerdict = { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: FULL }
 
 /**
- * The verdicts of a program's answer: kernels decide once more, on the states as they were and at its time. Undefined where the
- * answer makes no sense or what passed there is not what passes here: nonsense must never look like a denial.
+ * Computes the verdicts of a program's reply: kernels decide again, on the states that it found and at its time. Undefined if the reply
+ * is invalid, or other groups passed there than here: a corrupt reply must never look like a denial.
  */
 export function replay(
   groups: readonly CallGroup[],
@@ -74,7 +74,7 @@ function decideOne(reading: Reading, call: Call, asked: AskedState): GroupVerdic
   const { plan } = limit
   const algorithm = held.leased ? leasedBucketKernel : limit.algorithm
   const state = held.state === undefined ? undefined : algorithm.adopt(plan, held.state, now, phase)
-  // Before it is decided: a state is written where the one before it was.
+  // Before the decision, because the new state overwrites the old one in place.
   const seen = reading.look ? algorithm.view(plan, state, now, phase) : undefined
   const step = algorithm.decide(plan, state, now, cost, phase, held.step)
   const { outcome, retryAfter } = step
@@ -115,7 +115,7 @@ function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly A
   return verdictOf(result, reading.now)
 }
 
-/** The verdict that comes next in the answer. */
+/** The next verdict in the reply. */
 function toldNext(reading: Reading, limit: AnyLimit): AnyLimit {
   const told = toldLimit(
     limit,
@@ -126,7 +126,7 @@ function toldNext(reading: Reading, limit: AnyLimit): AnyLimit {
   return told
 }
 
-/** A state, at first as the program found it. Of one that is told it says until when it is blocked. */
+/** A state, initially as the program found it. For a log the reply contains only the end of its block. */
 function heldOf({ held, reply }: Reading, { place, told }: AskedState, limit: AnyLimit): Held {
   const { algorithm } = limit
   const known = held[place]
@@ -143,7 +143,7 @@ function heldOf({ held, reply }: Reading, { place, told }: AskedState, limit: An
   made.missing = found === null
   if (found === null) return made
   const { tag, numbers, ends } = readValue(found)
-  // A state of another algorithm is no value here, block and all.
+  // A value of another algorithm is ignored here, including its block.
   if (numbers === undefined || tag === algorithm.tag) made.ends = ends
   if (numbers === undefined || tag !== algorithm.tag) return made
   made.leased = tag === 'tb' && numbers.length > BUCKET
@@ -153,7 +153,7 @@ function heldOf({ held, reply }: Reading, { place, told }: AskedState, limit: An
   return made
 }
 
-/** A bucket in the plan of its limit, which is most of them: the plan need not be computed once more. */
+/** The state of a bucket with the plan of its limit, as nearly all have: the plan need not be computed again. */
 function samePlan({ algorithm, plan }: AnyLimit, numbers: readonly number[]): BucketState | undefined {
   if (algorithm.tag !== 'tb') return undefined
   const [zero = 0, rest = 0, seen = 0, hold = 0, n, m, burst] = numbers

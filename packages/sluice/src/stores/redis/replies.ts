@@ -2,19 +2,19 @@ import type { Micros } from '../../time/micros.ts'
 import type { Question } from './question.ts'
 import { unsigned } from './value.ts'
 
-/** What makes no sense. */
+/** A reply that is invalid. */
 export class Nonsense extends Error {}
 
-/** What a program answered. Reading what is not there, or no number, throws `Nonsense`. */
+/** A program's reply. Reading a missing or invalid number throws `Nonsense`. */
 export interface Reply {
   readonly now: Micros
-  /** The value of a state as it was, by its place from 1; null where there was none. */
+  /** The value of a state before the call, by its index from 1; null if there was none. */
   found(place: number): Uint8Array | null
-  /** Of a state whose verdicts are told, until when it is blocked; null where there was none. */
+  /** For a state whose verdicts are in the reply, the end of its block; null if there was no state. */
   ends(place: number): Micros | null
-  /** The next number of verdicts that are told. */
+  /** The next number of the verdicts in the reply. */
   next(): number
-  /** Whether what passed of each part is what the program says, and nothing is left of the answer. */
+  /** Whether the program's counts of passed calls equal those of each part, and the reply has no further numbers. */
   isPassed(order: Question['order']): boolean
 }
 
@@ -28,13 +28,13 @@ export function replyOf(reply: unknown, states: number): Reply {
 /** Bytes of a time. */
 const TIME = 7
 
-/** A text as buckets.lua writes it. */
+/** A reply as text, as buckets.lua writes it. */
 class TextReply implements Reply {
   readonly now: Micros
   readonly #bytes: Uint8Array
   /** Bytes of a number. */
   readonly #width: number
-  /** Where the value of each state ends; before the first, where values begin. */
+  /** Where the value of each state ends; the first entry is where values begin. */
   readonly #ends: number[]
 
   constructor(bytes: Uint8Array, states: number) {
@@ -76,7 +76,7 @@ class TextReply implements Reply {
 
 const LARGEST_ROOM = 2 ** 52
 
-/** A list as consume.lua writes it. */
+/** A reply as a list, as consume.lua writes it. */
 class ListReply implements Reply {
   readonly now: Micros
   readonly #list: readonly unknown[]
@@ -120,7 +120,7 @@ class ListReply implements Reply {
   }
 }
 
-/** Clients pass whole numbers as numbers or, told to, as text. */
+/** Clients return integers as numbers or, if configured so, as text. */
 function whole(value: unknown): number {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   if (Number.isSafeInteger(number) && (number as number) >= 0) return number as number

@@ -7,7 +7,7 @@ import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
 import { noProgram } from '../no-program.ts'
 
 /**
- * One limit, cost and phase as a program's numbers (lua/*.lua say which), its kernel's place first.
+ * The numbers of one limit, cost and phase for a program (lua/*.lua document them); the index of its kernel comes first.
  * @throws LimiterError INVALID_OPTIONS for an algorithm without a program
  */
 export function rowOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
@@ -32,12 +32,12 @@ const ROWS: Readonly<Record<AlgorithmTag, (plan: never, cost: MicroTokens, phase
   sl: ({ limit, window, most }: LogPlan, cost: MicroTokens) => [3, cost, limit, window, most],
 }
 
-/** Whether a program can multiply by itself what a plan consists of. */
+/** Whether a program can multiply the numbers of a plan exactly. */
 export function isSmall({ m, burst }: BucketPlan): boolean {
   return 2 * burst * m < Number.MAX_SAFE_INTEGER
 }
 
-/** What is more than fits, or than may be taken at all, need not be told exactly: numbers stay whole. */
+/** Caps a cost above what fits, or what may be taken at all: its exact value does not matter, and numbers stay exact integers. */
 export function mostOf({ burst }: BucketPlan, cost: MicroTokens): MicroTokens {
   return Math.min(cost, 2 * burst)
 }

@@ -3,7 +3,7 @@ import { isNoScript } from './failures.ts'
 import type { Program } from './programs.gen.ts'
 import type { RedisPort } from './redis-port.ts'
 
-/** @param late whether nobody waits for the answer any more: then nothing further is sent */
+/** @param late whether the caller no longer waits for the answer: then nothing further is sent */
 export type RunProgram = (
   program: Program,
   keys: readonly string[],
@@ -12,11 +12,11 @@ export type RunProgram = (
 ) => Promise<unknown>
 
 /**
- * Runs programs by their digests. Where a server has forgotten one (it was started again, failed over or told to), one call brings the text and
- * those who also asked wait for it: a thousand texts at once would hold up the server and this process.
+ * Runs programs by their digests. A server may lose one after a restart, a failover or SCRIPT FLUSH. Then one call sends the text and the
+ * other calls wait for it: a thousand texts at once would hold up the server and this process.
  */
 export function programRunner(client: RedisPort): RunProgram {
-  /** By digest, the call that brings the text. */
+  /** The call that sends the text, by digest. */
   const bringing = new Map<string, Promise<unknown>>()
   return (program, keys, args, late) => {
     const { sha1, source } = program
@@ -40,7 +40,7 @@ export function programRunner(client: RedisPort): RunProgram {
       if (text === undefined) return bring()
       await text.catch(() => {})
       forgotten(error)
-      // It may have been another node of a cluster that was brought the text.
+      // The text may have gone to another node of a cluster.
       return byDigest().catch((again: unknown) => {
         forgotten(again)
         return bring()

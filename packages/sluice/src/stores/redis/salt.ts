@@ -2,18 +2,18 @@ import type { Random } from '../../time/time.ts'
 import { type CallOptions, StoreFailure } from '../store.ts'
 import { digest } from './packing.ts'
 
-/** A whole number for a text, evenly spread below 2^32. */
+/** Maps a text to an integer, evenly spread below 2^32. */
 export type Spread = (text: string) => number
 
-/** Offers a salt under a name of Redis, and answers with the one that is there. */
+/** Offers a salt under a Redis key, and resolves with the salt that is stored there. */
 export type Fetch = (key: string, offered: string, options: CallOptions | undefined) => Promise<unknown>
 
 const FORM = /^[0-9a-f]{16}$/
 
 /**
- * Spreads texts by a keyed hash whose key lies in the store: the same in every process, and nobody outside can choose texts that meet. It is fetched
- * when it is first needed, and again after a failure.
- * @param prefix of the store's names; no state has the name behind it
+ * Spreads texts by a keyed hash whose key is kept in the store. It is the same in every process, and nobody outside can choose texts that
+ * collide. The key is fetched at the first use, and again after a failure.
+ * @param prefix of the store's names; no state has the name that follows it
  */
 export function spreading(prefix: string, random: Random, fetch: Fetch): (options: CallOptions | undefined) => Promise<Spread> {
   const offered = word(random) + word(random)
@@ -34,7 +34,7 @@ function word(random: Random): string {
     .padStart(8, '0')
 }
 
-/** @throws StoreFailure for what is no salt */
+/** @throws StoreFailure for an invalid salt */
 function spreadOf(found: unknown): Spread {
   const text = found instanceof Uint8Array ? String.fromCodePoint(...found.subarray(0, 17)) : ''
   if (!FORM.test(text)) throw new StoreFailure('protocol', 'no', `redis: the salt of shared states is ${JSON.stringify(text)}`)

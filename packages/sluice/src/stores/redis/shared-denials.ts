@@ -9,23 +9,23 @@ interface Denial {
   readonly until: MonotonicInstant
 }
 
-/** Milliseconds that a denial is remembered at most: another process may change what a limit is. */
+/** Longest time in milliseconds that a denial is cached, because another process may change a limit. */
 const MAX_MS = 1_000
 
 /**
- * Denials of shared states, remembered until waiting was enough: in a flood most shared states are empty, and need not be asked again. Only denials are
- * remembered, so that nothing passes because of it.
+ * A cache of denials by shared states, each until its wait is over. In a flood most shared states are empty, and need not be requested
+ * again. Only denials are cached, so it never admits anything.
  */
 export class SharedDenials {
   readonly #clock: Pick<Time, 'monotonic'>
-  /** By the key of a shared state, the last denial of it. */
+  /** The last denial of each shared state, by its key. */
   readonly #known = new Map<string, Denial>()
 
   constructor(clock: Pick<Time, 'monotonic'>) {
     this.#clock = clock
   }
 
-  /** The verdict as it stands now; undefined where the store must be asked. */
+  /** The cached verdict, adjusted to the present; undefined if the store must decide. */
   find({ id: { key }, limit, cost, phase }: Call): GroupVerdict | undefined {
     const known = this.#known.get(key)
     if (known === undefined || known.call.limit !== limit || known.call.cost !== cost || known.call.phase !== phase) return undefined
@@ -37,7 +37,7 @@ export class SharedDenials {
     return { ...verdict, at: verdict.at + passed, retryAfter: wait, calls: verdict.calls.map((call) => later(call, passed)) }
   }
 
-  /** @param askedAt before the store was asked: it decided no earlier */
+  /** @param askedAt before the call of the store, which decided no earlier */
   add(call: Call, verdict: GroupVerdict, askedAt: MonotonicInstant): void {
     const [only] = verdict.calls
     if (verdict.outcome !== 'denied' || only === undefined) return

@@ -2,25 +2,26 @@ import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { classify } from './failures.ts'
 import type { RedisPort } from './redis-port.ts'
 
-/** Milliseconds without any answer after which a connection is taken for dead; up to half of that is added by chance. */
+/** Milliseconds without any reply after which a connection counts as dead; a random time of up to half of that is added. */
 const SILENT_MS = 300
-/** For so long after that it is heard out: what waited in the socket while this process was busy is read first. */
+/** Milliseconds after that in which a reply still counts: data that waited in the socket while this process was busy is read first. */
 const HEARD_OUT_MS = 50
-/** How often it is heard out again where this process was busy meanwhile. */
+/** How often that wait is repeated if this process was busy meanwhile. */
 const PATIENCE = 5
 
 interface Heard {
-  /** When the first call was sent since which nothing has been heard; undefined where the last word was the server's. */
+  /** When the first call since the last reply was sent; undefined if no call has been sent since. */
   since: number | undefined
   readonly patience: number
   suspected: boolean
 }
 
 /**
- * The port, with connections replaced that have fallen silent. One whose other end has vanished without a word (a partition, a stopped
- * server, a lost route) looks like a slow one, and TCP may take minutes to tell: after 300 to 450 ms (by chance, so that many stores do not
- * act at once) in which calls were sent and nothing at all was heard, the next call has it replaced, unless it is heard in a further 50 ms. A refusal of the client itself is no
- * answer. A port without `connections` is returned as it is.
+ * Wraps a port so that it replaces connections that have fallen silent. A peer that vanished without a reset (a partition, a stopped
+ * server, a lost route) looks like a slow one. TCP may take minutes to report it. A connection is suspect after 300 to 450 ms in which
+ * calls were sent and no reply came; the time is random, so that many stores do not act at once. The next call then has it replaced,
+ * unless a reply comes within a further 50 ms. A refusal by the client itself is not a reply. A port without `connections` is returned as
+ * it is.
  */
 export function replacingSilent(port: RedisPort, time: Time, random: Random): RedisPort {
   const { connections } = port
@@ -40,12 +41,12 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
   const hearOut = (connection: object, heard: Heard, suspectedAt: MonotonicInstant, more: number): void => {
     const asked = time.monotonic()
     time.after(HEARD_OUT_MS, () => {
-      // A call that waits since then was sent after an answer.
+      // A reply came meanwhile: a call that waits now was sent after it.
       if (heard.since === undefined || heard.since >= suspectedAt || known.get(connection) !== heard) heard.suspected = false
-      // This process was too busy to listen, and perhaps to speak: what it sent may have left it only now.
+      // This process was too busy to read, and perhaps to write: what it sent may have left it only now.
       else if (more > 0 && time.monotonic() - asked > 2 * HEARD_OUT_MS) hearOut(connection, heard, suspectedAt, more - 1)
       else {
-        // What the old connection still says is not said by the new one.
+        // Late replies on the old connection must not count for the new one.
         known.delete(connection)
         connections.replace(connection)
       }

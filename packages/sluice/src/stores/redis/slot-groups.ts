@@ -3,17 +3,17 @@ import type { CallOutcome } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Call, type GroupVerdict, type StateId, StoreFailure, type Verdict } from '../store.ts'
 
-/** The calls of one group whose states lie in one slot. */
+/** The calls of one group whose states are in one slot. */
 export interface Part {
   readonly slot: number
   readonly calls: readonly Call[]
-  /** Where each of them stands in the group. */
+  /** The index of each call in the group. */
   readonly places: readonly number[]
-  /** Set where the last call was added and is no part of the answer. */
+  /** Set if the last call was added and is not part of the answer. */
   readonly looks?: true
 }
 
-/** What each key of a list belongs to, lists in order of their first member. */
+/** Groups items by key; the lists are in the order of their first item. */
 export function gather<T>(items: Iterable<T>, keyOf: (item: T) => number): T[][] {
   const lists = new Map<number, T[]>()
   for (const item of items) {
@@ -25,7 +25,9 @@ export function gather<T>(items: Iterable<T>, keyOf: (item: T) => number): T[][]
   return [...lists.values()]
 }
 
-/** A group by slots, the most restrictive first: it is the likeliest to deny, and then nothing was charged elsewhere. */
+/**
+ * Splits a group by slot, the most restrictive part first: it is the most likely to deny, and then nothing was charged in other slots.
+ */
 export function partsOf(calls: readonly Call[], slotOf: (id: StateId) => number): readonly Part[] {
   const slots = calls.map(({ id }) => slotOf(id))
   const parts = gather(calls.keys(), (place) => slots[place] as number).map((places): Part => {
@@ -36,22 +38,22 @@ export function partsOf(calls: readonly Call[], slotOf: (id: StateId) => number)
   return parts.sort((a, b) => (pace.get(a) as number) - (pace.get(b) as number))
 }
 
-/** Calls of this cost that flow in a microsecond. */
+/** How many calls of this cost the rate allows per microsecond. */
 function paceOf({ limit, cost }: Call): number {
   const { n, m } = limit.algorithm.envelope(limit.plan)
   return n / m / cost
 }
 
-/** The same calls with one more that never fits: the answers to them stand, and nothing is charged. */
+/** The same calls with one more that never fits: their verdicts are valid, and nothing is charged. */
 export function looking(part: Part): Part {
   const last = part.calls.at(-1) as Call
   return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], looks: true }
 }
 
-/** Asks for one part. */
+/** Requests a verdict for one part. */
 export type Ask = (part: Part) => Promise<GroupVerdict>
 
-/** Parts that are asked for in one turn, as those of groups that go on together, are sent as one list for each slot, in order. */
+/** Batches parts that are requested in one turn of the loop: one list for each slot, in order. */
 export function together(send: (parts: readonly Part[]) => Promise<readonly GroupVerdict[]>): Ask {
   let waiting: { part: Part; resolve: (verdict: GroupVerdict) => void; reject: (error: unknown) => void }[] = []
   const flush = (): void => {
@@ -76,7 +78,7 @@ export interface Answered {
   readonly verdict: GroupVerdict
 }
 
-/** One answer of what each slot said. */
+/** Combines the answers of all slots. */
 export function joinParts(answers: readonly Answered[]): GroupVerdict {
   const lost = answers.find(({ verdict }) => verdict.outcome === 'undecided')
   if (lost !== undefined) return lost.verdict
@@ -91,7 +93,7 @@ export function joinParts(answers: readonly Answered[]): GroupVerdict {
   return { outcome, allowed: outcome === 'allowed', at, retryAfter, calls, source: only?.verdict.source ?? 'store' }
 }
 
-/** The longest wait of a call that was denied: enough for all unless a limit is ramped. */
+/** The longest wait of a denied call: enough for all unless a limit is ramped. */
 function waitOf(answers: readonly Answered[], at: Micros): Micros {
   let latest = at
   for (const { part, verdict } of answers) {
@@ -103,13 +105,13 @@ function waitOf(answers: readonly Answered[], at: Micros): Micros {
   return latest - at
 }
 
-/** Instants that are asked about at most, as by the reference driver. */
+/** The most instants that are tried, as in the reference driver. */
 const MAX_ROUNDS = 16
 
 /**
- * The least wait after which all parts would pass (law 4), found by asking each of them at the latest instant that one needs, until none needs a later
- * one. Undefined where none was found.
- * @param ask what a slot would answer at an instant, charging nothing
+ * The least wait after which all parts would pass (law 4). It requests each part at the latest instant that any of them needs, until none
+ * needs a later one. Undefined if none was found.
+ * @param ask the verdict of a slot at an instant, without charging
  */
 export async function leastWait(
   parts: readonly Part[],
@@ -130,13 +132,13 @@ export async function leastWait(
   return undefined
 }
 
-/** @throws what is no StoreFailure */
+/** @throws any error that is not a StoreFailure */
 export function undecided(error: unknown): GroupVerdict {
   if (!(error instanceof StoreFailure)) throw error
   return { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }
 }
 
-/** @throws StoreFailure where nothing at all was decided */
+/** @throws StoreFailure if no group was decided */
 export function settled(verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] {
   const failures = verdicts.flatMap(({ degraded, outcome }) => (outcome === 'undecided' && degraded !== undefined ? [degraded] : []))
   const [first] = failures

@@ -25,14 +25,14 @@ import {
 } from './slot-groups.ts'
 
 /**
- * A store whose keys lie in slots, from one that decides groups of one slot. Groups of one slot travel together, slots at the same
- * time. A group over several slots asks slot after slot, the most restrictive first (least rate per cost), and gives back what
- * earlier ones charged when a later one does not allow: when it has been answered it has charged all or nothing, but until then
- * others may be denied what it holds (under-grant), those of the same `consume` too; nobody is ever admitted too much. Each slot decides
- * in the order in which it is asked. `at` is the latest of a group's slots' times. Bound G: that of the store.
+ * A store with keys in slots, built on one that decides groups of one slot. Groups of one slot are batched; slots are called
+ * concurrently. A group over several slots calls one slot after another, the most restrictive first (least rate per cost). If a later
+ * slot does not allow it, it returns what earlier ones charged, so a decided group has charged all or nothing. Until then others,
+ * including groups of the same `consume`, may be denied the tokens that it holds (under-grant); no group is ever admitted too much. Each
+ * slot decides in the order of its calls. `at` is the latest time of a group's slots. Bound G: that of the store.
  */
 export function bySlot(store: Store, slot: (id: StateId) => number): Store {
-  /** Parts of one slot, in order; what cannot be decided does not keep other slots from it. */
+  /** Sends parts of one slot, in order; a failure does not affect other slots. */
   const send = async (verb: 'consume' | 'peek', parts: readonly Part[], options: CallOptions | undefined): Promise<GroupVerdict[]> => {
     const groups = parts.map(({ calls }) => ({ calls }))
     try {
@@ -56,7 +56,8 @@ export function bySlot(store: Store, slot: (id: StateId) => number): Store {
     for (const part of parts) {
       const verdict = await ask(part)
       if (verdict.outcome === 'undecided') {
-        // Nobody waits for this: it is past the deadline as often as not. What cannot be given back stays charged, as after a lost answer.
+        // Nobody waits for this, because the deadline has often passed. Tokens that cannot be returned stay charged, as after a lost
+        // reply.
         const later = options?.now === undefined ? undefined : { now: options.now }
         for (const held of charged) giveBack(held.part, held.verdict.at, later).catch(() => {})
         return charged.length === 0 ? verdict : inDoubt(verdict)
@@ -82,7 +83,7 @@ export function bySlot(store: Store, slot: (id: StateId) => number): Store {
     const joined = joinParts([no, ...(await Promise.all(others.map(async (part) => ({ part, verdict: await ask(looking(part)) }))))])
     return waited(parts, joined, options)
   }
-  /** The verdict with a wait that holds for limits with ramps as well. */
+  /** The verdict with a wait that is also right for ramped limits. */
   const waited = async (parts: readonly Part[], verdict: GroupVerdict, options: CallOptions | undefined): Promise<GroupVerdict> => {
     const ramped = parts.some(({ calls }) => calls.some(({ limit }) => limit.ramped === true))
     if (verdict.outcome !== 'denied' || parts.length < 2 || !ramped) return verdict
@@ -105,7 +106,7 @@ export function bySlot(store: Store, slot: (id: StateId) => number): Store {
       const seen = await Promise.all(parts.map(ask))
       let at = 0
       const answers = asked.map((group) => group.map((part) => ({ part, verdict: seen[at++] as GroupVerdict })))
-      // What a group over several slots would not get, it does not take in the slot that would allow it: those after it are asked again.
+      // A group over several slots that would be denied takes nothing in a slot that would allow it, so later groups are checked again.
       const next = answers.findIndex(
         (group, index) => group.length > 1 && !refused.has(index) && group.some(({ verdict }) => verdict.outcome !== 'allowed'),
       )
@@ -131,7 +132,7 @@ export function bySlot(store: Store, slot: (id: StateId) => number): Store {
   }
 }
 
-/** The verbs that not every store has. */
+/** The methods that not every store has. */
 function bySlotWhereItCan(store: Store, slot: (id: StateId) => number): Pick<Store, 'adjust' | 'block' | 'lease'> {
   const { adjust, block, lease } = store
   return {
@@ -181,7 +182,7 @@ async function perSlot<T>(items: readonly T[], slot: (item: T) => number, send: 
   await Promise.all(gather(items, slot).map(send))
 }
 
-/** Something was charged and may not be given back: whoever asks again must know. */
+/** Tokens were charged and may not be returned: a caller that retries must know. */
 function inDoubt(verdict: GroupVerdict): GroupVerdict {
   const { kind = 'unavailable', message = 'no reason', cause } = verdict.degraded ?? {}
   return { ...verdict, degraded: new StoreFailure(kind, 'unknown', message, { cause }) }

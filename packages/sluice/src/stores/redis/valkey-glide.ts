@@ -1,14 +1,14 @@
 import { type RedisPort, validClient } from './redis-port.ts'
 
-/** The part of a GlideClient or GlideClusterClient (version 2) that is used. */
+/** The part of a GlideClient or GlideClusterClient (version 2) that the store uses. */
 export interface ValkeyGlideLike {
   customCommand(args: string[], options?: { decoder: number }): Promise<unknown>
 }
 
-/** Its decoder of replies that leaves texts as bytes. */
+/** The decoder of replies that leaves texts as bytes. */
 const BYTES = 0
 
-/** Glide has words of its own for some errors: back to the first word of the server's reply. */
+/** Glide renames some errors; this maps them back to the first word of the server's reply. */
 const WORDS: Readonly<Record<string, string>> = {
   NoScriptError: 'NOSCRIPT',
   ReadOnly: 'READONLY',
@@ -24,10 +24,10 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * A client of valkey-glide as the store's port. Glide always has a time-out of its own per command (250 ms unless `requestTimeout`
- * says otherwise) and replaces connections itself: leave it above the store's deadline. The client stays the caller's: it is neither
- * configured nor closed.
- * @throws LimiterError INVALID_OPTIONS for what is no such client
+ * Adapts a client of valkey-glide to the store's port. Glide always has its own timeout per command (250 ms unless `requestTimeout` sets
+ * another): keep it above the store's deadline. Glide replaces connections itself. The caller owns the client: this neither configures
+ * nor closes it.
+ * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function valkeyGlide(client: ValkeyGlideLike): RedisPort {
   const valid = validClient('valkeyGlide', 'valkey-glide', client, ['customCommand'])

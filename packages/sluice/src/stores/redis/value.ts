@@ -2,12 +2,12 @@ import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { Micros } from '../../time/micros.ts'
 
-/** A value as its programs write it (lua/*-value.lua). */
+/** A value as the programs write it (lua/*-value.lua). */
 export interface Stored {
-  /** Until when a block holds; 0 for none. */
+  /** End of a block; 0 for none. */
   readonly ends: Micros
   readonly tag?: AlgorithmTag
-  /** The state's numbers (its codec's); absent where there is no state. */
+  /** The state's numbers (its codec's); absent if there is no state. */
   readonly numbers?: readonly number[]
 }
 
@@ -15,14 +15,16 @@ const NOTHING: Stored = { ends: 0 }
 /** Bytes of a block, of the head of a log, and of each of its entries. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
-/** The head of a bucket counts from 2^55, and its lower 53 bits from 2^53 below where the kind is the lower one. */
+/**
+ * The head of a bucket is its instant plus 2^55. Before 1970 the kind is the lower one, and the low 53 bits are the instant plus 2^53.
+ */
 const EARLY = 2 ** 53
-/** What a plan takes to fill, and with it what it keeps for law 7, at most: microseconds of a hundred years, and some. */
+/** The most microseconds a plan takes to fill, and therefore the most it keeps for law 7: a little above a hundred years. */
 const MAX_SPAN = 3_200_000_000_000_000
-/** Kinds, in the top three bits of every state: a bucket has the lower one where it was empty before 1970. */
+/** Kinds, in the top three bits of every state; the lower one of a bucket means that it was empty before 1970. */
 const [EARLY_BUCKET, BUCKET, WINDOW, COUNTER, BLOCKED] = [3, 4, 5, 6, 7]
 
-/** Reads a value of any kind; what is none is nothing, as the programs take it. */
+/** Reads a value of any kind; an invalid one counts as absent, as in the programs. */
 export function readValue(bytes: Uint8Array | null): Stored {
   if (bytes === null) return NOTHING
   if (bytes[0] === 2) return readLog(bytes)
@@ -56,7 +58,7 @@ function readState(bytes: Uint8Array): Stored | undefined {
   return undefined
 }
 
-/** Undefined for numbers that no plan can leave: with them, whole numbers would not stay whole. */
+/** A bucket's value; undefined for numbers that no plan can leave, because with them integers would not stay exact. */
 function bucket(numbers: readonly number[]): Stored | undefined {
   const [, rest = 0, seen = 0, hold = 0, n = 0, m = 0, burst = 0] = numbers
   if (rest >= n || seen > Number.MAX_SAFE_INTEGER || hold > MAX_SPAN || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO)
@@ -65,7 +67,7 @@ function bucket(numbers: readonly number[]): Stored | undefined {
   return { ends: 0, tag: 'tb', numbers }
 }
 
-/** The last seven bytes are the window and, in their top four bits, what is known of plans that take turns. */
+/** A window's value. Its last seven bytes are the window and, in their top four bits, data about plans that take turns. */
 function windows(tag: AlgorithmTag, bytes: Uint8Array): Stored | undefined {
   const last = bytes.length - 7
   const top = bytes[last] as number
@@ -73,7 +75,7 @@ function windows(tag: AlgorithmTag, bytes: Uint8Array): Stored | undefined {
   return window < 1 ? undefined : { ends: 0, tag, numbers: [instant(bytes), ...sevens(bytes, last), window, top >> 4] }
 }
 
-/** Numbers of seven bytes each, behind the first one. */
+/** Numbers of seven bytes each, after the first one. */
 function sevens(bytes: Uint8Array, to: number): number[] {
   const numbers: number[] = []
   for (let at = 7; at < to; at += 7) numbers.push(unsigned(bytes, at, 7))
@@ -85,7 +87,7 @@ function instant(bytes: Uint8Array): Micros {
   return ((bytes[0] as number) & 0x1f) * 2 ** 48 + unsigned(bytes, 1, 6)
 }
 
-/** A whole number, most significant byte first; exact below 2^53. */
+/** An integer, most significant byte first; exact below 2^53. */
 export function unsigned(bytes: Uint8Array, from: number, width: number): number {
   let number = bytes[from] as number
   for (let at = from + 1; at < from + width; at += 1) number = number * 256 + (bytes[at] as number)

@@ -9,57 +9,57 @@ import { Reference } from '../reference.ts'
 export interface StoreSuiteOptions {
   /** Opens a store that shares nothing with other suites. */
   open(): Promise<Store>
-  /** The numbers of a state as stored (the codec's), for the comparison of states; undefined where there is none. */
+  /** The stored numbers of a state (its codec's), for the comparison of states; undefined if there is no state. */
   readState(id: StateId): Promise<readonly number[] | undefined>
-  /** Cleans up what `open` made, after the store was closed. */
+  /** Removes what `open` created, after the store was closed. */
   close?(): Promise<void>
-  /** What the store can decide; default every algorithm. */
+  /** The algorithms that the store supports; default all. */
   readonly algorithms?: readonly AlgorithmTag[]
   /**
-   * Set where one group may be charged in several places and given back: a refused group leaves states that decide like the
-   * reference's without being the same, so the differential test asks groups one by one at times that only grow (what was charged in
-   * a window that a clock then left backwards is not given back), and forgets what was refused.
+   * Set if one group may be charged in several places and refunded. A refused group then leaves states that decide like the reference's
+   * but are not equal. The differential test therefore decides groups one by one, at times that only grow, and deletes the states of
+   * refused groups. Times only grow because a charge in a window that a clock then left backwards is not refunded.
    */
   readonly givesBack?: boolean
   /** Calls of the differential test; default 100,000. */
   readonly differentialCalls?: number
   /**
-   * Calls of the differential test on the store's own clock; default 0. For stores that decide each call themselves: a wrapper that
-   * answers for its store knows another time.
+   * Calls of the differential test on the store's own clock; default 0. Only for stores that decide each call themselves: a wrapper that
+   * answers for its store has another time.
    */
   readonly ownClockCalls?: number
-  /** Deletes what decides like none, and says how many that were; where the store has no such thing, absent. */
+  /** Deletes expired states and returns how many; absent if the store has no such operation. */
   sweep?(): Promise<number>
 }
 
-/** What a verdict says that the reference says too. */
+/** The fields of a verdict that the reference also has. */
 export type Answer = Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAfter' | 'calls'>
 
-/** A store under test and the reference beside it, asked the same. */
+/** A store under test and the reference, which get the same calls. */
 export interface Bench {
   readonly options: StoreSuiteOptions
   readonly store: Store
-  /** Whether the differential test is short: then the other tests are, too. */
+  /** Whether the differential test is short: then the other tests are short, too. */
   readonly short: boolean
-  /** A key that nobody has used. */
+  /** A key that was never used. */
   fresh(): string
   /** @param cost tokens */
   call(key: string, limit: AnyLimit, cost?: number): Call
-  /** Charges one group, at a time; what the store says must be what the reference says. */
+  /** Charges one group at a given time, and checks that the store's verdict equals the reference's. */
   ask(calls: readonly Call[], now: Micros): Promise<Answer>
-  /** Charges several groups in one call of the store; compared as well. */
+  /** Charges several groups in one call of the store, and compares as well. */
   list(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
-  /** Looks at groups, at a time; compared as well. */
+  /** Peeks at groups at a given time, and compares as well. */
   look(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
   adjust(calls: readonly Call[], tokens: readonly number[], now: Micros, receipt?: Micros): Promise<void>
   block(ids: readonly StateId[], duration: Micros | null, now: Micros): Promise<void>
   reset(ids: readonly StateId[]): Promise<void>
-  /** The numbers of a state in the store must be those of the reference. */
+  /** Checks that the numbers of a state in the store equal those of the reference. */
   sameState(id: StateId): Promise<void>
 }
 
 export const START: Micros = 1_763_692_800_123_456
-/** One scope per algorithm, as limiters have it. */
+/** One scope per algorithm, as in limiters. */
 const SCOPES: Readonly<Record<AlgorithmTag, { readonly text: string }>> = {
   tb: { text: 's:tb:' },
   fw: { text: 's:fw:' },

@@ -4,7 +4,7 @@ import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { TENS, THREES } from '../limits.ts'
 import { type Bench, START } from './bench.ts'
 
-/** Refunds and penalties that are the first to see a changed limit, and those on a bucket in debt. */
+/** Refunds and penalties that are the first calls under a changed limit, and those on a bucket in debt. */
 export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   const { ask, adjust, call, fresh } = bench
 
@@ -28,7 +28,7 @@ export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
             await ask([call(spent, before)], START)
             await adjust([call(spent, after)], [tokens], START + 60_000_000)
             await bench.sameState(call(spent, after).id)
-            // Forgotten by a shorter window, and not remembered by a longer one.
+            // Dropped by a shorter window, and not restored by a longer one.
             const ended = fresh()
             await ask([call(ended, before, 3)], START)
             await adjust([call(ended, after)], [tokens], START + 1_500_000)
@@ -44,7 +44,7 @@ export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
 
     it('X7: a penalty ends at one burst of debt to the part of a microsecond, and leaves a deeper debt as it is', async (context) => {
       context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')
-      // A micro-token takes a third of a microsecond to flow in; the smaller burst less by one of them.
+      // A micro-token refills in a third of a microsecond; the smaller burst is less by one of them.
       const [larger, smaller] = [tokenBucket({ rate: '3/s', burst: 2 }), tokenBucket({ rate: '3/s', burst: '1.999999' })]
       const key = fresh()
       const change = async (limit: typeof larger, tokens: number): Promise<void> => {

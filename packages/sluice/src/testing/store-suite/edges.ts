@@ -8,8 +8,8 @@ import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
 /**
- * The instants at which a state changes by itself (a bucket is full, a window ends, an entry leaves a log), and a microsecond to either side, under
- * the same limit and under another: where programs compare with `<` what should be compared with `<=`.
+ * The instants at which a state changes by itself: a bucket is full, a window ends, an entry leaves a log. The cases are there and a
+ * microsecond before and after, under the same limit and under another. They find programs that compare with `<` instead of `<=`.
  */
 export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   describe('at the instants at which a state changes by itself', () => {
@@ -17,7 +17,7 @@ export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       'X7: %s decides, gives back and takes as the kernel does, under the same limit and a changed one',
       async (tag) => {
         const random = seeded(tags.indexOf(tag))
-        // A wrapper adds nothing that depends on the limit.
+        // For a wrapper one limit is enough, because it adds nothing that depends on the limit.
         const limits = bench.short ? [TENS[tag]] : LIMITS.filter(({ algorithm }) => algorithm.tag === tag)
         for (const limit of limits) {
           const other = limits[Math.floor(random() * limits.length)] as AnyLimit
@@ -32,7 +32,7 @@ export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
 
 type Way = (call: Call, at: Micros) => Promise<unknown>
 
-/** By itself, beside another key, and without asking. */
+/** A call by itself, a call with another key, and an adjustment. */
 function waysOf(bench: Bench, random: () => number): readonly Way[] {
   const ask: Way = (call, at) => bench.ask([call], at)
   const list: Way = (call, at) => {

@@ -4,7 +4,7 @@ import type { CallGroup } from '../../stores/store.ts'
 import { TENS } from '../limits.ts'
 import { answerOf, type Bench, START } from './bench.ts'
 
-/** Groups, blocks, resets and keys: what does not depend on how a limit counts. */
+/** Groups, blocks, resets and keys: behaviour that does not depend on the algorithm. */
 export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   const limits = tags.map((tag) => TENS[tag])
   const [ten = TENS.tb] = limits

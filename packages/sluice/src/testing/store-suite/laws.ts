@@ -3,7 +3,7 @@ import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import { TENS, THREES } from '../limits.ts'
 import { type Bench, START } from './bench.ts'
 
-/** The laws on one algorithm, through the port. */
+/** The laws on one algorithm, through the store's interface. */
 export function lawsOn(tag: AlgorithmTag, bench: Bench): void {
   const [ten, three] = [TENS[tag], THREES[tag]]
   const { ask, call, fresh } = bench

@@ -5,27 +5,27 @@ import type { Micros } from '../../time/micros.ts'
 import type { Reference } from '../reference.ts'
 import type { Answer } from './bench.ts'
 
-/** Where the codec of an algorithm keeps a hold, of those that have one. */
+/** The index of the hold in an algorithm's codec, for algorithms that have one. */
 const HOLD: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 3, sl: 1 }
 
 /**
- * What a trace came upon. A trace that never meets a block proves nothing about blocks, so each trace counts what it met and fails with
- * too little of it.
+ * Counts the cases that a trace covered. A trace without a block proves nothing about blocks, so each trace fails if it covers too few
+ * cases.
  */
 export interface Met {
-  /** Counts what these groups are about to meet in the reference, before it decides them. */
+  /** Counts the cases that these groups are about to meet in the reference, before it decides them. */
   before(groups: readonly CallGroup[], now: Micros, reference: Reference): void
-  /** Counts what they were answered. */
+  /** Counts the cases of their verdicts. */
   after(groups: readonly CallGroup[], answers: readonly Answer[]): void
   count(what: string, times?: number): void
-  /** Those of these that were met less often than that, with how often. */
+  /** The names that were counted less often than `least`, with their counts. */
   tooFew(names: readonly string[], least: number): string[]
 }
 
 export function createMet(): Met {
   const counts = new Map<string, number>()
   const limits = new Map<string, AnyLimit>()
-  /** When a state is as fresh as none. */
+  /** When a state expires. */
   const spentAt = new Map<string, Micros>()
   let latest: Micros = 0
   const count = (what: string, times = 1): void => void counts.set(what, (counts.get(what) ?? 0) + times)

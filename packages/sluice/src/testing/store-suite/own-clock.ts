@@ -17,7 +17,7 @@ const QUICK: Readonly<Record<AlgorithmTag, AnyLimit>> = {
   sl: slidingWindowLog({ limit: 10, window: '50ms' }),
 }
 
-/** What is asked at the store's own time: the envelope, deadlines, signals. */
+/** Calls at the store's own time: the envelope, deadlines, signals. */
 export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
   const leastMs = bench.short ? 100 : 300
   describe('on its own clock', () => {
@@ -28,7 +28,7 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
       const seen: TraceEntry[] = []
       const start = systemTime.monotonic()
       let admitted = 0
-      // A machine that is busy elsewhere takes longer to see the limit refill.
+      // A busy machine takes longer to observe a refill.
       const goesOn = (): boolean => {
         const passed = systemTime.monotonic() - start
         return passed < leastMs || (admitted <= 20 && passed < 10_000)
@@ -84,7 +84,7 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
   })
 }
 
-/** What a store rejects with, or what a store that answers for another says was the matter; undefined where it decided. */
+/** The failure that a store rejects with, or that a store which answers for another reports; undefined if it decided. */
 function failureOf(answer: Promise<readonly GroupVerdict[]>): Promise<unknown> {
   return answer.then(
     ([verdict]) => verdict?.degraded,

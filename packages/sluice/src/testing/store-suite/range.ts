@@ -13,12 +13,12 @@ const STEPS = 10
 /** A little before the fixed date until which every instant is exact. */
 const LATE: Micros = 4_102_000_000_123_457
 
-/** Limits of each algorithm: as many as the differential test of the suite is long, for a wrapper adds nothing that depends on them. */
+/** Limits per algorithm, in proportion to the suite's differential test: few for a wrapper, which adds nothing that depends on them. */
 function limitsOf({ options }: Bench): number {
   return Math.ceil(Math.min(40, (options.differentialCalls ?? 100_000) / 2_500))
 }
 
-/** Whatever is accepted as a limit is decided exactly, alone, in groups and in lists, and changed under the key. */
+/** Every accepted limit is decided exactly: alone, in groups and in lists, and when it changes under a key. */
 export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   describe('the whole accepted range', () => {
     it.each(tags)(
@@ -76,7 +76,7 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   })
 }
 
-/** A random life of two keys under limits of the range; every answer is compared with the reference's. */
+/** A random sequence of calls for two keys under limits of the range; every answer is compared with the reference's. */
 async function tryLimits(
   tags: readonly AlgorithmTag[],
   tag: AlgorithmTag,
@@ -109,7 +109,7 @@ async function tryLimits(
   await bench.sameState(one(0).id)
 }
 
-/** Where a group over several places is charged and given back, states differ afterwards: there each call is asked by itself. */
+/** If a group over several places is charged and refunded, states differ afterwards: then each call is a group of its own. */
 function groupsOf(one: (place: 0 | 1) => Call, random: () => number, { options }: Bench): CallGroup[] {
   const both = options.givesBack === true ? 0 : 0.3
   const size = 1 + Math.floor(random() * 4)
@@ -121,12 +121,12 @@ function callOf(bench: Bench, key: string, limit: AnyLimit, tokens: number): Cal
   return { ...bench.call(key, limit), cost }
 }
 
-/** A step of time that means something to the limit: a part of its window or several, now and then back. */
+/** A time step that suits the limit: a fraction of its window or several windows, sometimes backwards. */
 function moved(now: Micros, limit: AnyLimit, random: () => number): Micros {
   const length = Math.min(MAX_MICROS, Math.max(1_000, limit.windowMs * 1_000))
   const kind = random()
   const step = Math.floor(length * random() ** 4 * (kind < 0.9 ? 1 : 2))
-  // Nothing is asked for exactness after the fixed date.
+  // Exactness is not required after the fixed date.
   const next = kind < 0.08 ? now - Math.min(step, 30_000_000) : now + step
   return next > 4_102_444_800_000_000 ? now : next
 }

@@ -14,7 +14,7 @@ import { answerOf, type Bench } from './bench.ts'
 import { createMet } from './met.ts'
 
 const SEED = 20_261_122
-/** As fresh as none after 2 to 300 ms, so that states end, are deleted and begin again while the trace goes on; and some that last. */
+/** Limits that are fresh after 2 to 300 ms, so that states expire, are deleted and begin again during the trace; and some that last. */
 const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '200/s', burst: 4 }),
   tokenBucket({ rate: '2000/s', burst: 5 }),
@@ -34,11 +34,11 @@ const LIMITS: readonly AnyLimit[] = [
 ]
 const KEYS = 10
 const STEADY = 0.9
-/** One in so many calls is the same again, of one key or of several: what stores have a shorter way for. */
+/** The probability of a step that repeats one call, for one key or for several: stores have a fast path for that. */
 const ALIKE = 0.5
 const VERBS = 0.3
 const SWEEPS = 0.1
-/** So many calls of the trace for one of each that it has to meet. */
+/** Calls of the trace for each required occurrence of a case. */
 const CALLS_TO_MEET = 250
 const MEETS = [
   'allowed',
@@ -54,8 +54,8 @@ const MEETS = [
 ]
 
 /**
- * The kernel replayed on the store's own clock: each answer says at what time it was decided, and must be what the reference says of that
- * time, whatever the store has let expire or was told to sweep meanwhile.
+ * Replays the kernel on the store's own clock. Each verdict reports its time, and must equal the reference's for that time, whatever the
+ * store has let expire or was told to sweep meanwhile.
  */
 export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): void {
   const { options } = bench
@@ -90,7 +90,7 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
       const mixed = (): CallGroup[] =>
         Array.from({ length: 1 + pick(3) }, () => {
           const drawn = Array.from({ length: 1 + pick(3) }, () => callOf())
-          // Calls of one state in one group carry one limit.
+          // Calls of one state in one group have one limit.
           return { calls: drawn.map((call) => ({ ...(drawn.find((one) => nameOf(one) === nameOf(call)) as Call), cost: call.cost })) }
         })
       const ask = async (groups: readonly CallGroup[]): Promise<Micros> => {
@@ -113,11 +113,11 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
         await store.block?.([call.id], duration, now === undefined ? {} : { now })
         let ends = duration === null ? 0 : (now ?? 0) + duration
         if (duration !== null && now === undefined) {
-          // Only the store knows when it began: what is refused says when it is over.
+          // Only the store knows when the block began; a refused call shows when it ends.
           const [verdict] = await store.peek([{ calls: [{ ...call, cost: 1 }] }])
           const { at, calls } = verdict as GroupVerdict
           ends = calls[0]?.blocked === true ? at + calls[0].retryAfter : 0
-          // Its limit keeps it waiting for longer than the block, which is lifted again.
+          // The limit denies the key for longer than the block, so the block is lifted again.
           if (ends > at + duration) return block(call, null, undefined)
         }
         reference.block(call.id, ends)
@@ -134,7 +134,7 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
         const call = groups[0]?.calls[0] as Call
         const kind = random()
         if (kind < 0.3) {
-          // Some are over at once, and some last while a slow machine goes on.
+          // Some end at once, and some last while a slow machine continues.
           await block(call, 1 + pick(random() < 0.5 ? 20_000 : 2_000_000), random() < 0.5 ? undefined : at)
         } else if (kind < 0.4) {
           await block(call, null, undefined)
@@ -145,7 +145,7 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
           await store.adjust?.([call], [amount], given)
           const [seen] = await store.peek([{ calls: [call] }])
           if (ends > at && ends <= (seen as GroupVerdict).at) {
-            // On a busy machine the state may have ended before the store was told to change it as of then.
+            // On a busy machine the state may have expired before the store applied the change for that time.
             await store.reset([call.id])
             reference.reset(call.id)
           } else {

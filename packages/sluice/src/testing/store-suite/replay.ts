@@ -9,13 +9,13 @@ import { type Answer, answerOf, type Bench } from './bench.ts'
 import { createMet } from './met.ts'
 
 const SEED = 20_261_121
-/** About one in so many calls of the differential test is also looked at, before it is made. */
+/** About one in this many calls of the differential test is also peeked at before it is charged. */
 const PEEK_EVERY = 1_000
-/** And so many steps with few groups also give back, take, block or forget something. */
+/** The probability that a step with few groups also refunds, penalizes, blocks or resets something. */
 const VERBS = 0.5
-/** So many calls of a trace for one of each that it has to meet, of what is rare in it. */
+/** Calls of a trace for each required occurrence of a rare case. */
 const CALLS_TO_MEET = 1_000
-/** Calls of the trace with verbs, at the least: fewer do not meet everything. */
+/** The least calls of the trace with verbs: fewer do not cover all cases. */
 const MIN_WITH_VERBS = 1_000
 const MEETS = ['allowed', 'denied', 'impossible', 'changed limit', 'twice in a group', 'run of one call', 'spent state']
 const MEETS_WITH_VERBS = ['blocked', 'unblocked', 'refund in time', 'refund too late', 'penalty', 'reset']
@@ -25,20 +25,23 @@ function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
   for (const { now, groups } of steps) for (const group of groups) yield { now, groups: [group] }
 }
 
-/** What was charged in one place and given back is as full as before, but may be said to be so later: as if charged at that time. */
+/**
+ * The answer without refill times. Tokens that were charged in one place and refunded leave a state as full as before. It may report
+ * later refill times, however, as if it had been charged at that time.
+ */
 function withoutReturns(answer: Answer): Answer {
   if (answer.allowed) return answer
   return { ...answer, calls: answer.calls.map((call) => ({ ...call, replenishAfter: 0, resetAfter: 0 })) }
 }
 
-/** The kernel replayed: identical decisions and states on random traces, with every verb that the store has. */
+/** Replays the kernel: identical decisions and states on random traces, with every verb that the store has. */
 export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
   const { options } = bench
   const stepsOf = (seed: number, calls: number, given: TraceOptions = {}): Generator<TraceStep> => {
     if (options.givesBack !== true) return traces(seed, calls, { ...given, algorithms: tags })
     return apart(traces(seed, calls, { ...given, algorithms: tags, forwards: true }))
   }
-  /** What was charged and given back decides alike, but is not the same state: it is forgotten. */
+  /** Resets the states of refused groups: after a charge and its refund they decide alike, but are not equal. */
   const forget = async (groups: readonly CallGroup[], answers: readonly Answer[], reference: Reference): Promise<void> => {
     if (options.givesBack !== true || answers.every(({ allowed }) => allowed)) return
     const ids = groups.flatMap(({ calls }) => calls.map(({ id }) => id))
@@ -50,7 +53,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
     if (options.givesBack === true) expect(actual.map(withoutReturns)).toEqual(expected.map(withoutReturns))
     else expect(actual).toEqual(expected)
   }
-  /** Groups asked one by one meet no run, and times that only grow never run backwards. */
+  /** Groups that are decided one by one contain no runs, and times that only grow never run backwards. */
   const meets = [
     ...MEETS.filter((name) => options.givesBack !== true || name !== 'run of one call'),
     ...(options.givesBack === true ? [] : ['backwards']),
@@ -106,7 +109,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
         if (random() > VERBS) continue
         const { calls } = groups[Math.floor(random() * groups.length)] as { calls: readonly Call[] }
         await verb(calls, now, receipts[Math.floor(random() * Math.min(receipts.length, 4)) + Math.max(0, receipts.length - 4)], random)
-        // What a verb did shows at the next call, alone: a store may have a shorter way for that.
+        // The effect of a verb shows at the next call, alone, because a store may have a fast path for that.
         if (options.givesBack === true) continue
         for (const call of calls) if (random() < 0.5) await ask([{ calls: [call] }], now + Math.floor(random() * 3))
       }
@@ -141,7 +144,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       }
     }, 60_000)
 
-    /** A store may have forgotten what decides like none (law 6). */
+    /** A store may have dropped an expired state (law 6). */
     async function sameStates(reference: Reference, now: Micros): Promise<void> {
       expect(reference.states.size).toBeGreaterThan(0)
       for (const { id, numbers, expires } of reference.states.values()) {

@@ -4,7 +4,7 @@ import { fixedWindow } from '../../algorithms/fixed-window.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { type Bench, START } from './bench.ts'
 
-/** Plans that take turns on a key, where it takes more calls than random traces have (law 7). */
+/** Plans that take turns on a key, in cases that need more calls than random traces have (law 7). */
 export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   const { ask, call, fresh } = bench
 
@@ -71,7 +71,7 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const [seen] = await bench.look([{ calls: [call(key, fast)] }], START)
       expect(await bench.options.readState(call(key, slow).id)).toEqual(before)
       expect(seen).toMatchObject({ outcome: 'denied', retryAfter: 1_000_000 })
-      // The check converts the key, so that its wait holds from here on.
+      // The check converts the key, so its wait is valid from here on.
       expect(await ask([call(key, fast)], START)).toEqual(seen)
       expect((await ask([call(key, fast)], START + 999_999)).outcome).toBe('denied')
       expect((await ask([call(key, fast)], START + 1_000_000)).outcome).toBe('allowed')

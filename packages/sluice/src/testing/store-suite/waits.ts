@@ -8,7 +8,7 @@ import type { Call } from '../../stores/store.ts'
 import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
-/** Short limits of every algorithm, most fixed windows with a ramp: they let pass now what they deny a moment later. */
+/** Short limits of every algorithm; most fixed windows have a ramp, so they allow now what they deny a moment later. */
 const SHORT: readonly AnyLimit[] = [
   tokenBucket({ rate: '1/s', burst: 5 }),
   tokenBucket({ rate: '7/3s', burst: 4 }),
@@ -21,7 +21,7 @@ const SHORT: readonly AnyLimit[] = [
 ]
 const GROUPS = 60
 
-/** Law 4 for groups and blocks: the wait that is told is the least after which all calls would pass. */
+/** Law 4 for groups and blocks: the reported wait is the least after which all calls would pass. */
 export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   const limits = SHORT.filter(({ algorithm }) => tags.includes(algorithm.tag))
   const { ask, call, fresh, look } = bench
@@ -32,14 +32,14 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const pick = (count: number): number => Math.floor(random() * count)
       let [denied, found, longer] = [0, 0, 0]
       for (let made = 0; made < GROUPS; made += 1) {
-        // Windows by key begin where the key's hash says: the same keys, whatever other tests have used.
+        // Windows by key begin where the key's hash says, so the keys are fixed, whatever other tests have used.
         const key = `wait${made}`
         const now = START + made * 100_000_000 + pick(30_000_000)
         const calls = Array.from({ length: 1 + pick(3) }, (_, index): Call => {
           return call(`${key}:${pick(2) * index}`, limits[pick(limits.length)] as AnyLimit, 1 + pick(3))
         })
         const group = calls.map((one) => calls.find(({ id }) => id.key === one.id.key && id.scope === one.id.scope) as Call)
-        // Some of it is used up, call by call, so that one is denied where the others are not.
+        // Uses up part of it, call by call, so that one call is denied and the others are not.
         for (const one of group.slice(0, 1 + pick(group.length)))
           for (let times = pick(6); times > 0; times -= 1) await ask([one], now - pick(900_000))
         if (bench.store.block !== undefined && pick(4) === 0) {
@@ -59,7 +59,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       }
       expect(denied).toBeGreaterThan(GROUPS / 5)
       expect(found).toBeGreaterThan(denied / 2)
-      // Only ramps make the group's wait longer than the longest of its calls'.
+      // Only ramps make the group's wait longer than the longest of its calls.
       if (tags.includes('fw')) expect(longer).toBeGreaterThan(0)
     })
 
@@ -94,7 +94,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
 
     it('is absent where no instant is found: two ramps that never let the same cost pass together', async (context) => {
       context.skip(!tags.includes('fw'), 'the store has no program for fixed windows')
-      // Each lets five pass in the last tenth of its window only, and the windows are half a length apart.
+      // Each allows five only in the last tenth of its window, and the windows are half a length apart.
       const ramped = fixedWindow({ limit: 5, window: '10s', ramp: '9s', align: 'key' })
       const one = call(fresh(), ramped, 5)
       const group = [
