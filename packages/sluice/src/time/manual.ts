@@ -5,7 +5,7 @@ import type { Cancel, Time } from './time.ts'
 export interface ManualClock extends Time {
   /** Moves forward by `ms` milliseconds and runs the timers that fall due, in order. */
   advance(ms: number): void
-  /** Moves wall time by microseconds, backwards if negative. Monotonic time does not move. */
+  /** Moves wall time by microseconds, backwards if negative. Monotonic time moves along forward only. Runs no timers. */
   shift(micros: Micros): void
 }
 
