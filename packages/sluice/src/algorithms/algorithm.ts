@@ -80,7 +80,7 @@ export interface Algorithm<P, S> {
   view(plan: P, state: S | undefined, now: Micros, phase: number): View
   /** The first instant from which the state is expired: it decides as the initial state does (law 6). */
   expiresAt(plan: P, state: S): Micros
-  /** The exact most that the limit may admit over every interval (law 5). */
+  /** The exact bound on what the limit may admit over every interval (law 5). */
   envelope(plan: P): Envelope
   readonly codec: Codec<P, S>
   readonly cells: Cells<S> | 'log'

@@ -29,7 +29,7 @@ const PARTS: Readonly<Record<AlgorithmTag, (plan: any, parts: number) => { plan:
 }
 
 /**
- * An equal part of a limit. If `parts` processes have one part each, together they admit exactly no more than the limit. The remainder of
+ * An equal part of a limit. Processes that have one of `parts` parts each together admit no more than the limit, exactly. The remainder of
  * the division is not granted. States of the limit or of another part carry over (law 7). Returns undefined if whole numbers cannot
  * represent the part, or if the part is 0.
  * @param parts a whole number above 0

@@ -27,8 +27,8 @@ export const NOBODY: Request = {
 export type FindByKey = (name: string | undefined) => readonly Rule[]
 
 /**
- * Indexes the rules that charge a bare key: the named rule, or without a name all rules that match every request. The finder throws a
- * LimiterError UNKNOWN_RULE for a name that no rule has.
+ * Indexes the rules that charge a bare key: the named rule. Without a name: all rules that have no condition on path, method or host and
+ * whose other conditions hold for `NOBODY`. The finder throws a LimiterError UNKNOWN_RULE for a name that no rule has.
  */
 export function* indexByName({ rules }: Policy): Sliced<FindByKey> {
   const asking: Rule[] = []

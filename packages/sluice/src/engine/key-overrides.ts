@@ -49,9 +49,9 @@ export function keyOverrides(loaded: () => Loaded, live: LiveOverrides, now: () 
 }
 
 /**
- * Finds the overrides in force for a key, whatever its spelling. If the rule of an override is gone, its values must equal the key exactly.
- * The finder looks the key up in each spelling that a source of the rules gives it, because an index has thousands of overrides, most of
- * them for other keys.
+ * Finds the overrides in force for a key, whatever its spelling. If the rule of an override is gone, one of its values must equal the key
+ * exactly. The finder looks the key up in each spelling that a source of the rules gives it. It does not scan: an index has thousands of
+ * overrides, most of them for other keys.
  */
 function finder(
   rules: readonly Rule[],

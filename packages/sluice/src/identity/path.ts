@@ -1,9 +1,9 @@
 import { requireForm, TEXT } from '../errors/options.ts'
 
 /**
- * The canonical path of a request target, so that no other spelling of it escapes a rule. It drops query and fragment, reduces the absolute
- * form to its path, decodes unreserved characters, encodes others in upper case, reads `\` as `/`, collapses repeated slashes, resolves dot
- * segments, and removes a trailing slash. Letters keep their case. Idempotent; never fails for a text.
+ * The canonical path of a request target, so that no other spelling of it escapes a rule. It drops query and fragment, and reduces the
+ * absolute form to its path. It decodes unreserved characters and encodes others in upper case. It reads `\` as `/`, collapses repeated
+ * slashes, resolves dot segments, and removes a trailing slash. Letters keep their case. Idempotent; never fails for a text.
  * @throws LimiterError INVALID_OPTIONS unless the target is a text
  */
 export function normalizePath(target: string): string {
