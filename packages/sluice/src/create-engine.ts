@@ -17,19 +17,19 @@ export interface EngineOptions {
   /** It stays open when the engine is closed. */
   readonly store: Store
   readonly clock?: Time
-  /** Verifies the token of a request and gives its claims, where the facts bring none. One that throws gives none. */
+  /** Verifies the token of a request and returns its claims, if the facts contain none. If it throws, there are no claims. */
   readonly claims?: (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
-  /** Instead of the policy's: a list, or `trustProxies(list, source)` for another header than x-forwarded-for. */
+  /** Replaces the policy's: a list, or `trustProxies(list, source)` for another header than x-forwarded-for. */
   readonly trustedProxies?: readonly string[] | TrustedProxies
   readonly observers?: readonly Observer[]
   /**
-   * Decides in this process where the store fails and the policy says `local`; default a memory store of the engine's
-   * own beside a remote store, and nothing beside one in this process.
+   * Decides in this process if the store fails and the policy says `local`. Default: for a remote store a memory store of the engine's own;
+   * for a store in this process the store itself.
    */
   readonly local?: Store
   /** For policies that keep identifiers as hmac: a keyed hash of a text, such as an HMAC with the secret that the policy names. */
   readonly pseudonym?: Pseudonym
-  /** What observers are told in place of a key that the policy keeps in clear; default a keyed hash of this engine's own. */
+  /** Hashes keys for observers if the policy keeps keys in clear; default a keyed hash of this engine's own. */
   readonly hashKeys?: Pseudonym
   /** Chooses the requests that sampled rules count; default Math.random. */
   readonly random?: Random
@@ -49,10 +49,10 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * A policy at work over one store; where the store fails, each group of rules becomes what the policy says.
- * @throws LimiterError INVALID_OPTIONS for an unknown option or a missing policy or store, a rule
- * above its `maxOvergrant` on this store, or a policy of pseudonyms without any; NOT_SUPPORTED for a rule of an algorithm that
- * the store does not decide; INVALID_ADDRESS for a wrong proxy
+ * Creates an engine that decides by a policy over one store. If the store fails, each group of rules gets the policy's answer to failures.
+ * @throws LimiterError INVALID_OPTIONS for an unknown option, a missing policy or store, a rule above its `maxOvergrant` on this store, or
+ * a policy that asks for pseudonyms without `pseudonym`
+ * @throws LimiterError NOT_SUPPORTED for a rule of an algorithm that the store does not decide; INVALID_ADDRESS for an invalid proxy
  */
 export function createEngine(options: EngineOptions): Engine {
   checkOptions('createEngine', options, FORMS)
@@ -62,7 +62,7 @@ export function createEngine(options: EngineOptions): Engine {
   const stand = standIn('createEngine', store, clock)
   const local = options.local ?? stand
   const trustedProxies = trustOf(options.trustedProxies)
-  // A stand-in beside the store grants the limit once more.
+  // A local fallback for a remote store grants the limit once more.
   const storeKind = local === store ? 'process' : 'shared'
   const standing = withFallback(store, { local })
   return buildEngine({ policy, store: standing, clock, observers, claims, trustedProxies, pseudonym, hashKeys: names, random, storeKind })

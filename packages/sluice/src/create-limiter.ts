@@ -17,18 +17,18 @@ export interface LimiterOptions {
   readonly limit?: AnyLimit
   /** Several named limits, charged together or not at all. */
   readonly limits?: Readonly<Record<string, AnyLimit>>
-  /** Default: a memory store of the limiter's own, gone on restart and not shared between processes. */
+  /** Default: a memory store of the limiter's own, lost on restart and not shared between processes. */
   readonly store?: Store
   readonly clock?: Time
-  /** Milliseconds a remote store may take before the failure policy answers; default 50. */
+  /** Milliseconds that a remote store may take before the failure policy answers; default 50. */
   readonly deadlineMs?: number
-  /** What to answer when the store cannot: `deny` (default), `allow`, or `local`, the same limits in this process. */
+  /** The answer if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in this process. */
   readonly onStoreFailure?: FailurePolicy
   readonly observers?: readonly Observer[]
 }
 
 /**
- * A limiter over one store.
+ * Creates a limiter over one store.
  * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option; NOT_SUPPORTED for a limit that the store cannot decide
  */
 export function createLimiter(options: LimiterOptions): Limiter {

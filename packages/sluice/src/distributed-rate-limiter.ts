@@ -9,38 +9,38 @@ import { type Scope, type Store, StoreFailure } from './stores/store.ts'
 import { ioredis, type IoredisLike, redisStore } from './stores/redis/index.ts'
 import { resilient } from './stores/wrap/resilient.ts'
 
-/** The result of the article's class; numbers are whole tokens but for a capacity with decimals. */
+/** The result of `consume`, as in the article's class. Numbers are whole tokens, except a `limit` with decimals. */
 export interface RateLimitResult {
   readonly allowed: boolean
-  /** Whole tokens left; 0 where Redis could not say. */
+  /** Whole tokens left; 0 if Redis could not answer. */
   readonly remaining: number
-  /** The capacity that was asked for. */
+  /** The capacity that the caller passed. */
   readonly limit: number
-  /** Whole seconds; 0 when allowed. */
+  /** Whole seconds; 0 if allowed. */
   readonly retryAfter: number
-  /** Set when Redis could not decide and the failure policy did: why. */
+  /** Set if Redis could not decide and the failure policy did: the cause. */
   readonly degraded?: string
 }
 
 export interface DistributedRateLimiterOptions {
-  /** What to answer while Redis cannot: `closed` refuses (default), `open` lets pass. */
+  /** The answer while Redis cannot decide: `closed` refuses (default), `open` lets pass. */
   readonly failurePolicy?: 'closed' | 'open'
-  /** Milliseconds Redis may take; default 50. */
+  /** Milliseconds that Redis may take; default 50. */
   readonly deadlineMs?: number
 }
 
 const FORMS: Readonly<Record<string, Form>> = { failurePolicy: oneOf('closed', 'open'), deadlineMs: MILLISECONDS }
-/** Its keys are the prefix and the identifier alone. */
+/** An empty scope: keys are the prefix and the identifier alone. */
 const BARE: Scope = { text: '' }
-/** Limits remembered by (capacity, refillRate); beyond it the oldest is computed again. */
+/** The most limits to remember, by (capacity, refillRate). Beyond it the oldest is dropped and computed again when needed. */
 const REMEMBERED = 1_000
-/** Seconds after which a caller may try again while Redis is away. */
+/** Seconds after which a caller may try again while Redis does not answer. */
 const PROBE_SECONDS = 1
 
 /**
- * The class of Rate Limiting at Scale's quick start, over the exact store with everything around it (`resilient`): takes a raw ioredis client, keeps its states under
- * `rl:<identifier>`, decides on the server's clock, and answers within its deadline when Redis does not. Of the client's options
- * `autoResendUnfulfilledCommands: false` matters: without it ioredis sends a call again whose answer was lost, which charges twice.
+ * The class of Rate Limiting at Scale's quick start, over the exact Redis store with all of `resilient`. It takes a raw ioredis client,
+ * keeps states under `rl:<identifier>`, decides on the server's clock, and answers within its deadline even if Redis does not. Set the
+ * client's option `autoResendUnfulfilledCommands: false`. Without it ioredis resends a command whose reply was lost, which charges twice.
  */
 export class DistributedRateLimiter {
   readonly #store: Store
@@ -58,9 +58,10 @@ export class DistributedRateLimiter {
   }
 
   /**
-   * Takes `cost` tokens from the bucket of `identifier`, which holds `capacity` and is refilled by `refillRate` a second.
-   * A cost that can never pass is told to wait ceil(capacity / refillRate) seconds.
-   * @throws LimiterError INVALID_KEY, INVALID_COST, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT for a pair no whole numbers carry
+   * Takes `cost` tokens from the bucket of `identifier`, which holds `capacity` tokens and is refilled at `refillRate` tokens per second.
+   * For a cost that can never pass, `retryAfter` is ceil(capacity / refillRate) seconds.
+   * @throws LimiterError INVALID_KEY, INVALID_COST, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot
+   * represent the pair
    */
   async consume(identifier: string, capacity: number, refillRate: number, cost: number = 1): Promise<RateLimitResult> {
     const limit = this.#limitOf(capacity, refillRate)
@@ -80,7 +81,7 @@ export class DistributedRateLimiter {
     }
   }
 
-  /** Lets calls under way be answered, and stops; the client stays open. */
+  /** Waits for calls in flight, then closes the store. The client stays open. */
   async close(): Promise<void> {
     await this.#store.close()
   }

@@ -5,10 +5,10 @@ import { systemRandom } from './time/system.ts'
 import type { Random } from './time/time.ts'
 
 /**
- * Short names for keys, by a keyed hash of 64 bits: the same for the same key in every process that is given the same numbers, and of no
- * use without them.
+ * Creates a keyed hash of 64 bits that gives keys short names. Processes with the same numbers give a key the same name. Without the
+ * numbers the names are useless.
  * @throws LimiterError INVALID_OPTIONS
- * @param random numbers in [0, 1) that nobody can guess, of which two are taken; default of this process alone
+ * @param random unpredictable numbers in [0, 1), of which two are taken; default numbers of this process alone
  */
 export function hashKeys(random: Random = systemRandom): Pseudonym {
   requireForm('hashKeys', 'random', random, FUNCTION)

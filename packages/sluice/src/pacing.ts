@@ -15,7 +15,8 @@ export interface PacingOptions extends TurnsOptions {
 }
 
 /**
- * Slows calls of a function down to a limit instead of refusing them. Give a limit of this function's own, or a limiter to share a bucket with other functions or processes.
+ * Slows calls of a function down to a limit instead of refusing them. Pass a limit for this function alone, or a limiter to share a bucket
+ * with other functions or processes.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function throttleFunction<Args extends unknown[], Result>(
@@ -27,7 +28,10 @@ export function throttleFunction<Args extends unknown[], Result>(
   return throttledFunction(fn, turnsOf('throttleFunction', limit, options))
 }
 
-/** Hands the items of an iterable on no faster than a limit allows (throttled channels of the same article). @throws LimiterError INVALID_OPTIONS */
+/**
+ * Yields the items of an iterable no faster than a limit allows (throttled channels of the same article).
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function throttleIterable<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   limit: AnyLimit | Limiter,

@@ -4,9 +4,9 @@ import type { Store } from './stores/store.ts'
 import type { Time } from './time/time.ts'
 
 /**
- * What decides in this process while the store cannot. A store that is itself in this process has none but itself: a second one
- * would grant every burst again.
- * @throws LimiterError INVALID_OPTIONS for what is no store
+ * Returns the local fallback: the store that decides in this process while `store` cannot. A store in this process is its own fallback,
+ * because a second one would grant every burst again.
+ * @throws LimiterError INVALID_OPTIONS if `store` is not a store
  */
 export function standIn(where: string, store: Store, clock: Time): Store {
   requireForm(where, 'store', store, STORE)

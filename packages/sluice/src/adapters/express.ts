@@ -1,7 +1,7 @@
 import type { RequestReader } from '../http/gate.ts'
 import { type NodeOptions, type NodeRequest, type NodeResponse, rateLimit as nodeRateLimit } from './node.ts'
 
-/** The part of an Express request (4 or 5) that is read: `originalUrl`, since a mounted router cuts `url`. */
+/** The fields that are read of an Express request (4 or 5). `originalUrl`, because a mounted router shortens `url`. */
 export interface ExpressRequest extends NodeRequest {
   readonly originalUrl: string
   readonly baseUrl: string
@@ -15,13 +15,13 @@ const READER: RequestReader<ExpressRequest> = {
   target: ({ originalUrl }) => originalUrl,
   headers: ({ headers }) => headers,
   rawHeaders: ({ rawHeaders }) => rawHeaders,
-  // Below a mounted router the pattern it was mounted at is not known, only the path that matched: that may name somebody.
+  // Inside a mounted router the mount pattern is not known, only the path that matched, which may identify somebody.
   route: ({ baseUrl, route }) => (baseUrl === '' && typeof route?.path === 'string' ? route.path : undefined),
 }
 
 /**
- * A rate limit as Express middleware, for an app, a router or one route. What key, cost, skip or onDenied throw, and misuse (a
- * cost that is no cost), goes to `next(error)`; a failing store never does.
+ * A rate limit as Express middleware, for an app, a router or one route. Errors of key, cost, skip or onDenied, and misuse (an invalid
+ * cost), go to `next(error)`; a failing store never does.
  */
 export function rateLimit<Request extends ExpressRequest, Response extends NodeResponse>(
   options: NodeOptions<Request, Response>,

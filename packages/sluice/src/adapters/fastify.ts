@@ -3,7 +3,7 @@ import { createGate, type RequestReader } from '../http/gate.ts'
 import type { GateOptions } from '../http/gate-options.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 
-/** The part of a Fastify request that is read. Its `ip` is not: the address comes from the socket and `trustedProxies`. */
+/** The fields that are read of a Fastify request. `ip` is not: the address comes from the socket and `trustedProxies`. */
 export interface FastifyRequest {
   readonly method: string
   readonly url: string
@@ -15,7 +15,7 @@ export interface FastifyRequest {
   readonly routeOptions?: { readonly url?: string | undefined }
 }
 
-/** The part of a Fastify reply that is written. */
+/** The part of a Fastify reply that is used. */
 export interface FastifyReply {
   readonly sent: boolean
   getHeader(name: string): number | string | readonly string[] | undefined
@@ -25,7 +25,7 @@ export interface FastifyReply {
 }
 
 export interface FastifyOptions<Request extends FastifyRequest, Reply extends FastifyReply> extends GateOptions<Request> {
-  /** Answers a refused request instead of the problem body; status and headers are already set. What it resolves to is sent. */
+  /** Answers a refused request instead of the problem body; status and headers are already set. Its resolved value is sent. */
   readonly onDenied?: (request: Request, reply: Reply, decision: Decision) => unknown
 }
 
@@ -38,9 +38,9 @@ const READER: RequestReader<FastifyRequest> = {
 }
 
 /**
- * A rate limit as a Fastify hook: `app.addHook('onRequest', rateLimit(options))` for an app or a plugin's scope, `{ onRequest: ... }`
- * for one route, `preHandler` where a key needs the body. A refused request is answered with a problem body before it is read.
- * Rejects, so that Fastify's error handler answers, with what key, cost, skip or onDenied threw; never for a failing store.
+ * A rate limit as a Fastify hook: `app.addHook('onRequest', rateLimit(options))` for an app or a plugin's scope, `{ onRequest: ... }` for
+ * one route, `preHandler` if a key needs the body. It answers a refused request with a problem body before the body is read. Rejects with
+ * what key, cost, skip or onDenied threw, so that Fastify's error handler answers. Never rejects because a store fails.
  */
 export function rateLimit<Request extends FastifyRequest = FastifyRequest, Reply extends FastifyReply = FastifyReply>(
   options: FastifyOptions<Request, Reply>,

@@ -3,14 +3,14 @@ import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
 import { type GateOptions, requireHandler } from '../http/gate-options.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 
-/** `Rest` is what the platform gives a handler beside the request: an environment, the connection, the server. */
+/** `Rest` is what the platform passes to a handler after the request: an environment, the connection, the server. */
 export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptions<Request> {
   /**
-   * The address of the peer, which a Request does not have: the platform's word, never a header's (those are read on top of it, where
-   * `trustedProxies` trusts the peer). Undefined: all such requests count as one. Required, unless there is a `key`.
+   * The address of the peer, which a Request does not contain. It must come from the platform, never from a header: forwarding headers are
+   * read in addition if `trustedProxies` trusts the peer. Undefined: all such requests share one key. Required, unless there is a `key`.
    */
   readonly address?: (request: Request, ...rest: Rest) => string | undefined
-  /** Answers a refused request instead of the problem body; `headers` are added to what it gives. */
+  /** Answers a refused request instead of the problem body. The limit's header fields are added to its response. */
   readonly onDenied?: (request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>
 }
 
@@ -18,24 +18,27 @@ export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, .
 
 export interface FetchLimit<Rest extends readonly unknown[]> {
   /**
-   * The handler, asked only for what may pass; its answers get the header fields.
-   * @throws LimiterError INVALID_OPTIONS for a handler that is no function
+   * Wraps a handler. The handler is called only for requests that may pass; its responses get the header fields.
+   * @throws LimiterError INVALID_OPTIONS if the handler is not a function
    */
   wrap(handler: FetchHandler<Rest>): (request: Request, ...rest: Rest) => Promise<Response>
-  /** For a server with an order of its own: the answer to a refused request, or none and a way to add the header fields. */
+  /**
+   * For a server with its own control flow. Returns the response to a refused request, if refused, and a function that adds the header
+   * fields.
+   */
   check(request: Request, ...rest: Rest): Promise<{ readonly denial?: Response; tell(response: Response): Response }>
 }
 
 const READER: RequestReader<Request> = {
   method: ({ method }) => method,
   target: ({ url }) => url,
-  // A Headers object has joined what stood on several lines: a value with a comma counts as several.
+  // A Headers object has joined several lines of a field, so a value with a comma counts as several.
   headers: ({ headers }) => Object.fromEntries(headers),
 }
 
 /**
- * A rate limit for servers that turn a Request into a Response. Both functions reject with what key, cost, skip, address or
- * onDenied threw; never for a failing store.
+ * A rate limit for servers that turn a Request into a Response. Both functions reject with what key, cost, skip, address or onDenied threw,
+ * never because a store fails.
  * @throws LimiterError INVALID_OPTIONS as every adapter, and without both address and key
  */
 export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOptions<Rest>): FetchLimit<Rest> {
@@ -51,7 +54,7 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
       into(response)
       return response
     } catch (error) {
-      // Answers of fetch are immutable; those of an upgrade cannot be copied and go as they are.
+      // Responses of fetch are immutable, so copy them. Those of an upgrade cannot be copied and are returned unchanged.
       if (!(error instanceof TypeError) || response.status < 200) return response
       const copy = new Response(response.body, response)
       into(copy)

@@ -4,7 +4,7 @@ import type { GateOptions } from '../http/gate-options.ts'
 import type { HeaderSink } from '../http/headers.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
 
-/** The part of node's IncomingMessage that is read; also what HTTP/2 gives its compatible handlers. */
+/** The fields that are read of node's IncomingMessage; HTTP/2's compatibility requests have them too. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -13,7 +13,7 @@ export interface NodeRequest {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** The part of node's ServerResponse that is written. */
+/** The part of node's ServerResponse that is used. */
 export interface NodeResponse extends HeaderSink {
   statusCode: number
   readonly headersSent: boolean
@@ -33,15 +33,15 @@ const READER: RequestReader<NodeRequest> = {
   rawHeaders: ({ rawHeaders }) => rawHeaders,
 }
 
-/** Resolved once for all requests. */
+/** Shared promises, resolved once for all requests. */
 const PASSED = Promise.resolve(true)
 const REFUSED = Promise.resolve(false)
 
 /**
- * A rate limit in front of a `node:http` handler: resolves to true where the request may go on; otherwise it has been
- * answered with a problem body: 429, 400 where its target cannot be read, or 503 where the limiter could not decide. An answer that was begun
- * meanwhile is ended. Rejects, with nothing answered, with what key, cost, skip or onDenied threw.
- * @param reader reads the request where a framework changed it
+ * A rate limit in front of a `node:http` handler. Resolves to true if the request may go on. Otherwise it has answered with a problem body:
+ * 429, 400 if the target cannot be read, or 503 if the limiter could not decide. A response that was begun meanwhile is ended. Rejects with
+ * what key, cost, skip or onDenied threw, without answering.
+ * @param reader reads a request that a framework changed
  */
 export function rateLimit<Request extends NodeRequest, Response extends NodeResponse>(
   options: NodeOptions<Request, Response>,
@@ -53,7 +53,7 @@ export function rateLimit<Request extends NodeRequest, Response extends NodeResp
     const { decision, answer } = passage
     if (response.headersSent) {
       if (answer === undefined) return PASSED
-      // Its status can no longer be changed. Whoever began the answer is not waited for: nobody else would end it.
+      // The status can no longer be changed. Nobody else would end the response, so end it without waiting for whoever began it.
       if (response.writableEnded !== true) response.end('')
       return REFUSED
     }

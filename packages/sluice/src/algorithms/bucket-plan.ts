@@ -1,18 +1,18 @@
 import { MAX_MICROS, type Micros } from '../time/micros.ts'
 import { MICRO } from './decimal.ts'
 
-/** Half the digits of the largest period a plan accepts (m < 2^34). */
+/** Half the digits of the largest period that a plan accepts (m < 2^34). */
 const HALF = 131_072
 
-/** A length of time, exact: whole microseconds and a rest in n-ths of one, n being the plan's. */
+/** An exact length of time: whole microseconds and a rest in n-ths of a microsecond; n is the plan's. */
 export interface Span {
   readonly micros: Micros
   readonly rest: number
 }
 
 /**
- * `n` micro-tokens every `m` microseconds, reduced, and a burst in micro-tokens. The spans follow from these three; they are
- * kept because every decision needs them.
+ * `n` micro-tokens every `m` microseconds, reduced, and a burst in micro-tokens. The spans follow from these three; the plan keeps them
+ * because every decision needs them.
  */
 export interface BucketPlan {
   readonly n: number
@@ -20,13 +20,15 @@ export interface BucketPlan {
   readonly burst: number
   readonly perToken: Span
   readonly perMicro: Span
-  /** How long an empty bucket takes to be full. */
+  /** How long an empty bucket takes to fill. */
   readonly full: Span
-  /** So much before now a bucket that is full now was empty: whole microseconds back, and n-ths of one forward again. */
+  /** How long before now a bucket that is full now was empty: this many whole microseconds back, then this many n-ths of one forward. */
   readonly emptyBefore: Span
 }
 
-/** The largest whole number of `unit` spans that fit between zero and `time`: an estimate in doubles, made exact by comparing. */
+/**
+ * The most whole `unit` spans that fit between `zero` and `time`. Estimates with doubles, then corrects the estimate by exact comparisons.
+ */
 export function affordable(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, time: Micros): number {
   const span = time - zero
   if (span <= 0) return 0
@@ -38,13 +40,13 @@ export function affordable(plan: { readonly n: number }, unit: Span, zero: Micro
   return count
 }
 
-/** First whole microsecond at or after zero moved by `count` spans. */
+/** The first whole microsecond at or after `zero` moved by `count` spans. */
 export function after(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, count: number): Micros {
   const parts = rest + count * unit.rest
   return zero + count * unit.micros + (parts === 0 ? 0 : Math.ceil(parts / plan.n))
 }
 
-/** How long a whole number of micro-tokens takes to flow in. */
+/** The time in which this many micro-tokens are refilled. */
 export function spanOf(plan: Pick<BucketPlan, 'n' | 'perToken' | 'perMicro'>, micro: number): Span {
   const tokens = Math.floor(micro / MICRO)
   const parts = micro - tokens * MICRO
@@ -62,7 +64,7 @@ export function planOf(n: number, m: Micros, burst: number): BucketPlan {
   return { n, m, burst, perToken, perMicro, full, emptyBefore }
 }
 
-/** Why the plan cannot be carried by whole numbers below 2^53, or undefined. */
+/** Why whole numbers below 2^53 cannot represent the plan; undefined if they can. */
 export function inexact(plan: BucketPlan): string | undefined {
   if (!Number.isSafeInteger(plan.m * MICRO)) return 'the rate is too slow to be exact; the slowest takes about 285 years for a token'
   const byTime = Math.floor(Number((BigInt(MAX_MICROS) * BigInt(plan.n)) / BigInt(plan.m)) / MICRO)
@@ -73,12 +75,12 @@ export function inexact(plan: BucketPlan): string | undefined {
   return `the largest burst at this rate is ${largest} (${byTime < bySize ? 'it must fill within a hundred years' : 'exact whole numbers end there'})`
 }
 
-/** floor(a * b / c) for whole numbers below 2^34, exact though a * b passes 2^53: b is taken in two halves. */
+/** floor(a * b / c) for whole numbers below 2^34. Splits b into two halves, so the result is exact even if a * b exceeds 2^53. */
 export function mulDiv(a: number, b: number, c: number): number {
   return mulDivRest(a, b, c)[0]
 }
 
-/** As `mulDiv`, with what is left. */
+/** As `mulDiv`, with the remainder. */
 export function mulDivRest(a: number, b: number, c: number): [quotient: number, rest: number] {
   const high = Math.floor(b / HALF)
   const first = a * high

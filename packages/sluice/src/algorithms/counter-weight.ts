@@ -2,13 +2,13 @@ import type { Micros } from '../time/micros.ts'
 import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 
-/** Parts of a window: the rest of a division by so many, times a million, twice, stays below 2^53. */
+/** The most parts of a window. A remainder below this, times a million, twice, stays below 2^53. */
 const MAX_QUANTA = 2_147_483_648
 const LARGEST_PRODUCT = 4_503_599_627_370_496
 
 /**
- * ceil(previous * left / quanta), exact while whole tokens times quanta stay below 2^53: whole tokens first, then what they
- * leave together with the micro-tokens. Beyond that the result is above every limit of these quanta, and only compared.
+ * ceil(previous * left / quanta), exact while whole tokens times quanta stay below 2^53. It divides the whole tokens first, then their
+ * remainder together with the micro-tokens. Beyond that bound the result is above every limit of these quanta, and callers only compare it.
  */
 export function weighted(previous: MicroTokens, left: number, quanta: number): MicroTokens {
   const tokens = Math.floor(previous / MICRO)
@@ -18,14 +18,17 @@ export function weighted(previous: MicroTokens, left: number, quanta: number): M
   return whole * MICRO + Math.ceil(rest / quanta)
 }
 
-/** Parts of a window whose plan is not known: at most a million, the last one cut off. Rounded up, they carry every limit. */
+/**
+ * Parts of a window of unknown plan: at most a million, which is exact for every limit. An incomplete part is left out. Callers round the
+ * number of parts up.
+ */
 export function roughly(window: Micros): { readonly quantum: Micros; readonly quanta: number } {
   let quantum = 1
   while (window / quantum > MICRO) quantum *= 10
   return { quantum, quanta: Math.floor(window / quantum) }
 }
 
-/** The finest power of ten of microseconds that divides the window and carries the limit, or why there is none. */
+/** The finest power of ten of microseconds that divides the window and is exact for the limit. If there is none, a text that says why. */
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)
   let quantum = 1

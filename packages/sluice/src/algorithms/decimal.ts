@@ -1,13 +1,13 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 
-/** One token in the unit kernels count in: costs, rates and bursts have at most six decimals. */
+/** One token in micro-tokens, the unit of kernels. Costs, rates and bursts have at most six decimals. */
 export const MICRO = 1_000_000
 
 /**
- * The exact whole number of millionths of a token that a number or a decimal text names, or undefined where it has more
- * than six decimals, is negative, or is not finite. A double is taken for the decimal with at most six places that it differs from by no more than
- * a few roundings, so that 0.1 + 0.2 is 0.3: nobody can mean another number by it, and a seventh decimal that somebody wrote is refused.
+ * Converts a number or a decimal text to an exact whole number of millionths of a token. Returns undefined if the value has more than six
+ * decimals, is negative, or is not finite. A double counts as a decimal of at most six places if it differs from it by no more than a few
+ * roundings. So 0.1 + 0.2 is 0.3, and an explicit seventh decimal is refused.
  */
 export function toMicroTokens(value: number | string): number | undefined {
   if (typeof value === 'string') {
@@ -24,22 +24,25 @@ export function toMicroTokens(value: number | string): number | undefined {
   return Number.isSafeInteger(micro) && Math.abs(micro / MICRO - value) <= tolerance ? micro : undefined
 }
 
-/** Four to eight roundings of a double, relative to it; and never a tenth of what a seventh decimal counts. */
+/** Four to eight roundings of a double, relative to it; and never more than a tenth of what a seventh decimal counts. */
 const [ROUNDINGS, MICRO_FRACTION] = [2 ** -50, 1e-8]
 
-/** Tokens for people: the decimal a number of micro-tokens stands for. */
+/** Converts micro-tokens to a decimal number of tokens, for output. */
 export function fromMicroTokens(micro: number): number {
   return micro / MICRO
 }
 
-/** @throws LimiterError INVALID_COST for what is no number above 0 with at most six decimals */
+/**
+ * Converts a cost in tokens to micro-tokens.
+ * @throws LimiterError INVALID_COST unless the cost is a number above 0 with at most six decimals
+ */
 export function microCost(cost: unknown): number {
   const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
   if (micro !== undefined && micro > 0) return micro
   throw new LimiterError('INVALID_COST', `cost is ${shown(cost)}, expected a number above 0 with at most six decimals${hint(cost)}`)
 }
 
-/** What helps with a number that is none here. */
+/** A hint on how to correct an invalid cost. */
 function hint(cost: unknown): string {
   if (typeof cost === 'number' && cost > 0 && cost < Number.MAX_SAFE_INTEGER / MICRO)
     return '; round what was computed: Number(cost.toFixed(6))'

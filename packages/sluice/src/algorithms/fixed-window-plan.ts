@@ -3,10 +3,12 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 import { alignedEnd } from './window.ts'
 
-/** Where windows begin: at multiples of their length since 1970, at a key's first charge, or spread so that keys reset at different times. */
+/**
+ * When windows begin: at multiples of their length since 1970, at a key's first charge, or spread so that keys reset at different times.
+ */
 export type Align = 'clock' | 'first' | 'key'
 
-/** `n` micro-tokens every `m` microseconds, reduced, are what the ramp lets through; `ramp` 0 is none. */
+/** The ramp lets through `n` micro-tokens every `m` microseconds, reduced. A `ramp` of 0 means that there is no ramp. */
 export interface FixedWindowPlan {
   readonly limit: MicroTokens
   readonly window: Micros
@@ -22,7 +24,7 @@ export function freshEnd({ align, window }: FixedWindowPlan, now: Micros, phase:
   return alignedEnd(window, now, align === 'key' ? shiftOf(window, phase) : 0)
 }
 
-/** floor(phase * window / 2^32), exact though the product passes 2^53: by halves of 16 bits. */
+/** floor(phase * window / 2^32). Computed in halves of 16 bits, so it is exact even if the product exceeds 2^53. */
 export function shiftOf(window: Micros, phase: number): Micros {
   const whole = Math.floor(window / 4_294_967_296)
   const part = window - whole * 4_294_967_296
@@ -33,13 +35,13 @@ export function shiftOf(window: Micros, phase: number): Micros {
   return phase * whole + quotient + Math.floor(carried / 4_294_967_296)
 }
 
-/** What may be taken in all, so long after the start of a window. */
+/** The most that a window may admit in all, this long after its start. */
 export function budget(plan: FixedWindowPlan, elapsed: Micros): MicroTokens {
   if (plan.ramp === 0 || elapsed >= plan.ramp) return plan.limit
   return Math.min(plan.limit, Math.max(MICRO, Math.floor((Math.max(0, elapsed) * plan.n) / plan.m)))
 }
 
-/** How long after the start of a window the ramp lets so much through in all. */
+/** How long after the start of a window the ramp admits this much in all. */
 export function rampTo(plan: FixedWindowPlan, used: MicroTokens): Micros {
   return plan.ramp === 0 || used <= MICRO ? 0 : Math.ceil((used * plan.m) / plan.n)
 }

@@ -28,14 +28,15 @@ const ALIGNS: readonly Align[] = ['clock', 'first', 'key']
 export interface FixedWindowOptions extends WindowOptions {
   /** Default `clock`. */
   readonly align?: Align
-  /** A soft start: so long after a reset, shorter than the window, the limit grows from one token to all. Not with `first`. */
+  /** Soft start: for this long after a reset, the limit grows from one token to all. Shorter than the window. Not with align `first`. */
   readonly ramp?: string | number
 }
 
 /**
- * A fixed window: at most `limit` tokens in each window, then a reset. Around a reset an interval shorter than the window may
- * see twice the limit; a sliding window does not have that (Rate Limiting at Scale).
- * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT where whole numbers below 2^53 cannot carry the limit
+ * A fixed window: at most `limit` tokens in each window, then a reset. An interval shorter than the window, around a reset, may admit twice
+ * the limit; a sliding window avoids this (Rate Limiting at Scale).
+ * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
+ * the limit
  */
 export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWindowPlan, FixedWindowState> {
   refuseUnknown('fixedWindow', options, ['limit', 'window', 'align', 'ramp'])
@@ -121,14 +122,14 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
   },
 })
 
-/** The window that a charge at this instant is counted in. */
+/** The window in which a charge at this instant counts. */
 function windowAt(plan: FixedWindowPlan, state: FixedWindowState | undefined, now: Micros, phase: number): FixedWindowState {
   if (state !== undefined && now < state.end) return state
   if (state !== undefined) return begun(plan, state, now, phase)
   return { end: freshEnd(plan, now, phase), count: 0, window: plan.window, turn: 0 }
 }
 
-/** The same with what was let through before the part that this instant is in, and taken in it. */
+/** As `windowAt`, with what was admitted before the current part (`base`) and what was taken in it (`used`). */
 function partNow(plan: FixedWindowPlan, state: FixedWindowState | undefined, now: Micros, phase: number) {
   const { end, count, window, turn } = windowAt(plan, state, now, phase)
   const part = turn >= ABSENT ? partAt(plan, end, window, now) : 0
@@ -147,7 +148,7 @@ function decide(
   phase: number,
   into: Step<FixedWindowState> = fixedWindowKernel.step(),
 ): Step<FixedWindowState> {
-  // As `partNow`, without an object where the window runs: this is the way of every request.
+  // As `partNow`, without allocating an object while the window runs: every request comes here.
   const { limit } = plan
   let { window } = plan
   let end = 0
@@ -156,7 +157,7 @@ function decide(
   if (state !== undefined && now < state.end) ({ end, count, window, turn } = state)
   else if (state !== undefined) ({ end, count, window, turn } = begun(plan, state, now, phase))
   else end = freshEnd(plan, now, phase)
-  // Where a plan has the window of an absent longer one in parts, which is rare, its count begins with what earlier parts had.
+  // Slow path: the plan divides the window of an absent longer plan into parts. The count then begins with what earlier parts had.
   const part = turn >= ABSENT ? partAt(plan, end, window, now) : 0
   let base = part * limit
   const used = count > base ? count - base : 0
@@ -190,7 +191,7 @@ function decide(
   return into
 }
 
-/** Penalties count up to twice the limit; a refund is for the window that the receipt is of. */
+/** Penalties raise the count to at most twice the limit. A refund applies only to the window of its receipt. */
 function adjust(
   plan: FixedWindowPlan,
   state: FixedWindowState | undefined,
@@ -210,7 +211,7 @@ function adjust(
   return { end, count: taken, window, turn: turnOf(turn, taken, plan.limit) }
 }
 
-/** First instant at which a cost fits that does not fit now: in this window's ramp or its next parts, or after its end, in the next one's. */
+/** The first instant at which a cost fits that does not fit now. It is in this window's ramp, in its next parts, or in the next window. */
 function fitsAt(
   plan: FixedWindowPlan,
   state: FixedWindowState | undefined,

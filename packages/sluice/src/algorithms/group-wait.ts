@@ -1,20 +1,22 @@
 import type { Micros } from '../time/micros.ts'
 import type { AnyLimit, MicroTokens } from './algorithm.ts'
 
-/** One call of a denied group: its state uncharged and in the plan's unit, and the cost with those of earlier calls to the same state. */
+/**
+ * One call of a denied group. Its state is uncharged and in the plan's unit. Its cost includes those of earlier calls to the same state.
+ */
 export interface WaitingCall {
   readonly limit: AnyLimit
   readonly state: unknown
   readonly cost: MicroTokens
   readonly phase: number
-  /** Until when a block denies it; 0 for no block. */
+  /** The instant until which a block denies the call; 0 if it is not blocked. */
   readonly until: Micros
 }
 
-/** Limits that start low again (ramps) may take turns for ever: after so many instants nothing is said. */
+/** Ramped limits may pass in turns forever, so the search stops after this many instants and reports none. */
 const MAX_ROUNDS = 16
 
-/** First instant from `at` on at which the call would pass by itself, if nobody else called. Its cost must be possible. */
+/** The first instant from `at` on at which the call would pass by itself, if nobody else called. Its cost must be possible. */
 export function passesFrom({ limit: { algorithm, plan }, state, cost, phase, until }: WaitingCall, at: Micros): Micros {
   const from = Math.max(at, until)
   const then = state === undefined ? undefined : algorithm.adopt(plan, state, from, phase)
@@ -23,9 +25,9 @@ export function passesFrom({ limit: { algorithm, plan }, state, cost, phase, unt
 }
 
 /**
- * First instant from `at` on at which all calls would pass (law 4). Each round takes the latest instant that one of them needs and asks
- * all of them there: no earlier one can do, and a limit that would pass now may not pass then. Undefined where no round found it,
- * or whole numbers end before it.
+ * The first instant from `at` on at which all calls would pass (law 4). Each round takes the latest instant that one of the calls needs,
+ * and checks all calls there. No earlier instant can do, and a limit that would pass now may not pass then. Returns undefined if no round
+ * found an instant, or if it is beyond 2^53.
  */
 export function allPassFrom(calls: readonly WaitingCall[], at: Micros): Micros | undefined {
   let latest = at

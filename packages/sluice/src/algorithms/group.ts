@@ -2,7 +2,7 @@ import type { Micros } from '../time/micros.ts'
 import type { AnyLimit, CallOutcome, MicroTokens, Step, View } from './algorithm.ts'
 import { allPassFrom, passesFrom, type WaitingCall } from './group-wait.ts'
 
-/** One call as the driver sees it: calls of one state share the `slot`, the limit and the phase. */
+/** One call as the driver sees it. Calls of one state share the `slot`, the limit and the phase. */
 export interface GroupCall {
   readonly slot: number
   readonly limit: AnyLimit
@@ -12,28 +12,31 @@ export interface GroupCall {
 
 export interface CallResult extends View {
   readonly outcome: CallOutcome
-  /** Of this call by itself; 0 unless denied. */
+  /** The wait of this call by itself; 0 unless denied. */
   readonly retryAfter: Micros
-  /** Set where a block, not the limit, denies. */
+  /** Set if a block denies the call rather than the limit. */
   readonly blocked?: true
 }
 
 export interface GroupResult {
   readonly outcome: CallOutcome
-  /** Of a denied group: after exactly this long all its calls would pass, a microsecond earlier not. Absent where no instant was found. */
+  /**
+   * For a denied group: after exactly this long all its calls would pass, a microsecond earlier they would not. Absent if no instant was
+   * found.
+   */
   readonly retryAfter?: Micros
   readonly calls: readonly CallResult[]
-  /** By slot: the state to write; absent where nothing changes. */
+  /** By slot: the state to write. A slot whose state does not change is absent. */
   readonly writes: readonly { readonly slot: number; readonly limit: AnyLimit; readonly state: unknown }[]
 }
 
 /**
- * The reference driver: decides calls all or nothing, in order (law 1). A call that shares a state with earlier ones is
- * decided with their costs added, which is what seeing them means. When one call fails, nothing is charged, only
- * conversions to a changed limit are written (law 7), and every view shows what is left uncharged. Programs replay this.
- * @param states by slot, as stored; undefined where there is none
- * @param blocks by slot: until when nothing may pass, 0 for no block
- * @param look every view shows what is left uncharged, also of what would pass
+ * The reference driver. It decides calls in order, all or nothing (law 1). It decides a call that shares a state with earlier calls with
+ * their costs added. If one call fails, the driver charges nothing, writes only conversions to a changed limit (law 7), and reports
+ * uncharged views. Programs replay this.
+ * @param states by slot, as stored; undefined if there is none
+ * @param blocks by slot: the instant until which nothing may pass, 0 if there is no block
+ * @param look report every view uncharged, also if the group would pass
  */
 export function applyGroup(
   states: readonly unknown[],
@@ -81,7 +84,7 @@ function groupWait(waiting: readonly WaitingCall[], results: readonly CallResult
   return at === undefined ? undefined : at - now
 }
 
-/** The calls of a denied group as they would be made again later: nothing of it was charged. */
+/** The calls of a denied group as callers would repeat them later: the group charged nothing. */
 function waitingOf(calls: readonly GroupCall[], adopted: readonly unknown[], blocks: readonly Micros[]): WaitingCall[] {
   const taken = adopted.map(() => 0)
   return calls.map(({ slot, limit, cost, phase }) => {

@@ -4,55 +4,55 @@ import { affordable, after, type BucketPlan, spanOf } from './bucket-plan.ts'
 import { MICRO } from './decimal.ts'
 import { type BucketState, tokenBucketKernel } from './token-bucket.ts'
 
-/** Tokens that a holder has in hand: they have left the bucket and may be spent until the lease ends. */
+/** Tokens leased to a holder. They have left the bucket, and the holder may spend them until the lease ends. */
 export interface Lease {
   /** A whole number below 2^53 that no other holder has. */
   readonly holder: number
-  /** Of the last request that was heard; an older one is not. */
+  /** Sequence number of the last request that was applied. Older requests are ignored. */
   readonly sequence: number
   readonly amount: MicroTokens
-  /** First instant of store time at which nothing of it may be spent any more. */
+  /** The first instant of store time at which none of the tokens may be spent any more. */
   readonly until: Micros
 }
 
-/** A bucket and what is out on lease, the lease that ends first at the front; absent where nothing is. */
+/** A bucket and its leases, ordered by end, the earliest first. `leases` is absent if there are none. */
 export interface LeasedState extends BucketState {
   readonly leases?: readonly Lease[]
 }
 
-/** What a holder asks for, and what became of what it had. */
+/** A holder's request for tokens, and a report of what became of its previous tokens. */
 export interface LeaseAsk {
-  /** Least amount that is of use to it; above 0. */
+  /** The least amount that is of use to the holder; above 0. */
   readonly cost: MicroTokens
-  /** Most that it asks for; less than `cost` asks for nothing, and only settles. */
+  /** The most that the holder requests. Below `cost`, the request grants nothing and only settles the lease. */
   readonly want: MicroTokens
   readonly holder: number
-  /** Rises from request to request of a holder. */
+  /** Increases with each request of a holder. */
   readonly sequence: number
-  /** How long all that it then has may be spent. */
+  /** How long the holder may spend all tokens that it has after this request. */
   readonly life: Micros
-  /** Of what it had before: still in hand. */
+  /** Of the previous tokens: those that the holder still has. */
   readonly kept: MicroTokens
-  /** Of what it had before: given back unspent. What is neither kept nor returned was spent. */
+  /** Of the previous tokens: those given back unspent. Tokens that are neither kept nor returned were spent. */
   readonly returned: MicroTokens
 }
 
-/** Waits and views are those of every caller of the bucket, and hold if no lease comes back early. */
+/** Waits and views are those of every caller of the bucket. They hold if no lease comes back early. */
 export interface LeaseGrant extends View {
   readonly granted: MicroTokens
-  /** With nothing granted: why not; `allowed` where the tokens are there and this holder gets none of them. */
+  /** If nothing was granted: the reason. `allowed` if the tokens are there but this holder gets none of them. */
   readonly outcome: CallOutcome
   readonly retryAfter: Micros
   readonly state: LeasedState | undefined
 }
 
-/** Holders of one bucket at once: a state stays small. */
+/** The most holders of one bucket at once. It keeps the state small. */
 export const MAX_HOLDERS = 64
 
 /**
- * Grants, renews and settles a lease. Tokens in the bucket and tokens out on lease are never more than the burst, so whenever before
- * its end a holder spends what it has, no interval admits more than burst + rate * length. Nothing is given back by time: an end that
- * passes means spent, and so does a request or an answer that was lost.
+ * Grants, renews and settles a lease. The tokens in the bucket and the leased tokens never exceed the burst. So no interval admits more
+ * than burst + rate * length, whenever before its end a holder spends its tokens. Time gives nothing back: the tokens of an ended lease
+ * count as spent, and so do those of a request or a reply that was lost.
  * @param state in the plan's unit
  */
 export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, ask: LeaseAsk): LeaseGrant {
@@ -78,7 +78,7 @@ export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now
   return { ...look(plan, next, now, ask.cost), outcome: 'allowed', retryAfter: 0, granted, state: next }
 }
 
-/** A reset: the bucket is as full as what is out on lease allows. */
+/** Resets the bucket: it becomes as full as the leased tokens allow. */
 export function resetLeased(state: LeasedState, now: Micros): LeasedState | undefined {
   const time = Math.max(now, state.seen)
   const { leases, hold } = settled(state, time)
@@ -89,9 +89,9 @@ export function resetLeased(state: LeasedState, now: Micros): LeasedState | unde
 }
 
 /**
- * The token bucket's kernel for states that may have leases; without any it is the kernel. Each decision first lets ended leases go,
- * then cuts the bucket to burst - leased, and leaves the rest to the kernel: only waits are computed anew, since a cost above
- * burst - leased must wait until leases end.
+ * The token bucket's kernel for states that may have leases. Without leases it equals that kernel. Each decision first drops ended leases,
+ * then caps the bucket at burst - leased, then calls the token bucket's kernel. Only waits are computed anew, because a cost above burst -
+ * leased must wait until leases end.
  */
 export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.freeze({
   ...tokenBucketKernel,
@@ -159,14 +159,14 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
       return withLeases(tokenBucketKernel.codec.decodeState(numbers), leases)
     },
   },
-  // Of no fixed width: no table of numbers keeps it.
+  // The width varies, so no table of numbers keeps such states.
   cells: 'log' as const,
 })
 
-/** Numbers of a state without leases. */
+/** How many numbers a state without leases has. */
 const WIDTH = 7
 
-/** The limit for stores whose states may have leases; limits of other algorithms as they are. */
+/** Makes a limit for stores whose states may have leases. Returns limits of other algorithms unchanged. */
 export function leasing(limit: AnyLimit): AnyLimit {
   return limit.algorithm === tokenBucketKernel ? { ...limit, algorithm: leasedBucketKernel } : limit
 }
@@ -175,7 +175,7 @@ function outOn(leases: readonly Lease[] | undefined): MicroTokens {
   return leases === undefined ? 0 : leases.reduce((sum, { amount }) => sum + amount, 0)
 }
 
-/** The state at `time`: each ended lease is let go at its end, and the bucket was cut to burst - leased until then. */
+/** The state at `time`. Each ended lease is dropped at its end; until then the bucket was capped at burst - leased. */
 function settled(state: LeasedState, time: Micros): LeasedState {
   const { leases } = state
   if (leases === undefined) return state
@@ -194,13 +194,13 @@ function withLeases({ zero, rest, seen, hold, plan }: BucketState, leases: reado
   return leases === undefined || leases.length === 0 ? { zero, rest, seen, hold, plan } : { zero, rest, seen, hold, plan, leases }
 }
 
-/** Behind those that end no later. */
+/** Inserts the lease after those that end no later. */
 function inOrder(leases: readonly Lease[], added: Lease): readonly Lease[] {
   const at = leases.findIndex(({ until }) => until > added.until)
   return at === -1 ? [...leases, added] : [...leases.slice(0, at), added, ...leases.slice(at)]
 }
 
-/** The bucket with no more in it at `time` than its burst less what is out. */
+/** Caps the bucket at `time` to its burst less the leased tokens. */
 function cut(bucket: BucketState, time: Micros, out: MicroTokens): BucketState {
   const { plan } = bucket
   const span = spanOf(plan, Math.max(0, plan.burst - out))
@@ -209,7 +209,7 @@ function cut(bucket: BucketState, time: Micros, out: MicroTokens): BucketState {
   return bucket.zero > zero || (bucket.zero === zero && bucket.rest >= rest) ? bucket : { ...bucket, zero, rest }
 }
 
-/** The bucket with what came back, and the leases as they are from now on. */
+/** The bucket with the returned tokens, and the leases that hold from now on. */
 function given(
   plan: BucketPlan,
   { zero, rest, seen, hold }: BucketState,
@@ -234,7 +234,7 @@ function levelOf(plan: BucketPlan, bucket: BucketState | undefined, time: Micros
   return tokens * MICRO + affordable(plan, plan.perMicro, zero + tokens * plan.perToken.micros + carry, moved - carry * plan.n, time)
 }
 
-/** As the kernel's view and, with a cost, its wait; counted from `now`, and right if no lease comes back early. */
+/** As the kernel's view and, with a cost, its wait. Counted from `now`; right if no lease comes back early. */
 function look(
   plan: BucketPlan,
   state: LeasedState | undefined,
@@ -258,7 +258,7 @@ function look(
   }
 }
 
-/** First instant at which so much is in the bucket, if every lease lasts to its end. */
+/** The first instant at which the bucket holds this much, if every lease lasts to its end. */
 function fitsAt(plan: BucketPlan, state: LeasedState, micro: MicroTokens): Micros {
   let bucket: BucketState = state
   let out = outOn(state.leases)

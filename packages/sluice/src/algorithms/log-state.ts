@@ -1,19 +1,19 @@
 import type { Micros } from '../time/micros.ts'
 import type { MicroTokens } from './algorithm.ts'
 
-/** Entries of a log, oldest first: instants, each later than the one before, at which something was charged. */
+/** Entries of a log, oldest first. Each is an instant of a charge, later than the one before. */
 export interface Entries {
   readonly length: number
   at(index: number): Micros
-  /** Micro-tokens of all entries up to and with this one, counted from any start; `through(-1)` is that start. */
+  /** The sum of micro-tokens of all entries up to and including this one, from an arbitrary start. `through(-1)` is that start. */
   through(index: number): MicroTokens
 }
 
 /**
- * A log and what one charge changes of it, so that a store can apply it to entries of its own: the first `skip` entries go,
- * then `added` micro-tokens (0 for none) come at `addedAt`: with `merges` the newest entry moves there and takes them, otherwise
- * they are an entry of their own. `window`: the plan that wrote it; `hold`: the longest window of any earlier plan of this
- * state where that is longer, otherwise 0. Entries are kept that long, so that two policies taking turns are both exact (law 7).
+ * A log and what one charge changes of it, so that a store can apply the charge to its own entries. First the `skip` oldest entries are
+ * removed. Then `added` micro-tokens (0 for none) are added at `addedAt`. With `merges`, the newest entry moves to `addedAt` and takes
+ * them; otherwise they become a new entry. `window`: the window of the plan that wrote the state. `hold`: the longest window of any earlier
+ * plan of this state if that is longer, otherwise 0. Entries are kept that long, so that two alternating policies are both exact (law 7).
  */
 export interface LogState {
   entries: Entries
@@ -25,7 +25,7 @@ export interface LogState {
   hold: Micros
 }
 
-/** Entries from pairs of numbers: instant, micro-tokens, and so on, oldest first. */
+/** Entries from a flat list of pairs, oldest first: instant, micro-tokens. */
 export function arrayEntries(numbers: readonly number[]): Entries {
   const sums: number[] = []
   let sum = 0
@@ -37,7 +37,7 @@ export function arrayEntries(numbers: readonly number[]): Entries {
   }
 }
 
-/** The entries as they are once the charge is applied, as pairs of numbers: instant, micro-tokens. */
+/** The entries after the charge, as a flat list of pairs: instant, micro-tokens. */
 export function entryPairs({ entries, skip, addedAt, added, merges }: LogState): number[] {
   const pairs: number[] = []
   for (let index = skip; index < entries.length; index += 1) {
@@ -49,7 +49,7 @@ export function entryPairs({ entries, skip, addedAt, added, merges }: LogState):
   return [...pairs.slice(0, -2), addedAt, newest + added]
 }
 
-/** The same state with nothing left to add: its entries are a plain list of its own. */
+/** The same state with its charge applied. Its entries are a plain list of their own. */
 export function settled(state: LogState): LogState {
   return state.added === 0 ? state : stateOf(entryPairs(state), state.window, state.hold)
 }
@@ -58,13 +58,16 @@ export function stateOf(pairs: readonly number[], window: Micros, hold: Micros):
   return { entries: arrayEntries(pairs), skip: 0, addedAt: 0, added: 0, merges: false, window, hold }
 }
 
-/** The newest instant at which something was charged; 0 where nothing was. */
+/** The newest instant of a charge; 0 if there is none. */
 export function newestOf({ entries, skip, addedAt, added }: LogState): Micros {
   if (added > 0) return addedAt
   return entries.length > skip ? entries.at(entries.length - 1) : 0
 }
 
-/** The first entry from `from` on that is later than an instant; `length` where none is. By halves: logs are long. */
+/**
+ * The index of the first entry at or after `from` that is later than the instant; `length` if there is none. A binary search, because logs
+ * are long.
+ */
 export function firstAfter(entries: Entries, instant: Micros, from: number): number {
   let [low, high] = [from, entries.length]
   while (low < high) {
@@ -75,7 +78,7 @@ export function firstAfter(entries: Entries, instant: Micros, from: number): num
   return low
 }
 
-/** The first entry from `from` on up to which so many micro-tokens or more were charged; `length` where there are not so many. */
+/** The index of the first entry at or after `from` whose running sum (`through`) reaches `sum`; `length` if none does. */
 export function firstThrough(entries: Entries, sum: MicroTokens, from: number): number {
   let [low, high] = [from, entries.length]
   while (low < high) {

@@ -7,7 +7,7 @@ import { toMicroTokens } from './decimal.ts'
 /** `'10/s'`, `'100/min'`, `'10/30s'`, or tokens (at most six decimals) per duration (text, or milliseconds as a number from 1,000 on). */
 export type Rate = string | { readonly tokens: number | string; readonly per: string | number }
 
-/** Tokens per time as an exact fraction: `micro` millionths of a token every `per` microseconds, not reduced. */
+/** An exact fraction: `micro` millionths of a token every `per` microseconds, not reduced. */
 export interface ExactRate {
   readonly micro: number
   readonly per: Micros
@@ -15,7 +15,10 @@ export interface ExactRate {
 
 const RATE_FORM = `tokens with at most six decimals per duration, such as 10/s, 100/min, 0.5/s or 10/30s`
 
-/** @throws LimiterError INVALID_RATE for anything that is no positive, exact rate */
+/**
+ * Parses a rate.
+ * @throws LimiterError INVALID_RATE unless the rate is positive and exact
+ */
 export function parseRate(rate: Rate): ExactRate {
   const parts = typeof rate === 'string' ? split(rate) : (rate ?? undefined)
   const micro = parts === undefined ? undefined : toMicroTokens(parts.tokens)

@@ -3,7 +3,7 @@ import { inexact, planOf, reduced } from './bucket-plan.ts'
 import { quantumOf } from './counter-weight.ts'
 import { fromMicroTokens, MICRO } from './decimal.ts'
 
-/** The plan of an n-th part, undefined where whole numbers cannot carry it. Plans come from the tag's own algorithm. */
+/** Computes the plan of an n-th part; undefined if whole numbers cannot represent it. Each plan comes from the tag's own algorithm. */
 // oxlint-disable-next-line typescript/no-explicit-any -- as above
 const PARTS: Readonly<Record<AlgorithmTag, (plan: any, parts: number) => { plan: object; capacity: number } | undefined>> = {
   tb({ n, m, burst }, parts) {
@@ -29,8 +29,9 @@ const PARTS: Readonly<Record<AlgorithmTag, (plan: any, parts: number) => { plan:
 }
 
 /**
- * An equal part of a limit: so many processes with one each admit together no more than the limit, exactly (what does not divide is nobody's). A state
- * of the limit or of another part of it goes on (law 7). Undefined where whole numbers cannot carry the part, or nothing is left of it.
+ * An equal part of a limit. Processes that have one of `parts` parts each together admit no more than the limit, exactly. The remainder of
+ * the division is not granted. States of the limit or of another part carry over (law 7). Returns undefined if whole numbers cannot
+ * represent the part, or if the part is 0.
  * @param parts a whole number above 0
  */
 export function shareOf(limit: AnyLimit, parts: number): AnyLimit | undefined {

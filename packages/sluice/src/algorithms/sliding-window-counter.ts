@@ -7,7 +7,7 @@ import { quantumOf, roughly, weighted } from './counter-weight.ts'
 import { fromMicroTokens, MICRO } from './decimal.ts'
 import { alignedEnd, readWindow, refuseEndless, stepOf, type WindowOptions } from './window.ts'
 
-/** `quanta` parts of the window, each `quantum` long, are what the weight of the previous window is counted in. */
+/** The weight of the previous window is counted in `quanta` parts of the window, each `quantum` microseconds long. */
 export interface CounterPlan {
   readonly limit: MicroTokens
   readonly window: Micros
@@ -16,8 +16,8 @@ export interface CounterPlan {
 }
 
 /**
- * What was charged in the window that ends at `end`, and in the one before it; `window` is the length of both: the plan's, or that of a
- * longer one. `absent` is 1 where that longer one was not called in this window yet, 0 where it was: then the next window is as long.
+ * What was charged in the window that ends at `end`, and in the one before it. `window` is the length of both: the plan's, or that of a
+ * longer plan. `absent` is 1 if that longer plan was not called in this window yet. It is 0 if it was: then the next window is as long.
  */
 export interface CounterState {
   end: Micros
@@ -28,10 +28,11 @@ export interface CounterState {
 }
 
 /**
- * A sliding window counter: at most `limit` tokens in this window and the part of the previous one that a window ending now
- * still overlaps, as if its tokens had been taken evenly (Rate Limiting at Scale). Over every interval of length t at most
- * limit + limit / window * t is admitted.
- * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT where whole numbers below 2^53 cannot carry the limit
+ * A sliding window counter: at most `limit` tokens in the current window and the part of the previous one that a window ending now still
+ * overlaps. It assumes that the previous window's tokens were taken evenly (Rate Limiting at Scale). Over every interval of length t it
+ * admits at most limit + limit / window * t.
+ * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
+ * the limit
  */
 export function slidingWindowCounter(options: WindowOptions): CompiledLimit<CounterPlan, CounterState> {
   refuseUnknown('slidingWindowCounter', options, ['limit', 'window'])
@@ -109,7 +110,7 @@ function decide(
   into: Step<CounterState> = slidingWindowCounterKernel.step(),
 ): Step<CounterState> {
   const { limit } = plan
-  // As `rolled`, without an object: this is the way of every request.
+  // As `rolled`, without allocating an object: every request comes here.
   let { window } = plan
   let end = 0
   let current = 0
@@ -146,8 +147,8 @@ function decide(
 }
 
 /**
- * A longer window than the plan's runs on to its end, and the next one is as long where the longer plan was called in it. Otherwise the current
- * window keeps its start and what was charged in it and before it, and is as long as the plan's from there (law 7).
+ * A window longer than the plan's runs to its end. The next one is as long if the longer plan was called in it. Otherwise the current
+ * window keeps its start, its charges and those before it, and gets the plan's length (law 7).
  */
 function adopt(plan: CounterPlan, state: CounterState, now: Micros): CounterState | undefined {
   const { window } = plan
@@ -160,7 +161,10 @@ function adopt(plan: CounterPlan, state: CounterState, now: Micros): CounterStat
   return now >= next.end || current + previous === 0 ? undefined : next
 }
 
-/** Penalties count up to twice the limit; a refund is for the window that the receipt is of, this one or the one before it. */
+/**
+ * Penalties raise the count to at most twice the limit. A refund applies only to the window of its receipt: the current one or the one
+ * before it.
+ */
 function adjust(
   plan: CounterPlan,
   state: CounterState | undefined,
@@ -183,21 +187,24 @@ function adjust(
   return next.current + next.previous === 0 ? undefined : next
 }
 
-/** The windows as they stand at this instant: each end makes the current one the previous for one window's length. */
+/** The windows at this instant. At each end the current window becomes the previous one, for one window's length. */
 function rolled({ window }: { readonly window: Micros }, state: CounterState | undefined, now: Micros): CounterState {
   if (state !== undefined && now < state.end) return state
   if (state === undefined || now >= state.end + window) return { end: alignedEnd(window, now), current: 0, previous: 0, window, absent: 0 }
   return { end: state.end + window, current: 0, previous: state.current, window, absent: 0 }
 }
 
-/** What the previous window still counts for. Before the current one's start (a clock that stepped back) it counts in full. */
+/** What the previous window still counts. It counts in full before the current window's start (if a clock stepped back). */
 function share(plan: CounterPlan, window: Micros, end: Micros, previous: MicroTokens, now: Micros): MicroTokens {
   if (previous === 0) return 0
   const { quantum, quanta } = window === plan.window ? plan : roughly(window)
   return weighted(previous, Math.min(quanta, Math.ceil((end - now) / quantum)), quanta)
 }
 
-/** First instant at which a cost fits that does not fit now: in this window, or after its end, when it has become the previous one. */
+/**
+ * The first instant at which a cost fits that does not fit now. It is in this window, or after its end, when this window is the previous
+ * one.
+ */
 function fitsAt(
   plan: CounterPlan,
   window: Micros,
@@ -213,14 +220,17 @@ function fitsAt(
   if (now >= 1) return end - now * quantum
   if (window > plan.window && absent === 0) {
     const next = mostLeft(current, limit - cost, quanta)
-    // The parts of a window that is not the plan's own may leave some of it over, at its start.
+    // The parts of a longer plan's window may not fill it. They leave a gap at its start.
     return next === quanta ? end : end + window - next * quantum
   }
   const then = mostLeft(current, limit - cost, plan.quanta)
   return end + plan.window - then * plan.quantum
 }
 
-/** The most quanta to come at which so much of the previous window fits; -1 where none: an estimate in doubles, made exact by comparing. */
+/**
+ * The most quanta to come at which this much of the previous window fits; -1 if none. Estimates with doubles, then corrects the estimate by
+ * exact comparisons.
+ */
 function mostLeft(previous: MicroTokens, room: MicroTokens, quanta: number): number {
   if (room < 0) return -1
   if (previous <= room) return quanta

@@ -7,10 +7,12 @@ import { fromMicroTokens, MICRO } from './decimal.ts'
 import { arrayEntries, type Entries, entryPairs, firstAfter, firstThrough, type LogState, newestOf, settled, stateOf } from './log-state.ts'
 import { readWindow, stepOf, type WindowOptions } from './window.ts'
 
-/** A log remembers every charge, so its limit is bounded. */
+/** The largest limit in tokens. It is bounded because a log remembers every charge. */
 const LARGEST = 10_000
 
-/** `most`: entries kept; more are needed only where charges are below one token, and then the newest one takes them in. */
+/**
+ * `most`: how many entries the log keeps. More would be needed only if charges are below one token; the newest entry then takes them in.
+ */
 export interface LogPlan {
   readonly limit: MicroTokens
   readonly window: Micros
@@ -18,8 +20,8 @@ export interface LogPlan {
 }
 
 /**
- * A sliding window log: at most `limit` tokens in every interval of one window's length, exactly, because each charge is
- * remembered for that long (Rate Limiting at Scale).
+ * A sliding window log: at most `limit` tokens in every interval of one window's length. It is exact because it remembers each charge for
+ * that long (Rate Limiting at Scale).
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT (also above 10,000 tokens), INVALID_DURATION
  */
 export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan, LogState> {
@@ -78,7 +80,7 @@ function decide(
   _phase: number,
   into: Step<LogState> = slidingWindowLogKernel.step(),
 ): Step<LogState> {
-  // Something that is still to be added is there only in looks and references: stores apply it to entries of their own.
+  // Only peeks and the reference implementation pass a state with a charge to apply. Stores apply it to their own entries first.
   const state = given === undefined ? NONE : settled(given)
   const { entries } = state
   const newest = newestOf(state)
@@ -99,14 +101,15 @@ function decide(
   return look(plan, entries, first, entries.length, newest, used, now, into)
 }
 
-/** Writes the state with a charge to apply. What no plan of this state needs any more is skipped. */
+/** Writes the state with a charge to apply. It skips entries that no plan of this state needs any more. */
 function charge(plan: LogPlan, { entries, skip, hold }: LogState, first: number, time: Micros, cost: MicroTokens, into: LogState): void {
   const { length } = entries
   let from = hold > 0 ? firstAfter(entries, time - hold, skip) : first
   const kept = length - from
   let merges = kept > 0 && entries.at(length - 1) === time
   if (!merges && kept >= (hold > 0 ? LARGEST : plan.most)) {
-    // What is kept for another plan makes room first. Otherwise charges are below one token: the newest moves on, which only denies.
+    // Entries kept only for another plan make room first. Otherwise charges are below one token: the newest entry moves to `time`, which
+    // only denies more.
     if (from < first) from += 1
     else merges = true
   }
@@ -119,7 +122,7 @@ function charge(plan: LogPlan, { entries, skip, hold }: LogState, first: number,
   into.hold = kept > 0 ? hold : 0
 }
 
-/** All entries stay, and `hold` remembers for how long: the log is exact under each of the plans (law 7). */
+/** Keeps all entries. `hold` remembers how long they are needed, so the log is exact under each of the plans (law 7). */
 function adopt(plan: LogPlan, state: LogState, now: Micros): LogState | undefined {
   if (state.window === plan.window) return state
   const hold = Math.max(state.window, state.hold)
@@ -128,8 +131,8 @@ function adopt(plan: LogPlan, state: LogState, now: Micros): LogState | undefine
 }
 
 /**
- * Penalties are charged now, up to twice the limit. A refund is taken from the entry of its receipt and those after it, or from
- * the newest ones; what has left the window gives nothing back.
+ * Charges penalties now, up to twice the limit. Takes a refund from the entry of its receipt and later ones, or without a receipt from the
+ * newest ones. Entries that have left the window give nothing back.
  */
 function adjust(
   plan: LogPlan,
@@ -169,8 +172,8 @@ function adjust(
 }
 
 /**
- * First instant at which a cost fits that does not fit now: when enough of the entries have left the window.
- * @param last entries from here on stand at `newest`
+ * The first instant at which a cost fits that does not fit now: when enough of the entries have left the window.
+ * @param last entries from this index on count as charged at `newest`
  */
 function fitsAt(
   plan: LogPlan,

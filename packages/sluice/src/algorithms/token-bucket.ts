@@ -8,10 +8,9 @@ import { fromMicroTokens, MICRO, toMicroTokens } from './decimal.ts'
 import { parseRate, type Rate } from './rate.ts'
 
 /**
- * `zero`: the instant at which the bucket was last empty, and `rest` n-ths of a microsecond after it. `seen`: the latest time
- * of a charged call, below which time is not believed (law 3). `hold`: the longest time any earlier plan of this state
- * needed to fill; until it has passed since `seen` the state is kept, so that two alternating policies mint nothing (law 7).
- * `plan`: the one that wrote it.
+ * `zero`: the instant at which the bucket was last empty; `rest`: n-ths of a microsecond after it. `seen`: the latest time of a charged
+ * call; earlier times are not believed (law 3). `hold`: the longest time that any earlier plan of this state needed to fill. The state is
+ * kept until that long after `seen`, so that two alternating policies mint nothing (law 7). `plan`: the plan that wrote the state.
  */
 export interface BucketState {
   zero: Micros
@@ -21,17 +20,18 @@ export interface BucketState {
   plan: BucketPlan
 }
 
-/** What a token bucket is made of. */
+/** Options of a token bucket. */
 export interface TokenBucketOptions {
   readonly rate: Rate
-  /** Most tokens the bucket holds; at most six decimals. */
+  /** The most tokens that the bucket holds; at most six decimals. */
   readonly burst: number | string
 }
 
 /**
- * A token bucket: `burst` tokens at first, refilled continuously at `rate`. Over every interval of length t at most
- * burst + rate * t is admitted, exactly (Rate Limiting at Scale; Turner 1986).
- * @throws LimiterError INVALID_OPTIONS, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT where whole numbers below 2^53 cannot carry the limit
+ * A token bucket: `burst` tokens at first, refilled continuously at `rate`. Over every interval of length t it admits at most burst + rate
+ * * t, exactly (Rate Limiting at Scale; Turner 1986).
+ * @throws LimiterError INVALID_OPTIONS, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent the
+ * limit
  */
 export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPlan, BucketState> {
   refuseUnknown('tokenBucket', options, ['rate', 'burst'])
@@ -52,7 +52,7 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
   return Object.freeze({ algorithm: tokenBucketKernel, plan, capacity: fromMicroTokens(burst), windowMs, phased: false })
 }
 
-/** The plan of a state that was never written. */
+/** A placeholder plan, for a step whose state was not written yet. */
 const NOTHING: BucketPlan = planOf(1, 1, 1)
 
 export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.freeze({
@@ -119,7 +119,7 @@ function decide(
   _phase: number,
   into: Step<BucketState> = tokenBucketKernel.step(),
 ): Step<BucketState> {
-  // As `filled` and `spanOf`, without objects: this is the way of every request.
+  // As `filled` and `spanOf`, without allocating objects: every request comes here.
   const time = state !== undefined && state.seen > now ? state.seen : now
   let zero = time - plan.emptyBefore.micros
   let { rest } = plan.emptyBefore
@@ -143,7 +143,7 @@ function decide(
   if (cost > plan.burst || movedZero > time || (movedZero === time && movedRest > 0)) {
     const possible = cost <= plan.burst
     into.outcome = possible ? 'denied' : 'impossible'
-    // Counted from the time given: where that lies before `seen`, waiting starts earlier and lasts longer.
+    // Counted from `now`. If `now` is before `seen`, waiting starts earlier and lasts longer.
     into.retryAfter = possible ? movedZero - now + (movedRest > 0 ? 1 : 0) : 0
     into.state = state
     look(plan, zero, rest, time, now, into)
@@ -163,8 +163,8 @@ function decide(
 }
 
 /**
- * Moves `zero` back by what is given back, or on by what is taken: at most to one burst under empty, unless a change of the limit has left it deeper.
- * What was charged longer ago than the bucket takes to fill has flowed in again, and gives nothing back.
+ * Moves `zero` back for a refund, forward for a penalty. A penalty goes to at most one burst below empty, unless a change of the limit left
+ * the bucket lower. A charge older than the bucket's time to fill is refilled already, so its refund gives nothing back.
  */
 function adjust(
   plan: BucketPlan,
@@ -190,7 +190,7 @@ function adjust(
   return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
 }
 
-/** Where `zero` stands at `time`: never further back than a full bucket. */
+/** `zero` at `time`: never further back than that of a full bucket. */
 function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): { zero: Micros; rest: number; hold: Micros } {
   const { rest } = plan.emptyBefore
   const zero = time - plan.emptyBefore.micros
@@ -199,7 +199,7 @@ function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros):
   return { zero, rest, hold: state.hold > 0 && time < state.seen + state.hold ? state.hold : 0 }
 }
 
-/** What is left at `time`, with waits counted from the time that was given. */
+/** What is left at `time`. Waits count from `now`. */
 function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
   const remaining = affordable(plan, plan.perToken, zero, rest, time)
   const full = after(plan, plan.full, zero, rest, 1)
@@ -210,8 +210,8 @@ function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: M
 }
 
 /**
- * The tokens the old plan would have left, cut to the new burst, as a `zero` of the new plan, rounded up by less than an
- * n-th of a microsecond (law 7). What is owed is owed in full, also where it is more than the new burst.
+ * The tokens that the old plan would have left, capped at the new burst, as a `zero` of the new plan. Rounded up by less than an n-th of a
+ * microsecond (law 7). A debt carries over in full, even if it exceeds the new burst.
  */
 function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState | undefined {
   if (samePlan(state.plan, plan)) return state
@@ -219,7 +219,7 @@ function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState |
   const old = state.plan
   if (tokenBucketKernel.expiresAt(old, state) <= time) return undefined
   const { zero, rest } = filled(old, state, time)
-  // Below empty, whole tokens are put in, and taken out again at the new rate.
+  // Below empty: add whole tokens at the old rate, and subtract them again at the new rate.
   const debt = debtOf(old, { zero, rest }, time)
   const put = owedSpan(old, debt)
   const borrow = rest < put.rest ? 1 : 0

@@ -3,14 +3,18 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 import { type FixedWindowPlan, freshEnd, rampTo } from './fixed-window-plan.ts'
 
-// Fixed windows of a key whose plans take turns (law 7; docs/decisions/0006). Windows of a key follow each other and never overlap. Each
-// lasts, with the time for which it is remembered, as long as its count takes to flow in at a plan's rate: so no change of plan mints.
+// Fixed windows of a key whose plans alternate (law 7; docs/decisions/0006). Windows of a key follow each other and never overlap. A window
+// and the time for which it is remembered last as long as its count takes to be refilled at a plan's rate. So no change of plan mints
+// tokens.
 
 /**
- * `count` was taken in the window that ends at `end`; `window` is the length of the longest plan that it is for. `turn` says who was called in
- * it: below `BOTH` one plan alone, which took up to a 64th, a 16th, a quarter or all of its limit; `BOTH` where a shorter plan was too;
- * `ABSENT` where the longer plan was called in the window before this one, and not yet in this one; `SPENT` where also more was let through
- * than whole numbers count: then `window` and `count` are those of what is left of it from a part on, and a longer plan finds nothing left.
+ * `count` was taken in the window that ends at `end`. `window` is the length of the longest plan that this window is for. `turn` says which
+ * plans were called in it:
+ * - below `BOTH`: one plan alone, which took up to a 64th (0), a 16th (1), a quarter (2) or all (3) of its limit
+ * - `BOTH`: a shorter plan too
+ * - `ABSENT`: the longer plan was called in the previous window and not yet in this one
+ * - `SPENT`: as `ABSENT`, and more was admitted than whole numbers count. `window` and `count` are then those of the rest of the window,
+ * from one part on, and a longer plan finds nothing left.
  */
 export interface FixedWindowState {
   end: Micros
@@ -23,22 +27,25 @@ export const BOTH = 4
 export const ABSENT = 5
 export const SPENT = 6
 
-/** A plan that is alone leaves a state that is remembered for as long after its end as its count takes to flow in, or a little longer. */
+/**
+ * The `turn` after a charge. A plan that is alone has its state remembered for as long after its end as its count takes to be refilled, or
+ * slightly longer.
+ */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
   if (turn >= BOTH) return turn
   if (count * 4 > limit) return 3
   return count * 16 > limit ? 2 : count * 64 > limit ? 1 : 0
 }
 
-/** First instant from which the state decides like none. */
+/** The first instant from which the state is expired. */
 export function freshAt({ end, window, turn }: FixedWindowState): Micros {
   return end + (turn >= 3 ? window : Math.ceil(window / (turn === 2 ? 4 : turn === 1 ? 16 : 64)))
 }
 
 /**
- * A longer plan prolongs the window that runs: `first` keeps its start, the others end where the new plan's window does, and not earlier than
- * it would have. A shorter plan keeps within it, and it ends no earlier than a window of that plan.
- * @returns the state in the plan's unit; the same object where nothing changes, undefined where it is as fresh as none
+ * A longer plan extends the current window. With `first` the window keeps its start. Otherwise it ends with the new plan's window, and no
+ * earlier than before. A shorter plan keeps the current window, which ends no earlier than a window of that plan.
+ * @returns the state in the plan's unit; the same object if nothing changes, undefined if it is fresh
  */
 export function adopt(plan: FixedWindowPlan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
   const { end, count, window, turn } = state
@@ -54,9 +61,9 @@ export function adopt(plan: FixedWindowPlan, state: FixedWindowState, now: Micro
 }
 
 /**
- * The window that begins now, after one that is remembered or over. A shorter plan keeps within one that is as long as that was, so that the
- * longer one finds what was charged; where the longer plan was absent for all of that, it does not. A window that would be cut short by the
- * one before it is longer instead.
+ * The window that begins now, after one that is remembered or expired. A shorter plan begins a window as long as the previous one, so that
+ * the longer plan finds what was charged. It does not if the longer plan was absent for all of the previous window. A window that the
+ * previous one would cut short is longer instead.
  */
 export function begun(plan: FixedWindowPlan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
   const own = freshEnd(plan, now, phase)
@@ -69,8 +76,9 @@ export function begun(plan: FixedWindowPlan, before: FixedWindowState, now: Micr
 }
 
 /**
- * In which part of the window of an absent longer plan an instant is, from 0; the plan takes its own limit in each. What was not taken in a part is lost, so that `limit` times this is counted at least.
- * The last part is longer where the plan's window does not divide the longer one.
+ * The index, from 0, of the part of an absent longer plan's window that holds this instant. The plan takes its own limit in each part.
+ * Tokens not taken in a part are lost, so the count is at least `limit` times this index. The last part is longer if the plan's window does
+ * not divide the longer one.
  */
 export function partAt(plan: FixedWindowPlan, end: Micros, window: Micros, now: Micros): number {
   const part = Math.floor((now - end + window) / plan.window)
@@ -82,14 +90,14 @@ function lastPart({ window }: FixedWindowPlan, longer: Micros): number {
 }
 
 /**
- * Whether a window in parts is counted anew from this part on: before it `base` was let through, and with it the part's count, which penalties
- * raise to twice the limit, would be no whole number below 2^53. So much is more than any other plan may have.
+ * Whether a window in parts is counted anew from this part on. `base` was admitted before it. With the part's count, which penalties raise
+ * to twice the limit, the sum would not be a whole number below 2^53. That is more than any other plan may have.
  */
 export function isSpent({ limit }: FixedWindowPlan, turn: number, base: MicroTokens): boolean {
   return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)
 }
 
-/** First instant after this part or window at which a cost fits that does not fit in it: `base` and `used` were taken before it and in it. */
+/** The first instant after this part or window at which a cost fits that does not fit in it. `base` was taken before it, `used` in it. */
 export function fitsLater(
   plan: FixedWindowPlan,
   end: Micros,
@@ -110,8 +118,9 @@ export function fitsLater(
 }
 
 /**
- * First instant from `from` on, which lies after this window, at which a cost passes that a ramp may hold back. A denial writes no new window,
- * so each instant has the one that would begin then: after `freshAt` that is the plan's own, and may be well into its ramp.
+ * The first instant from `from` on at which a cost passes that a ramp may hold back. `from` is after this window. A denial writes no new
+ * window, so each instant uses the window that would begin then. After `freshAt` that is the plan's own window, possibly well into its
+ * ramp.
  */
 export function passesAfter(plan: FixedWindowPlan, before: FixedWindowState, from: Micros, cost: MicroTokens, phase: number): Micros {
   if (cost <= MICRO) return from
@@ -127,13 +136,13 @@ export function passesAfter(plan: FixedWindowPlan, before: FixedWindowState, fro
   }
 }
 
-/** When a plan that has the window in parts has its whole limit again. */
+/** When a plan that divides the window into parts has its whole limit again. */
 export function wholeAt(plan: FixedWindowPlan, end: Micros, window: Micros, base: MicroTokens, used: MicroTokens): Micros {
   const next = base / plan.limit + partsOf(used, plan.limit)
   return next <= lastPart(plan, window) ? end - window + next * plan.window : end
 }
 
-/** count / limit, rounded up: a quotient near 2^53 has no room for its fraction. */
+/** count / limit, rounded up. A quotient near 2^53 has no room for a fraction, so it uses the remainder. */
 function partsOf(count: MicroTokens, limit: MicroTokens): number {
   const rest = count % limit
   return (count - rest) / limit + (rest > 0 ? 1 : 0)

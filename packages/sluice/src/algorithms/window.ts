@@ -5,18 +5,21 @@ import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
 import type { MicroTokens, Step } from './algorithm.ts'
 import { MICRO, toMicroTokens } from './decimal.ts'
 
-/** What all windows are made of. */
+/** Options common to all window algorithms. */
 export interface WindowOptions {
-  /** Most tokens in one window; at most six decimals. */
+  /** The most tokens in one window; at most six decimals. */
   readonly limit: number | string
   /** Length: text such as `'1m'`, or milliseconds as a number from 1,000 on. */
   readonly window: string | number
 }
 
-/** Counts reach twice the limit by penalties, and stay whole. */
+/** The largest limit in tokens. Penalties raise counts to twice the limit, which must stay a safe integer of micro-tokens. */
 const LARGEST = Math.floor(Number.MAX_SAFE_INTEGER / 2 / MICRO)
 
-/** @throws LimiterError INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT above 4503599627 tokens */
+/**
+ * Reads and validates limit and window.
+ * @throws LimiterError INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT above 4503599627 tokens
+ */
 export function readWindow(where: string, options: WindowOptions): { limit: MicroTokens; window: Micros } {
   const limit = toMicroTokens(options.limit)
   if (limit === undefined || limit === 0) {
@@ -35,8 +38,8 @@ export function readWindow(where: string, options: WindowOptions): { limit: Micr
 }
 
 /**
- * A window of which something is told or counted so long after its first charge that whole microseconds would have ended for a call before 2100.
- * @param after how long after a charge, `longest` the longest length that is accepted, as text
+ * Refuses a window that is counted or reported so long after a charge that a call before 2100 would exceed whole microseconds.
+ * @param after how long after a charge; `longest`: the longest accepted length, as text
  * @throws LimiterError LIMIT_NOT_EXACT
  */
 export function refuseEndless(where: string, after: Micros, longest: string): void {
@@ -44,12 +47,15 @@ export function refuseEndless(where: string, after: Micros, longest: string): vo
   throw new LimiterError('LIMIT_NOT_EXACT', `${where} ${longest}: whole microseconds end in the year 2255, and calls until 2100 are exact`)
 }
 
-/** End of the window that holds this instant, windows being laid end to end from 1970 on, moved by `shift`. */
+/** The end of the window that holds this instant. Windows follow each other from 1970 on, moved by `shift`. */
 export function alignedEnd(window: Micros, now: Micros, shift: Micros = 0): Micros {
   return (Math.floor((now - shift) / window) + 1) * window + shift
 }
 
-/** A step whose charged state is written to `next`; give it halves, and the engine keeps its numbers as doubles from the start. */
+/**
+ * Creates a step whose charged state is written to `next`. Pass fractions such as 0.5 in `next`: the JavaScript engine then stores its
+ * numbers as doubles from the start.
+ */
 export function stepOf<S>(next: S): Step<S> {
   return { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0, state: undefined, next }
 }

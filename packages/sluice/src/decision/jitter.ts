@@ -1,6 +1,4 @@
-/**
- * A public 32-bit hash of text (FNV-1a with a final mix), the same in every process: it spreads retries, it protects nothing.
- */
+/** A public 32-bit hash of text (FNV-1a with a final mix), the same in every process. It spreads retries and gives no security. */
 export function hash32(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0
   for (let index = 0; index < text.length; index += 1) {
@@ -14,10 +12,10 @@ export function hash32(text: string, seed = 0): number {
 }
 
 /**
- * Seconds for a Retry-After field: never earlier than the exact wait, at most half of it and one second later, and the same
- * for one identity each time, so that clients denied together do not come back together (Fairvisor's Token Bucket).
+ * Seconds for a Retry-After field. Never earlier than the exact wait, and later by at most half of it plus one second. The value is the
+ * same for one identity each time, so that clients denied together do not return together (Fairvisor's Token Bucket).
  * @param retryAfterMs the exact wait in milliseconds
- * @param identity what tells clients apart: subject, address, path and key of the limit
+ * @param identity distinguishes clients: subject, address, path and key of the limit
  */
 export function jitteredSeconds(retryAfterMs: number, identity: string): number {
   const base = Math.max(1, Math.ceil(retryAfterMs / 1_000))

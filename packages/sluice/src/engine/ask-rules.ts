@@ -5,14 +5,14 @@ import { type Charge, enforcing, groupOf } from './charges.ts'
 import type { Charging } from './charging.ts'
 import { type EngineDecision, engineDecision } from './engine-decision.ts'
 
-/** A question that was read: whose request, and what the rules charge it. */
+/** A request and what the rules charge it. */
 export interface Prepared extends Charging {
   readonly request: Request
 }
 
 /**
- * Answers for several questions, decided in order, each on its own, in one call of the store: the enforcing rules of a question are one
- * group, and each of its rules in shadow is a group after it. Rejects only for defects.
+ * Decides several requests in order and independently, in one store call. The enforcing rules of a request form one group; each of its
+ * shadow rules is a group after it. Rejects only for defects.
  */
 export async function askRules(
   store: Store,
@@ -52,7 +52,9 @@ function verdictsOf(
   return here === undefined ? store.consume(groups, options) : [here]
 }
 
-/** What one question asks the store: the enforcing rules as one group, from `first` on, then each shadow. */
+/**
+ * The groups of one request: the enforcing rules at index `first` (none if there are no such rules), then one group for each shadow rule.
+ */
 interface Part {
   readonly enforced: readonly Charge[]
   readonly shadows: readonly Charge[]

@@ -5,7 +5,7 @@ import type { Policy } from '../policy/policy.ts'
 import { type Match, type Rule, truthOf } from '../policy/rule.ts'
 import type { Sliced } from '../policy/sliced.ts'
 
-/** A request of which nothing is known: what a bare key comes with. */
+/** The request that stands for a bare key: nothing of it is known. */
 export const NOBODY: Request = {
   method: '',
   path: '*',
@@ -23,12 +23,12 @@ export const NOBODY: Request = {
   claims: undefined,
 }
 
-/** Finds the rules that a bare key is charged at. */
+/** Finds the rules that charge a bare key. */
 export type FindByKey = (name: string | undefined) => readonly Rule[]
 
 /**
- * The rules a bare key is charged at: the named one, or those that ask nothing of a request. The finder throws a LimiterError
- * UNKNOWN_RULE for a name that no rule has.
+ * Indexes the rules that charge a bare key: the named rule. Without a name: all rules that have no condition on path, method or host and
+ * whose other conditions hold for `NOBODY`. The finder throws a LimiterError UNKNOWN_RULE for a name that no rule has.
  */
 export function* indexByName({ rules }: Policy): Sliced<FindByKey> {
   const asking: Rule[] = []

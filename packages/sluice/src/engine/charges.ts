@@ -9,36 +9,36 @@ import { keyOf, type OnStoreFailure, type Rule, type Tier, tierOf } from '../pol
 import type { Call, CallGroup, Scope } from '../stores/store.ts'
 import type { Pseudonym } from './loaded.ts'
 
-/** Names the states of all policies: a changed policy finds the states of the one before it. */
+/** The limiter name of all policies' states, so that a changed policy finds the states of the previous one. */
 export const RULE_SET = 'policy'
 
-/** One rule's part in one decision. */
+/** What one rule charges in one decision. */
 export interface Charge {
   readonly rule: Rule
   readonly tier: Tier
   readonly named: NamedLimit
   readonly call: Call
-  /** The values of the key in clear, absent ones as undefined. */
+  /** The plain values of the key; undefined for absent ones. */
   readonly values: readonly (string | undefined)[]
 }
 
-/** What charges of one decision have in common. */
+/** What all charges of one decision share. */
 export interface Terms {
-  /** The limit that stands instead of the tier's for this key. */
+  /** The limit that overrides the tier's for this key. */
   override(rule: Rule, values: Charge['values']): AnyLimit | undefined
-  /** What stands in keys for an attributable value; absent: the value itself. */
+  /** Replaces an attributable value in keys. Absent: keys hold the value itself. */
   readonly pseudonym: Pseudonym | undefined
 }
 
-/** What a rule charges a request, or undefined where none of its tiers applies. */
+/** What a rule charges a request; undefined if none of its tiers applies. */
 export function chargeOf(rule: Rule, request: Request, cost: MicroTokens | undefined, terms: Terms): Charge | undefined {
   const tier = tierOf(rule, request)
   return tier === undefined ? undefined : charge(rule, tier, keyOf(rule, request), cost ?? microCost(rule.cost.of(request)), terms)
 }
 
 /**
- * What a rule charges a key that is given outright: it stands for the first source of the rule's key, so that the state is the
- * one that requests with this value have.
+ * What a rule charges a key that the caller passes directly. The key counts as a value of the first source of the rule's key. So it shares
+ * the state of requests with this value.
  */
 export function chargeOfKey(rule: Rule, key: string, request: Request, cost: MicroTokens | undefined, terms: Terms): Charge | undefined {
   const tier = tierOf(rule, request) ?? rule.tiers.at(-1)
@@ -48,7 +48,10 @@ export function chargeOfKey(rule: Rule, key: string, request: Request, cost: Mic
   return tier === undefined ? undefined : charge(rule, tier, values, cost ?? microCost(rule.cost.unknown), terms)
 }
 
-/** The same charge for all the requests that a counted one stands for; never more than the limit holds, which could never pass. */
+/**
+ * Multiplies a counted charge by the requests that it stands for. It never exceeds the limit's capacity, because such a charge could never
+ * pass.
+ */
 export function timesSample(counted: Charge, sample: number): Charge {
   const { call } = counted
   const capacity = Math.max(call.cost, Math.round(call.limit.capacity * MICRO))
@@ -63,7 +66,9 @@ export function charge(rule: Rule, tier: Tier, values: Charge['values'], cost: M
   return { rule, tier, named, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
 }
 
-/** What stands in a key for its values: with the name of the source, so that one text in two places has two pseudonyms. */
+/**
+ * Replaces the values of a key by pseudonyms. The name of the source is hashed too, so that one text from two sources has two pseudonyms.
+ */
 export function pseudonyms(sources: Rule['key'][number], values: Charge['values'], pseudonym: Pseudonym): Charge['values'] {
   return values.map((value, index) => {
     const source = sources[index]
@@ -71,19 +76,19 @@ export function pseudonyms(sources: Rule['key'][number], values: Charge['values'
   })
 }
 
-/** What all charges of a tier have in common. */
+/** What all charges of a tier share. */
 interface Identified {
   readonly scope: Scope
   readonly named: NamedLimit
 }
 
 const identified = new WeakMap<Tier, Identified>()
-/** Scopes of limits that stand instead of a tier's and count in another way, by their tag. */
+/** Scopes of limits that override a tier's and use another algorithm, by its tag. */
 const others = new WeakMap<Tier, Map<string, Scope>>()
 
 /**
- * One scope per tier, for stores know scopes by identity. Tiers of one rule are limits of their own: `#` is in no rule's name. A limit that
- * stands instead of the tier's has the same states, unless it counts in another way.
+ * Returns one scope per tier, because stores compare scopes by identity. Tiers of one rule have states of their own; no rule's name
+ * contains `#`. A limit that overrides the tier's uses the same states, unless its algorithm differs.
  */
 function identifiedBy(rule: Rule, tier: Tier, limit: AnyLimit): Identified {
   const known = identified.get(tier) ?? identify(rule, tier)
@@ -118,7 +123,7 @@ function enforces({ rule }: Charge): boolean {
   return rule.mode === 'enforce'
 }
 
-/** All of them or none; where the store cannot answer, the strictest of their policies holds. */
+/** Groups charges, all or nothing. If the store cannot answer, the strictest of their failure policies applies. */
 export function groupOf(charges: readonly Charge[]): CallGroup {
   let onFailure: OnStoreFailure = 'allow'
   for (const { rule } of charges) if (STRICTNESS[rule.onStoreFailure] > STRICTNESS[onFailure]) onFailure = rule.onStoreFailure
@@ -127,7 +132,7 @@ export function groupOf(charges: readonly Charge[]): CallGroup {
 
 const STRICTNESS: Readonly<Record<OnStoreFailure, number>> = { allow: 0, local: 1, deny: 2 }
 
-/** Such requests per microsecond, in the long run: only to order by. */
+/** Requests of this cost per microsecond in the long run. Used only for ordering. */
 function admissions({ limit, cost }: { readonly limit: AnyLimit; readonly cost: number }): number {
   const { n, m } = limit.algorithm.envelope(limit.plan)
   return n / m / cost

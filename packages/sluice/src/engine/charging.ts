@@ -14,15 +14,15 @@ import { unreadRules } from './unread-rules.ts'
 /** What one decision charges. */
 export interface Charging {
   readonly charges: readonly Charge[]
-  /** Whether chance had a part in it: a rule counts only one request in several. */
+  /** Whether the decision depends on chance: a rule counts only one request in several. */
   readonly probabilistic: boolean
-  /** Why no rule was asked at all. */
+  /** Set if no rule was applied: why. */
   readonly exempt?: string
-  /** A rule that looks at what of the request cannot be read: it refuses the request where it enforces. */
+  /** A rule that reads an unreadable part of the request. If it enforces, it refuses the request. */
   readonly unread?: { readonly rule: Rule; readonly detail: string }
 }
 
-/** What a decision needs beside the policy. */
+/** What a decision needs in addition to the policy. */
 export interface Present {
   readonly live: OverrideIndex
   readonly now: () => Micros
@@ -42,7 +42,10 @@ export function chargingOf(at: Loaded, request: Request, cost: MicroTokens | und
   return looking === undefined ? charging : { ...charging, unread: { rule: looking, detail: unreadable.detail } }
 }
 
-/** @throws LimiterError UNKNOWN_RULE for a name that no rule has */
+/**
+ * What the rules charge a bare key.
+ * @throws LimiterError UNKNOWN_RULE for a name that no rule has
+ */
 export function chargingOfKey(
   at: Loaded,
   key: string,
@@ -54,7 +57,7 @@ export function chargingOfKey(
   return sampled(at.findByKey(limit), present.random, (rule) => chargeOfKey(rule, key, NOBODY, cost, terms))
 }
 
-/** What `explain` shows: every rule as if it were counted. */
+/** The overrides and the pseudonym that apply now. They ignore sampling; `explain` shows every rule as if it were counted. */
 export function termsOf({ overrides, pseudonym }: Loaded, { live, now }: Pick<Present, 'live' | 'now'>): Terms {
   if (overrides.size === 0 && live.size === 0) return { pseudonym, override: () => undefined }
   const at = now()

@@ -10,19 +10,19 @@ import type { Time } from '../time/time.ts'
 import type { Charge } from './charges.ts'
 import type { Charging } from './charging.ts'
 
-/** A decision and what the policy's rules had to do with it. `limits` are those of the enforcing rules, by rule name. */
+/** A decision with the policy's rules that led to it. `limits` are those of the enforcing rules, by rule name. */
 export type EngineDecision = Decision & {
   /** The rules that applied, in the order of the policy. */
   readonly rules: readonly { readonly name: string; readonly mode: Mode }[]
-  /** Spreads retries (subject, address, path, keys); a hash, so that nobody is named; empty where the request may pass. */
+  /** A hash that spreads retries (subject, address, path, keys). It is hashed so that it names nobody. Empty if the request may pass. */
   readonly identity: string
-  /** What rules in shadow would have said; it had no part in the outcome. */
+  /** What the shadow rules would have decided. They do not affect the outcome. */
   readonly shadow: readonly { readonly rule: string; readonly outcome: Outcome }[]
   /** Every enforcing rule that did not admit the request. */
   readonly violated: readonly string[]
-  /** Set where chance had a part: a rule counts one request in several, and that one for all of them. */
+  /** Set if the decision depends on chance: a rule counts one request in several, and charges it for all of them. */
   readonly probabilistic?: true
-  /** Set where the policy exempts the request from every rule: what it is exempt by. */
+  /** Set if the policy exempts the request from every rule: the exemption that applies. */
   readonly exempt?: string
 }
 
@@ -30,17 +30,20 @@ export interface Asked {
   readonly charging: Charging
   readonly enforcing: readonly Charge[]
   readonly shadows: readonly Charge[]
-  /** The enforcing rules' answer, undefined where there is none, then one for each shadow. */
+  /** The verdict on the enforcing rules, undefined if there are none. `shadowVerdicts` has one for each shadow rule. */
   readonly verdict: GroupVerdict | undefined
   readonly shadowVerdicts: readonly GroupVerdict[]
 }
 
-/** @param clock this process's time, read where no store said its own */
+/**
+ * Makes the decision on one request.
+ * @param clock this process's clock, read if no store reported its own time
+ */
 export function engineDecision(asked: Asked, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const { charging, enforcing, shadows, verdict, shadowVerdicts } = asked
   const { charges, probabilistic, exempt, unread } = charging
   if (unread?.rule.mode === 'enforce') return badRequest(unread, request, clock)
-  // Nobody else holds it yet: growing it costs a third of a copy.
+  // The decision is not shared yet, so it is extended in place: a third of the cost of a copy.
   const decision = decisionOf(verdict ?? unlimited(shadowVerdicts), enforcing.map(namedOf), clock) as Growing
   decision.rules = charges.map(nameOf)
   decision.identity = decision.allowed ? '' : identityOf(charges, request)
@@ -61,7 +64,7 @@ export function engineDecision(asked: Asked, request: Request, clock: Pick<Time,
   return decision
 }
 
-/** Nothing was charged, and no store was asked. */
+/** Refuses an unreadable request. It charges nothing and calls no store. */
 function badRequest({ rule, detail }: Required<Charging>['unread'], request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const atMicros = clock.now()
   return {
@@ -95,7 +98,7 @@ function nameOf({ rule: { name, mode } }: Pick<Charge, 'rule'>): EngineDecision[
   return { name, mode }
 }
 
-/** The same by rule, for observers. */
+/** The results by rule, for observers. */
 export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision): RuleResult[] {
   return rules.map(({ name, mode }): RuleResult => {
     if (mode === 'shadow') return { rule: name, result: shadowResult(shadow.find((one) => one.rule === name)?.outcome), shadow: true }
@@ -103,16 +106,16 @@ export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision):
   })
 }
 
-/** A store's failure is no refusal. */
+/** A store failure is not a refusal. */
 function shadowResult(outcome: Outcome | undefined): RuleResult['result'] {
   if (outcome === undefined || outcome === 'allowed') return 'allowed'
   return outcome === 'undecided' ? 'undecided' : 'shadow_denied'
 }
 
-/** No rule enforces, so nothing is refused. */
+/** The verdict if no rule enforces: nothing is refused. */
 const UNLIMITED: GroupVerdict = { outcome: 'allowed', allowed: true, at: Number.NaN, calls: [], source: 'store' }
 
-/** Where the rules in shadow alone were asked, the decision says who answered for them. */
+/** As `UNLIMITED`, for a request that only shadow rules apply to. If the store failed, the decision reports the cause. */
 function unlimited(shadowVerdicts: readonly GroupVerdict[]): GroupVerdict {
   const failed = shadowVerdicts.find(({ degraded }) => degraded !== undefined)
   if (failed === undefined) return UNLIMITED

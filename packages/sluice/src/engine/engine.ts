@@ -29,81 +29,81 @@ import { tellCharges } from './tell-charges.ts'
 
 export interface EngineParts extends Surroundings {
   readonly policy: Policy
-  /** Stands in for itself where it fails (`withFallback`); it stays open when the engine is closed. */
+  /** A store that applies the failure policy itself (`withFallback`). It stays open when the engine is closed. */
   readonly store: Store
   readonly clock: Time
-  /** Verifies the token of a request and gives its claims, where the facts bring none. One that throws gives none. */
+  /** Verifies the token of a request and returns its claims, if the facts contain none. If it throws, there are no claims. */
   readonly claims?: ((facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>) | undefined
   readonly observers: readonly Observer[]
-  /** What observers are told in place of a key that the policy keeps in clear. */
+  /** Hashes keys for observers if the policy keeps keys in clear. */
   readonly hashKeys: Pseudonym
   /** Chooses the requests that sampled rules count. */
   readonly random: Random
 }
 
-/** `signal` gives up waiting for a remote store; `deadlineMs` stands instead of the policy's. */
+/** `signal` stops waiting for a remote store; `deadlineMs` replaces the policy's deadline. */
 export type DecideOptions = WaitOptions
 
 export interface KeyRequest {
   readonly key: string
-  /** Name of one rule; default: every rule that asks nothing of a request's path, method and host. */
+  /** Name of one rule. Default: every rule that has no condition on path, method or host. */
   readonly limit?: string
   /** Default: what the rule charges a request of which nothing is known. */
   readonly cost?: number
 }
 
-/** A policy at work: it decides about requests by their facts. */
+/** Decides requests by a policy, from the facts of each request. */
 export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
   readonly policy: Policy
-  /** What the policy says about headers. */
+  /** The policy's choice of response headers. */
   readonly headers: HeaderChoice
-  /** Charges every enforcing rule that applies, all or none. Rejects only for misuse (a LimiterError), never for a failing store. */
+  /** Charges every enforcing rule that applies, all or nothing. Rejects only on misuse (a LimiterError), never because the store fails. */
   decide(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
-  /** As `decide`, for a key that the caller already knows; it stands for the first value of a rule's key. */
+  /** As `decide`, for a key that the caller already knows. The key counts as the first value of a rule's key. */
   decideKey(question: KeyRequest, options?: DecideOptions): Promise<EngineDecision>
   /**
-   * As `decide` and `decideKey`, for several questions in one call of the store: decided in order, each on its own, by one policy.
-   * Rejects for misuse before anything is charged, and names the question by its place, counted from 0.
+   * As `decide` and `decideKey`, for several requests in one store call. They are decided in order and independently, by one policy. On
+   * misuse it rejects before anything is charged, and names the request by its index, from 0.
    */
   decideMany(questions: readonly (RequestFacts | KeyRequest)[], options?: DecideOptions): Promise<EngineDecision[]>
-  /** What `decide` would answer (outcome and retryAfter), charging nothing; what is left is told as it stands, without the cost. */
+  /** Reports what `decide` would decide (outcome and retryAfter) and charges nothing. Views do not include the cost. */
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
-  /** Which rules apply, with keys and limits, and why the others do not; asks no store. */
+  /** Reports which rules apply, with keys and limits, and why the others do not. Calls no store. */
   explain(facts: RequestFacts): Promise<Explanation>
   /**
-   * Another limit for one key of one rule from the next decision on, in the words of the policy file; it goes before those of the file and
-   * outlives a reload. What the key has left is kept, cut to the new limit.
-   * @throws LimiterError INVALID_OPTIONS naming each field that is wrong, also an `until` that has passed
+   * Overrides the limit of one key of one rule from the next decision on. Fields are named as in the policy file. It takes precedence over
+   * the file's overrides and outlives a reload. The key keeps what it has left, capped at the new limit.
+   * @throws LimiterError INVALID_OPTIONS naming each invalid field, also an `until` that has passed
    */
   override(fields: OverrideFields): Override
-  /** The overrides that were set here and still hold. */
+  /** The overrides that were set by `override` and are in force. */
   overrides(): readonly Override[]
-  /** Takes back an override that was set here; says whether there was one. */
+  /** Removes an override that was set by `override`; returns whether there was one. */
   withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
-  /** Uses another policy from the next decision on; decisions under way end by the one they began with. */
+  /** Uses another policy from the next decision on. Decisions in flight finish with the policy that they began with. */
   reload(policy: Policy): void
   /**
-   * As `reload` in two steps, for a large policy beside other work: what `reload` does at once is done in slices of a few milliseconds, and
-   * the function that comes of it puts the policy to work. Rejects where `reload` throws.
-   * @param options.pseudonym from then on instead of the engine's
+   * As `reload` in two steps, for a large policy while other work goes on. It loads the policy in slices of a few milliseconds. The
+   * returned function activates the policy. Rejects if `reload` would throw.
+   * @param options.pseudonym replaces the engine's from then on
    */
   prepare(policy: Policy, options?: { readonly pseudonym?: Pseudonym | undefined }): Promise<() => void>
   close(): Promise<void>
 }
 
-/** Milliseconds that `prepare` holds the thread at a time. */
+/** Milliseconds for which `prepare` blocks the thread at a time. */
 const SLICE_MS = 2
 
 const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }
 const QUESTION: OptionNames = { key: true, limit: true, cost: true }
 
-/** The facts of a request in one spelling, and what it costs where the caller said so. */
+/** The facts of a request in canonical form, and its cost if the caller passed one. */
 interface Read {
   readonly request: Request
   readonly cost: number | undefined
 }
 
-/** Builds an engine from its parts; `createEngine` is the door that fills in the defaults. */
+/** Builds an engine from its parts. `createEngine` fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
   const { store, clock, observers, random } = parts
   let loaded = finish(load(parts.policy, parts))
@@ -249,13 +249,13 @@ export function buildEngine(parts: EngineParts): Engine {
   }
 }
 
-/** What cannot be verified is not believed, whatever went wrong. */
+/** The verified claims of a request. Claims that cannot be verified are ignored, whatever the reason. */
 async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | KeyRequest): Promise<Claims | undefined> {
   if ('key' in facts) return undefined
   requireClaims(facts.claims)
   if (facts.claims !== undefined && facts.claims !== null) return facts.claims
   try {
-    // Of two tokens the upstream may read the other one.
+    // With two tokens, the upstream might read the other one.
     if (
       claims === undefined ||
       headerLines({ headers: facts.headers, rawHeaders: facts.rawHeaders ?? undefined }, 'authorization').length > 1
@@ -275,7 +275,7 @@ function only<T>(one: readonly T[]): T {
   return one[0] as T
 }
 
-/** Says which of several questions is misused. */
+/** Adds the index of the request to a LimiterError. */
 function named<T>(index: number, run: () => T): T {
   try {
     return run()

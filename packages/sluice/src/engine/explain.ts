@@ -7,21 +7,21 @@ import { exemptionOf } from '../policy/exemption.ts'
 import { chargeOf, type Terms } from './charges.ts'
 import { lookingAt } from './unread-rules.ts'
 
-/** What a policy does with a request, and why. It names keys in clear: it is for the operator, not for clients. */
+/** What a policy does with a request, and why. It contains keys in clear: show it to the operator, not to clients. */
 export interface Explanation {
   readonly method: string
-  /** `(ambiguous)` where an upstream may read it as one path or another. */
+  /** `(ambiguous)` if upstreams may interpret it as different paths. */
   readonly path: string
-  /** Where an upstream may read the path in several ways: each of them. */
+  /** Each reading, if upstreams may interpret the path in several ways. */
   readonly readings?: readonly string[]
-  /** Set where path or query cannot be read: what is wrong. Rules that look at it are not charged. */
+  /** Set if path or query cannot be read: what is wrong. Rules that read them are not charged. */
   readonly unreadable?: string
-  /** Name of the rule that refuses the request for that; absent where no rule that enforces looks at it. */
+  /** Name of the rule that refuses the request because of `unreadable`. Absent if no enforcing rule reads the unreadable part. */
   readonly refusedBy?: string
   readonly host?: string
-  /** The client's address, as forwarding headers of trusted proxies tell it. */
+  /** The client's address, by the forwarding headers of trusted proxies. */
   readonly address?: string
-  /** Set where no rule is asked at all: what the request is exempt by. */
+  /** Set if no rule is applied: the exemption that applies. */
   readonly exempt?: string
   readonly rules: readonly RuleExplanation[]
 }
@@ -30,21 +30,24 @@ export interface RuleExplanation {
   readonly name: string
   readonly mode: Mode
   readonly matches: boolean
-  /** Why it does not. */
+  /** Why the rule does not match. */
   readonly why?: string
-  /** Source and value of each part of the key; null where the request has none, which all such requests share. */
+  /** Source and value of each part of the key. The value is null if the request has none; all such requests share one state. */
   readonly key?: readonly { readonly source: string; readonly value: string | null }[]
-  /** Conditions of the tier that is used; empty for the one without. */
+  /** Conditions of the tier that applies; empty for the tier without conditions. */
   readonly tier?: string
-  /** Another limit stands for this key, instead of the tier's. */
+  /** Set if an override replaces the tier's limit for this key. */
   readonly overridden?: true
-  /** One request in so many is charged, so many times its cost. */
+  /** One request in this many is charged, at this many times its cost. */
   readonly sample?: number
   readonly limit?: { readonly algorithm: string; readonly capacity: number; readonly windowMs: number }
   readonly cost?: number
 }
 
-/** @param cost micro-tokens: what the caller says the request costs, instead of what the rules say */
+/**
+ * Explains a policy's rules for one request.
+ * @param cost micro-tokens that the caller passed, instead of the cost by the rules
+ */
 export function explainRules(policy: Policy, request: Request, cost: number | undefined, terms: Terms): Explanation {
   const { method, path, readings, unreadable, host, address } = request
   const exempt = exemptionOf(policy.exempt, request)

@@ -9,24 +9,21 @@ import type { Loaded } from './loaded.ts'
 import type { OverrideIndex } from './override-index.ts'
 import { isInForce, type LiveOverrides } from './overrides.ts'
 
-/** An override that names a key, for the operator. */
+/** An override of a key, for the operator. */
 export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> {
-  /** All values of the rule's key, null for absent ones; where the policy asks for pseudonyms, these. */
+  /** All values of the rule's key, null for absent ones. Pseudonyms if the policy asks for them. */
   readonly key: readonly (string | null)[]
-  /** Written in the policy, or set while the engine runs, which goes first. */
+  /** From the policy, or set at run time. The latter takes precedence. */
   readonly origin: 'policy' | 'set'
 }
 
 export interface KeyOverrides {
   /**
-   * The overrides that hold now and have the key among their values, those that were set before those of the policy.
-   * @throws LimiterError INVALID_KEY, UNKNOWN_RULE for a rule that is not there, or INVALID_OPTIONS for one that has no key
+   * The overrides in force that have the key among their values. Those set at run time come before those of the policy.
+   * @throws LimiterError INVALID_KEY, UNKNOWN_RULE if there is no such rule, or INVALID_OPTIONS for a rule without a key
    */
   overridesOfKey(target: KeyTarget): readonly KeyOverride[]
-  /**
-   * Takes back the overrides of a key that were set while the engine runs, and says which.
-   * @throws LimiterError as `overridesOfKey`
-   */
+  /** Removes the overrides of a key that were set at run time, and returns them. */
   withdrawKey(target: KeyTarget): readonly Override[]
 }
 
@@ -52,8 +49,9 @@ export function keyOverrides(loaded: () => Loaded, live: LiveOverrides, now: () 
 }
 
 /**
- * Finds the overrides that are about a key and in force, however the key is spelt. One whose rule is gone is known by its very values. The
- * key is looked up in each spelling that a source of the rules gives it: an index has thousands of overrides, and most are about other keys.
+ * Finds the overrides in force for a key, whatever its spelling. If the rule of an override is gone, one of its values must equal the key
+ * exactly. The finder looks the key up in each spelling that a source of the rules gives it. It does not scan: an index has thousands of
+ * overrides, most of them for other keys.
  */
 function finder(
   rules: readonly Rule[],

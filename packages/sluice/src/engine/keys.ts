@@ -14,49 +14,52 @@ import { parsePeriod } from '../time/duration.ts'
 import { toMillis } from '../time/micros.ts'
 import { type Charge, charge, type Terms } from './charges.ts'
 
-/** A key for an operator to look at or to act on. */
+/** A key that an operator inspects or changes. */
 export interface KeyTarget {
-  /** A value of the first part of a rule's key, whichever of its sources it would come from; the other parts count as absent. */
+  /** A value of the first part of a rule's key, from any of that part's sources. The other parts count as absent. */
   readonly key: string
   /** Name of one rule; default: every rule that has a key and is not off. */
   readonly limit?: string
 }
 
-/** One state that a key may have: for the operator, not for clients. It names the key as the store does, so where the policy asks for pseudonyms by one. */
+/**
+ * One state that a key may have. It is for the operator, not for clients: `state` names the key as the store does, by its pseudonym if the
+ * policy asks for pseudonyms.
+ */
 export interface KeyState extends LimitView {
-  /** Conditions of the tier; empty for the one without. */
+  /** Conditions of the tier; empty for the tier without conditions. */
   readonly tier: string
-  /** Where the key would come from, such as `header:x-api-key`. */
+  /** The source that the key would come from, such as `header:x-api-key`. */
   readonly source: string
   readonly algorithm: string
-  /** What a store calls the state, without the store's own prefix. */
+  /** The store's name of the state, without the store's own prefix. */
   readonly state: string
-  /** Whether nothing is used up: a state that is fresh may as well not be there. */
+  /** Whether the state is fresh: nothing is used up, and the store may keep no state at all. */
   readonly fresh: boolean
-  /** Milliseconds for which a block denies it; absent where none does. */
+  /** Milliseconds for which a block denies the key; absent if there is no block. */
   readonly blockedForMs?: number
 }
 
-/** The verbs of an operator. Each waits as long as `options` say, by default as long as a decision of the policy. */
+/** Operations for operators. Each waits as long as `options` say, by default as long as a decision of the policy. */
 export interface KeyVerbs {
-  /** What is left of a key's limits, rule by rule, charging nothing. Rejects with the StoreFailure where the store cannot say. */
+  /** Reports what a key has left, rule by rule; charges nothing. Rejects with the StoreFailure if the store cannot answer. */
   inspectKey(target: KeyTarget, options?: WaitOptions): Promise<readonly KeyState[]>
-  /** Forgets what a key has used, under all these rules; a block stays. Rejects with the StoreFailure where the store cannot. */
+  /** Forgets what a key has used, under all these rules; a block stays. Rejects with the StoreFailure if the store cannot. */
   resetKey(target: KeyTarget, options?: WaitOptions): Promise<void>
   /**
-   * Denies a key for this long under all these rules, or lifts the block (null).
-   * Rejects with a LimiterError NOT_SUPPORTED where the store has no blocks, with the StoreFailure where it cannot now.
+   * Denies a key for this long under all these rules, or lifts the block (null). Rejects with a LimiterError NOT_SUPPORTED if the store has
+   * no blocks, and with the StoreFailure if it cannot now.
    */
   blockKey(target: KeyTarget, duration: string | number | null, options?: WaitOptions): Promise<void>
 }
 
-/** The policy whose keys are meant, and what its charges have in common now. */
+/** The current policy, and what its charges share. */
 export interface Keyed {
   readonly policy: Policy
   readonly terms: Terms
 }
 
-/** The verbs of operators. `timing` gives one call's deadline, and throws where the engine is closed. */
+/** Creates the operations for operators. `timing` returns one call's deadline, and throws if the engine is closed. */
 export function keyVerbs(store: Store, present: () => Keyed, timing: (patience?: WaitOptions) => CallOptions): KeyVerbs {
   const statesOf = (target: KeyTarget): KeyCharge[] => chargesOf(present(), target)
   return {
@@ -106,8 +109,8 @@ function chargesOf({ policy: { rules }, terms }: Keyed, target: KeyTarget): KeyC
 }
 
 /**
- * The rules a target means.
- * @throws LimiterError INVALID_KEY, UNKNOWN_RULE for a rule that is not there, or INVALID_OPTIONS for one that has no key
+ * The rules that a target selects.
+ * @throws LimiterError INVALID_KEY, UNKNOWN_RULE if there is no such rule, or INVALID_OPTIONS for a rule without a key
  */
 export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly Rule[] {
   requireOptions('engine', target, TARGET)
@@ -123,7 +126,7 @@ export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly 
   )
 }
 
-/** Every source of the first part, with the values of a key that come from it. */
+/** Every source of the key's first part, each with the key's values if the key comes from that source. */
 function firstSources(rule: Rule): { source: string; values: (key: string) => (string | undefined)[] }[] {
   const places = rule.key.flat().length
   return (rule.key[0] ?? []).map((source, place) => ({
@@ -132,7 +135,10 @@ function firstSources(rule: Rule): { source: string; values: (key: string) => (s
   }))
 }
 
-/** Two looks: what is there, which a call that can never pass is shown, and what a call would meet; a later look sees earlier ones. */
+/**
+ * Two peeks. The first has a cost that can never pass and shows what is there. The second shows what a call would get. Later peeks see
+ * earlier ones.
+ */
 function looksAt({ call }: Charge): CallGroup[] {
   const lookAt = (one: Call): CallGroup => ({ calls: [one], onFailure: 'deny' })
   return [lookAt({ ...call, cost: (call.limit.capacity + 1) * MICRO }), lookAt(call)]

@@ -12,36 +12,37 @@ import { type FindByKey, indexByName } from './by-key.ts'
 import type { OverrideIndex } from './override-index.ts'
 import { indexOverrides } from './overrides.ts'
 
-/** A keyed hash of a text: the same for the same text, and of no use without the key. */
+/** A keyed hash of a text. The same text has the same hash, which is useless without the key. */
 export type Pseudonym = (text: string) => string
 
-/** Everything of one policy that a decision needs, swapped as one. */
+/** Everything that a decision needs of one policy, replaced as a whole on a reload. */
 export interface Loaded {
   readonly policy: Policy
   readonly rulesByName: ReadonlyMap<string, Rule>
   readonly find: FindRules
   readonly findByKey: FindByKey
   readonly trust: TrustedProxies
-  /** Those of the file. */
+  /** The overrides of the policy file. */
   readonly overrides: OverrideIndex
-  /** Present exactly where the policy wants pseudonyms. */
+  /** Present exactly if the policy asks for pseudonyms. */
   readonly pseudonym: Pseudonym | undefined
 }
 
 export interface Surroundings {
-  /** Instead of the policy's. */
+  /** Replaces the policy's. */
   readonly trustedProxies?: TrustedProxies | undefined
   /** For policies that keep identifiers as hmac. */
   readonly pseudonym?: Pseudonym | undefined
-  /** What the bounds of rules are computed for. */
+  /** The kind of store that the bounds of rules are computed for. */
   readonly storeKind: StoreKind
   readonly store: Store
 }
 
 /**
- * Makes a policy ready to decide by.
- * @throws LimiterError INVALID_OPTIONS for what is no policy, one that needs a pseudonym where there is none, or a rule above its budget; NOT_SUPPORTED for an
- * algorithm that the store does not decide
+ * Prepares a policy for decisions.
+ * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for a policy that needs a pseudonym and has none, or for a rule
+ * above its budget
+ * @throws LimiterError NOT_SUPPORTED for an algorithm that the store does not decide
  */
 export function* load(policy: Policy, { trustedProxies, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {
   if (!Array.isArray(policy?.rules))

@@ -3,16 +3,16 @@ import type { Override } from '../policy/override.ts'
 
 type Values = Override['values']
 
-/** Overrides that are found by rule and key, or by any one value of the key, without looking at the others. */
+/** Finds overrides by rule and key, or by any one value of the key, without scanning the others. */
 export interface OverrideIndex {
   readonly size: number
   of(rule: string, values: Values): Override | undefined
-  /** Those with this very value anywhere in their key, in the order in which they were added. */
+  /** Overrides with exactly this value anywhere in their key, in the order in which they were added. */
   withValue(value: string): Iterable<Override>
 }
 
 export interface OverrideTable extends OverrideIndex {
-  /** Replaces the one of the same rule and key. */
+  /** Replaces the override of the same rule and key. */
   add(override: Override): void
   remove(rule: string, values: Values): Override | undefined
   all(): Iterable<Override>

@@ -17,25 +17,25 @@ export function* indexOverrides(overrides: readonly Override[]): Sliced<Override
   return table
 }
 
-/** Whether an override still holds at this instant. */
+/** Whether an override is in force at this instant. */
 export function isInForce({ until }: Override, now: Micros): boolean {
   return until === undefined || now < until
 }
 
-/** The limit that stands instead of the rule's own for this key at this instant. */
+/** The limit that overrides the rule's own for this key at this instant. */
 export function overrideOf(index: OverrideIndex, rule: Rule, values: Values, now: Micros): AnyLimit | undefined {
   const found = index.size === 0 ? undefined : index.of(rule.name, values)
   return found === undefined || !isInForce(found, now) ? undefined : found.limit
 }
 
-/** Overrides that were set while the engine runs; they outlive a reload of the policy. */
+/** Overrides that were set at run time. They outlive a reload of the policy. */
 export interface LiveOverrides {
   readonly index: OverrideIndex
-  /** Those that still hold. */
+  /** The overrides in force. */
   list(now: Micros): readonly Override[]
-  /** @throws LimiterError INVALID_OPTIONS where there are too many already */
+  /** @throws LimiterError INVALID_OPTIONS if there are too many already */
   set(override: Override, now: Micros): void
-  /** Whether there was one. */
+  /** Returns whether there was one. */
   remove(rule: string, values: Values): boolean
 }
 

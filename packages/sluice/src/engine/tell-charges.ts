@@ -4,10 +4,10 @@ import type { Charge } from './charges.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import type { Loaded, Pseudonym } from './loaded.ts'
 
-/** Tells observers of the keys of decisions; undefined where none of them asks for it. */
+/** Reports the keys of decisions to observers. Undefined if no observer implements `onCharge`. */
 export type TellCharges = (at: Loaded, charges: readonly Charge[], decision: EngineDecision) => void
 
-/** @param names what stands for a key where the policy keeps it in clear */
+/** @param names hashes a key that the policy keeps in clear */
 export function tellCharges(observers: readonly Observer[], names: Pseudonym): TellCharges | undefined {
   const counting = observers.filter(({ onCharge }) => onCharge !== undefined)
   if (counting.length === 0) return undefined

@@ -4,19 +4,19 @@ import { exemptionOf } from '../policy/exemption.ts'
 import { unreadMatch } from '../policy/match.ts'
 import { keyOf, type Rule, tierOf } from '../policy/rule.ts'
 
-/** What the rules of a policy have to do with a request whose path or query cannot be read. */
+/** How the rules of a policy apply to a request whose path or query cannot be read. */
 export interface UnreadRules {
-  /** The first that looks at what cannot be read; one that enforces goes before one in shadow. */
+  /** The first rule that reads the unreadable part. An enforcing rule takes precedence over a shadow rule. */
   readonly looking: Rule | undefined
-  /** Those that apply and look at nothing of it; empty where one that enforces does. */
+  /** The rules that apply and read nothing of the unreadable part; empty if `looking` enforces. */
   readonly others: readonly Rule[]
 }
 
 /**
- * Rules that look at what cannot be read are not charged: they would have to be charged for everything that it may mean, and a request of a few
- * bytes would be a call of every rule. Only one of them is named, for the same reason.
+ * Finds the rules that read the unreadable part of a request. They are not charged: they would have to be charged for everything that it
+ * may mean, so a request of a few bytes would charge every rule. For the same reason only one of them is named.
  * @param rules those that may match
- * @param hasCost whether the caller said what the request costs
+ * @param hasCost whether the caller passed the request's cost
  */
 export function unreadRules(rules: readonly Rule[], request: Request, hasCost: boolean): UnreadRules {
   const looks = lookingAt(request, hasCost)
@@ -32,7 +32,7 @@ export function unreadRules(rules: readonly Rule[], request: Request, hasCost: b
   return { looking, others }
 }
 
-/** Whether a rule looks at what cannot be read; undefined where the rest of the request says that it does not apply. */
+/** Whether a rule reads the unreadable part. Undefined if the rest of the request shows that the rule does not apply. */
 export function lookingAt(request: Request, hasCost: boolean): (rule: Rule) => boolean | undefined {
   const during = watchUnread(request)
   return (rule) => {
@@ -42,7 +42,7 @@ export function lookingAt(request: Request, hasCost: boolean): (rule: Rule) => b
   }
 }
 
-/** What is read of a request to charge it. */
+/** Reads whatever charging the request would read. */
 function chargeAt(rule: Rule, request: Request, hasCost: boolean): void {
   if (tierOf(rule, request) === undefined) return
   keyOf(rule, request)

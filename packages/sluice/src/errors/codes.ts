@@ -1,4 +1,4 @@
-/** Every misuse Sluice can name, with the anchor of its paragraph in docs/errors.md. */
+/** The code of every misuse. Its lower-case form is the anchor of its paragraph in docs/errors.md. */
 export const codes = {
   INVALID_RATE: 'INVALID_RATE',
   INVALID_BURST: 'INVALID_BURST',

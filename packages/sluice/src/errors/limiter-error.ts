@@ -1,8 +1,8 @@
 import { codes, type ErrorCode } from './codes.ts'
 
 /**
- * A misuse of the library: a wrong limit, cost, key or policy. Thrown while something is built, or refused before a
- * store is asked; never thrown for a denial, and never because a store failed.
+ * A misuse of the library: an invalid limit, cost, key or policy. Thrown during construction, or before a store is called. Never thrown for
+ * a denial, and never because a store failed.
  */
 export class LimiterError extends Error {
   override readonly name = 'LimiterError'

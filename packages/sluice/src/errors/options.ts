@@ -2,7 +2,7 @@ import { LimiterError } from './limiter-error.ts'
 
 const MAX_SHOWN_LENGTH = 80
 
-/** A value as an error shows it, in one line: also what JSON has no text for, such as NaN, functions and bigints. */
+/** A value in one line for an error message, including values that JSON cannot represent, such as NaN, functions and bigints. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' || isPlain(value) ? textOf(value) : kindOf(value)
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text
@@ -39,7 +39,7 @@ export function refuseUnknown(where: string, options: object, known: readonly st
   if (unknown !== undefined) throw new LimiterError('INVALID_OPTIONS', `${where}: unknown option ${unknown}; known are ${known.join(', ')}`)
 }
 
-/** What an option must be: its test, and how a message says it. */
+/** The form of an option: a test, and the text that a message uses for it. */
 export type Form = readonly [allows: (value: unknown) => boolean, expected: string]
 
 function has(value: unknown, ...methods: readonly string[]): boolean {
@@ -49,7 +49,7 @@ function has(value: unknown, ...methods: readonly string[]): boolean {
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What a reader of its own checks. */
+/** Accepts any value: another reader checks it. */
 export const ANY: Form = [() => true, '']
 export const TEXT: Form = [(value) => typeof value === 'string', 'a text']
 export const FLAG: Form = [(value) => typeof value === 'boolean', 'true or false']
@@ -69,13 +69,13 @@ export const DECISION: Form = [
   (value) => typeof (value as { readonly outcome?: unknown } | null | undefined)?.outcome === 'string',
   'a decision of a limiter or an engine',
 ]
-/** A minute: nobody waits longer for a decision. */
+/** At most a minute: no caller waits longer for a decision. */
 export const MILLISECONDS: Form = [
   (value) => typeof value === 'number' && value > 0 && value <= 60_000,
   'a number of milliseconds above 0 and at most 60000',
 ]
 
-/** A number from `least` to `most`. */
+/** Accepts a number from `least` to `most`. */
 export function within(least: number, most: number): Form {
   return [(value) => typeof value === 'number' && value >= least && value <= most, `${least} to ${most}`]
 }
@@ -85,16 +85,16 @@ export function oneOf(...allowed: readonly unknown[]): Form {
 }
 
 /**
- * A value that must be there. Numbers in text are not numbers: `now + '50'` would be a deadline that has always passed.
- * @throws LimiterError INVALID_OPTIONS naming the place, the value and what is allowed
+ * Requires a value of this form. Numbers in text are refused: `now + '50'` would be a deadline that has always passed.
+ * @throws LimiterError INVALID_OPTIONS naming the option, the value and what is allowed
  */
 export function requireForm(where: string, name: string, value: unknown, form: Form): void {
-  // By index: requests come this way, and a pattern would make an iterator each time.
+  // Indexed access: every request comes here, and destructuring would create an iterator.
   if (!form[0](value)) throw new LimiterError('INVALID_OPTIONS', `${where}: ${name} is ${shown(value)}, expected ${form[1]}`)
 }
 
 /**
- * Options by a table of their forms; those that are undefined are absent.
+ * Checks options by a table of their forms. Undefined options count as absent.
  * @throws LimiterError INVALID_OPTIONS for an unknown option or a wrong value, naming what is allowed
  */
 export function checkOptions(where: string, options: object, forms: Readonly<Record<string, Form>>): void {

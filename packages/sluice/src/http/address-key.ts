@@ -3,14 +3,14 @@ import { clientAddress } from '../identity/client-address.ts'
 import type { Headers } from '../identity/header-field.ts'
 import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-proxies.ts'
 
-/** Peers whose key is remembered; a flood of addresses starts over. */
+/** The most peers whose key is cached. When it is reached, the cache is cleared. */
 const MAX_PEERS = 4_096
 const NOTHING: Headers = {}
 
-/** The key of a request by its client's address; headers are asked for only where a proxy may be trusted. */
+/** The key of a request by its client's address. Calls `headers` only if a proxy may be trusted. */
 export type AddressKey = (peer: string | undefined, headers: () => Headers) => string
 
-/** @throws LimiterError INVALID_ADDRESS for a wrong proxy */
+/** @throws LimiterError INVALID_ADDRESS for an invalid proxy */
 export function addressKeys(proxies: readonly string[] | TrustedProxies): AddressKey {
   const trust = readTrustedProxies('rateLimit', proxies)
   const direct = 'length' in proxies && proxies.length === 0
@@ -28,7 +28,7 @@ export function addressKeys(proxies: readonly string[] | TrustedProxies): Addres
   }
 }
 
-/** A peer without an address (a Unix socket) is its own, named identity, never an empty key. */
+/** The identity of all peers without an address (a Unix socket), because a key is never empty. */
 const UNKNOWN = 'address-unknown'
 
 function keyOf(address: string | undefined): string {

@@ -1,4 +1,4 @@
-/** Goes on with a value at once where it is there, so that what needs no waiting makes no promise. */
+/** Calls `next` synchronously if the value is there, so that calls that need no waiting create no promise. */
 export function chain<T, U>(value: T | PromiseLike<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
   return isLater(value) ? Promise.resolve(value).then(next) : next(value)
 }

@@ -6,38 +6,38 @@ import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import type { HeaderOptions } from '../policy/header-choice.ts'
 
-/** A policy engine, as far as a gate needs it. */
+/** The part of a policy engine that a gate uses. */
 export interface Decider {
   decide(facts: RequestFacts): Promise<EngineAnswer>
-  /** What the policy says about headers. */
+  /** The policy's choice of response headers. */
   readonly headers?: HeaderOptions
 }
 
 export type EngineAnswer = Decision & { readonly identity: string; readonly violated: readonly string[] }
 
-/** Options every adapter shares; `Request` is the framework's. Give either `limiter` or `engine`. */
+/** Options that all adapters share; `Request` is the framework's. Pass either `limiter` or `engine`. */
 export interface GateOptions<Request> {
   readonly limiter?: Limiter
   readonly engine?: Decider
-  /** Who is asking, for a limiter; default: the client's address, IPv6 by /64. An engine has the keys of its rules. */
+  /** The caller's identity, for a limiter; default: the client's address, IPv6 by /64. An engine uses the keys of its rules. */
   readonly key?: (request: Request) => string | Promise<string>
-  /** Tokens a request takes, instead of 1 or of what the rules say. */
+  /** Tokens that a request takes, instead of 1 or of the rules' cost. */
   readonly cost?: number | ((request: Request) => number | Promise<number>)
-  /** Requests that are not limited at all: `true` skips, `false` and no answer do not, anything else is an error as if it had been thrown. */
+  /** Exempts requests from the limit: `true` skips, `false` and undefined do not. Any other value counts as a thrown error. */
   readonly skip?: (request: Request) => boolean | undefined | Promise<boolean | undefined>
-  /** Default: what the policy says, or else draft-11. */
+  /** Default: the policy's choice, otherwise draft-11. */
   readonly headers?: HeaderOptions
-  /** Networks whose forwarding header is believed, for a limiter; default none. An engine has its own from the policy. */
+  /** Networks whose forwarding header is trusted, for a limiter; default none. An engine uses the policy's. */
   readonly trustedProxies?: readonly string[] | TrustedProxies
 }
 
-/** Where addresses come from; `option`: requests have none, so that there must be an option `address`, or a key. */
+/** Where addresses come from. `option`: requests have none, so the option `address` or a key is required. */
 export type Peers = 'socket' | 'option'
 
 const KNOWN = ['limiter', 'engine', 'key', 'cost', 'skip', 'headers', 'onDenied', 'trustedProxies']
 const FUNCTIONS = ['key', 'skip', 'onDenied', 'address']
 
-/** @throws LimiterError INVALID_OPTIONS or INVALID_COST for what is unknown, of the wrong kind, or would be ignored */
+/** @throws LimiterError INVALID_OPTIONS or INVALID_COST for an option that is unknown, of the wrong kind, or without effect */
 export function checkOptions<Request>(options: GateOptions<Request>, peers: Peers): void {
   refuseUnknown('rateLimit', options, peers === 'socket' ? KNOWN : [...KNOWN, 'address'])
   const { limiter, engine, cost } = options
@@ -60,7 +60,7 @@ export function checkOptions<Request>(options: GateOptions<Request>, peers: Peer
   if (options.trustedProxies !== undefined) throw refused('trustedProxies is for a limiter; an engine has those of its policy')
 }
 
-/** @throws LimiterError INVALID_OPTIONS for a handler that is no function: it would fail at the first request */
+/** @throws LimiterError INVALID_OPTIONS if the handler is not a function: it would fail at the first request */
 export function requireHandler(where: string, handler: unknown): void {
   requireForm(where, 'handler', handler, FUNCTION)
 }

@@ -9,37 +9,37 @@ import { checkOptions, type Decider, type GateOptions, type Peers } from './gate
 import { type HeaderSink, type HeaderWriter, headerWriter } from './headers.ts'
 import { type Answer, answerOf, refusals } from './refusals.ts'
 
-/** How a framework's request is read; nothing is read that is not needed. */
+/** Reads a framework's request. The gate calls only the methods that it needs. */
 export interface RequestReader<Request> {
   method(request: Request): string
   /** The request target as the client sent it. */
   target(request: Request): string
   headers(request: Request): Headers
-  /** Names and values in turn, one pair for each line; without it a comma in a value is taken for several lines. */
+  /** Names and values alternating, one pair for each line. Without them, a comma in a value counts as several lines. */
   rawHeaders?(request: Request): readonly string[] | undefined
-  /** The matched route as a pattern, never a concrete path; undefined where it is not known. */
+  /** The matched route as a pattern, never a concrete path; undefined if it is not known. */
   route?(request: Request): string | undefined
 }
 
-/** Whether a request may pass, and what it is answered. */
+/** Whether a request may pass, and the answer if it may not. */
 export interface Passage {
-  /** Absent where the request was skipped. */
+  /** Absent if the request was skipped. */
   readonly decision?: Decision
-  /** Where it may not pass: what to answer. */
+  /** The answer to a refused request. */
   readonly answer?: Answer
   /** Spreads retries; it is not sent. */
   readonly identity: string
 }
 
-/** Decides about requests of any framework. */
+/** Decides on requests of any framework. */
 export interface Gate<Request> {
   /**
-   * At once where the store is in this process and no option takes its time. Throws or rejects with what key, cost or skip threw, and with
-   * a LimiterError for a key, a cost or an answer of skip that is none; never for a failing store.
-   * @param peer the address of the socket, where it has one
+   * Synchronous if the store is in this process and no option is asynchronous. Throws or rejects with what key, cost or skip threw. Throws
+   * a LimiterError for an invalid key, cost or result of skip. Never fails because the store fails.
+   * @param peer the address of the socket, if it has one
    */
   check(request: Request, peer: string | undefined): Passage | Promise<Passage>
-  /** Writes the header fields of a passage beside those that are there. */
+  /** Adds the header fields of a passage to existing ones. */
   applyHeaders(sink: HeaderSink, passage: Passage): void
 }
 
@@ -50,7 +50,10 @@ const READER: Form = [
 ]
 const SKIPPED: Passage = { identity: '' }
 
-/** A text such as 'false' would let everything pass; a function that ends without an answer skips nothing. @throws LimiterError INVALID_OPTIONS */
+/**
+ * Whether `skip` returned true. A text such as 'false' is refused, because it would let everything pass; undefined skips nothing.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 function isSkipped(value: unknown): boolean {
   if (value !== undefined && typeof value !== 'boolean') requireForm('rateLimit', 'what skip returned', value, FLAG)
   return value === true
@@ -118,7 +121,7 @@ function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, rea
       : chain(keyOf(request), (key) => charge(request, key))
 }
 
-/** Calls a limiter that can answer at once without a promise in between. */
+/** Calls a synchronous limiter without creating a promise. */
 function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => Decision | Promise<Decision> {
   let sync = true
   return (key, cost) => {
@@ -134,13 +137,13 @@ function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => D
   }
 }
 
-/** A target without its query, as it was sent: it only spreads retries, so that spellings need not be one. */
+/** A target without its query, as the client sent it. It only spreads retries, so it needs no normalisation. */
 function pathOf(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** The writer of the option or, where there is none, of the policy the engine has just now. */
+/** Returns the writer for the option, or without it for the engine's current policy. */
 function writerOf<Request>({ headers, engine }: GateOptions<Request>): () => HeaderWriter {
   let written = headers === undefined ? engine?.headers : headers
   let writer = headerWriter(written)

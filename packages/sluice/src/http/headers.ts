@@ -7,20 +7,20 @@ import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-/** The headers of an answer under way, as node and the frameworks on it offer them. */
+/** The headers of a response in progress, as node and frameworks on it offer them. */
 export interface HeaderSink {
   getHeader(name: string): number | string | readonly string[] | undefined
   setHeader(name: string, value: string): unknown
 }
 
 /**
- * Writes the fields that tell a client how it stands (draft-ietf-httpapi-ratelimit-headers, RFC 6585) beside those that are there.
- * Nothing is told of what is not known: an undecided answer carries no quota.
- * @param identity what tells clients apart, for the spread of Retry-After; it is not sent
+ * Writes the fields that report the limits to a client (draft-ietf-httpapi-ratelimit-headers, RFC 6585), in addition to existing fields. It
+ * reports nothing that is not known: an undecided answer carries no quota.
+ * @param identity distinguishes clients, to spread Retry-After; it is not sent
  */
 export type HeaderWriter = (sink: HeaderSink, decision: Decision, identity: string) => void
 
-/** Milliseconds after which a client of a limiter that cannot answer may come again. */
+/** Milliseconds after which a client may retry if the limiter cannot answer. */
 const UNDECIDED_WAIT_MS = 1_000
 
 /** @throws LimiterError INVALID_OPTIONS for an unknown option or value */
@@ -37,17 +37,20 @@ export function headerWriter(options?: HeaderOptions): HeaderWriter {
     if (decision.allowed) return
     const wait = choice.retryAfter ? waitOf(decision) : undefined
     if (wait !== undefined) sink.setHeader('Retry-After', String(jitteredSeconds(wait, identity)))
-    // A cache that keeps a denial would deny everybody (RFC 6585, 4), whatever the application says of its own answers.
+    // A cache that stores a denial would deny everybody (RFC 6585, 4), whatever the application sets for its own answers.
     sink.setHeader('Cache-Control', 'no-store')
     for (const [name, value] of refusalFields(decision, choice.refusal)) sink.setHeader(name, value)
   }
 }
 
 const DEFAULT: HeaderOptions = {}
-/** By the object that chose: a service asks with the one of its policy each time. */
+/** Writers by their options object: a service passes its policy's object on each call. */
 const writers = new WeakMap<HeaderOptions, HeaderWriter>()
 
-/** The same as a list, for an answer that has no headers yet. @throws LimiterError INVALID_OPTIONS */
+/**
+ * The same fields as a list, for an answer that has no headers yet.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function headersOf(decision: Decision, identity: string, options: HeaderOptions = DEFAULT): HeaderList {
   requireForm('headersOf', 'decision', decision, DECISION)
   requireForm('headersOf', 'identity', identity, TEXT)
@@ -64,8 +67,8 @@ function isFresh(sink: HeaderSink, fields: readonly QuotaField[]): boolean {
 }
 
 /**
- * Beside a limiter further out: lists of one form grow, and the fields with one value describe the limit that is closest to
- * exhaustion, or the one that denied. A list in another form, which would void the whole field, gives way to a denial only.
+ * Merges fields with those of an outer limiter. Lists of one form get more items. Fields with one value describe the limit that is closest
+ * to exhaustion, or the one that denied. Mixed forms would void a list, so a list in another form is replaced only on a denial.
  */
 function mergeFields(sink: HeaderSink, fields: readonly QuotaField[], standing: Standing, denied: boolean): void {
   const nearer = denied || fields.every((field) => isNearer(standing, field, sink.getHeader(field.name)))
@@ -81,7 +84,7 @@ function isNearer({ left }: Standing, { leftIn }: QuotaField, present: ReturnTyp
   return leftIn === undefined || present === undefined || Number(left) <= leftIn(String(present))
 }
 
-/** Milliseconds after which another try makes sense; none where waiting cannot help. */
+/** Milliseconds after which a retry makes sense; undefined if waiting does not help. */
 function waitOf(decision: Decision): number | undefined {
   if (decision.outcome === 'undecided') return UNDECIDED_WAIT_MS
   const { retryAfterMs } = decision

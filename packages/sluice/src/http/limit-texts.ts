@@ -1,7 +1,7 @@
 import type { LimitView } from '../decision/decision.ts'
 import { sfInteger, sfNumber, sfString } from './structured.ts'
 
-/** What of a limit is the same in every answer, written once. */
+/** The texts of a limit that are the same in every answer, built once. */
 export interface LimitTexts {
   readonly name: string
   readonly limit: number
@@ -10,20 +10,20 @@ export interface LimitTexts {
   readonly capacity: string
   /** `"name"`, as an item of a structured field. */
   readonly quoted: string
-  /** Its item in RateLimit-Policy, by name and without one. */
+  /** Its item in RateLimit-Policy, with its name (`policy`) and without (`quota`). */
   readonly policy: string
   readonly quota: string
 }
 
-/** Names come from configuration and are few; nothing may grow without a bound. */
+/** The most limits to remember. Names come from configuration and are few, but every cache is bounded. */
 const MAX_NAMES = 4_096
 
-/** Remembers the texts of each limit, until a limit of that name changes. */
+/** Caches the texts of each limit, until a limit of that name changes. */
 export function limitTexts(): (view: LimitView) => LimitTexts {
   const known = new Map<string, LimitTexts>()
   let last = write('', 0, 0)
   return ({ name, limit, windowMs }) => {
-    // Most limiters have one limit: it is found without a look at the map.
+    // Most limiters have one limit, so this avoids a map lookup.
     if (last.name === name && last.limit === limit && last.windowMs === windowMs) return last
     const found = known.get(name)
     if (found !== undefined && found.limit === limit && found.windowMs === windowMs) return (last = found)

@@ -2,13 +2,13 @@ import type { Decision, Reason } from '../decision/decision.ts'
 
 import { DECISION, requireForm, TEXTS } from '../errors/options.ts'
 
-/** A problem body (RFC 9457) with the draft's problem types; it names limits, never keys. */
+/** A problem body (RFC 9457) with the draft's problem types. It names limits, never keys. */
 export interface Problem {
   readonly type: string
   readonly title: string
   readonly status: number
   readonly detail: string
-  /** Why a limit said no; absent where none could answer. */
+  /** Why a limit refused; absent if the store could not answer. */
   readonly reason?: Reason
   readonly 'violated-policies'?: readonly string[]
 }
@@ -16,14 +16,14 @@ export interface Problem {
 export const PROBLEM_TYPE = 'application/problem+json'
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
 
-/** A decision that does not let pass. */
+/** A decision that refuses the request. */
 export type Refusal = Exclude<Decision, { allowed: true }>
 
 /**
- * The status of a refusal: 400 for a request that cannot be read, 429 for a used-up quota, a block, or a cost that can never pass; 503
- * where the limiter itself could not answer, which is nothing the client did.
+ * Builds the problem body of a refusal. Status: 400 for a request that cannot be read; 429 for a used-up quota, a block, or a cost that can
+ * never pass; 503 if the limiter itself could not answer, which is not the client's fault.
  * @throws LimiterError INVALID_OPTIONS
- * @param violated names of the limits that refused; default the one the decision names
+ * @param violated names of the limits that refused; default the one that the decision names
  */
 export function problemOf(decision: Refusal, violated?: readonly string[]): Problem {
   requireForm('problemOf', 'decision', decision, DECISION)

@@ -3,11 +3,11 @@ import type { HeaderChoice } from '../policy/header-choice.ts'
 import { type LimitTexts, limitTexts, secondsOf } from './limit-texts.ts'
 import { sfInteger } from './structured.ts'
 
-/** What one answer says about its limits, as far as every field needs it. */
+/** What one answer reports about its limits, for all fields. */
 export interface Standing {
   readonly decision: Decision
   readonly limits: readonly LimitView[]
-  /** Of the limit that single-valued fields describe: the one that denied, or else the one that would run out first. */
+  /** Of the limit that single-valued fields describe: the one that denied, otherwise the one that would run out first. */
   readonly capacity: string
   readonly left: string
   readonly reset: number
@@ -16,23 +16,23 @@ export interface Standing {
 /** One header field about quota. */
 export interface QuotaField {
   readonly name: string
-  /** What a value of the same form begins with, where it is a list to which a second limiter appends its items. */
+  /** The beginning of a value of the same form, for a list to which a second limiter appends items. */
   readonly begins?: RegExp
-  /** The tokens left that a value of another limiter tells, where this field tells them. */
+  /** Parses the tokens left from another limiter's value, for fields that report them. */
   readonly leftIn?: (value: string) => number
   valueOf(standing: Standing): string
 }
 
 export interface QuotaFields {
-  /** In the order they are sent; names are unique. */
+  /** In the order in which they are sent; names are unique. */
   readonly fields: readonly QuotaField[]
-  /** What the fields are made from; undefined where no limit is known, so that nothing is told. */
+  /** The input of the fields; undefined if no limit is known, so that nothing is reported. */
   standingOf(decision: Decision): Standing | undefined
 }
 
 type TextsOf = (view: LimitView) => LimitTexts
 
-/** The fields of a choice. */
+/** The fields for a choice of headers. */
 export function quotaFields({ dialect, legacy, limit, remaining }: HeaderChoice): QuotaFields {
   const textsOf = limitTexts()
   const fields = [...DIALECTS[dialect](textsOf), ...(limit ? [LIMIT] : []), ...(remaining ? [REMAINING] : []), ...RESETS[legacy]]

@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import type { RefusalHeaders } from '../policy/header-choice.ts'
 
-/** The decision as such a dialect shows it: nothing left of the limits that refused. */
+/** The decision as these dialects report it: limits that refused have nothing left. */
 export function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
   if (options === undefined || decision.allowed) return decision
   const { violated = [] } = decision as Decision & { readonly violated?: readonly string[] }
@@ -11,7 +11,7 @@ export function asRefused(decision: Decision, options: RefusalHeaders | undefine
   return { ...decision, limits }
 }
 
-/** The field that says why, where the dialect has a word for it. */
+/** The field that reports the reason, if the dialect has a word for it. */
 export function refusalFields(decision: Decision, options: RefusalHeaders | undefined): [string, string][] {
   const reason = options === undefined || decision.reason === undefined ? undefined : options.reasons[decision.reason]
   return options === undefined || reason === undefined ? [] : [[options.field, reason]]

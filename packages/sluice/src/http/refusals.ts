@@ -1,21 +1,21 @@
 import { type Problem, problemOf, type Refusal } from './problem.ts'
 
-/** What a refused client reads. */
+/** The answer to a refused client. */
 export interface Answer {
   readonly problem: Problem
   /** The problem as text. */
   readonly body: string
 }
 
-/** Limits have few names; nothing may grow without a bound. */
+/** The most limits to cache. Limits have few names, but every cache is bounded. */
 const MAX_NAMES = 1_024
 
-/** Denials of one limit for one reason are told alike, so each is written once: a flood is refused without writing JSON. */
+/** Caches answers: denials of one limit for one reason are identical. A flood is refused without serializing JSON. */
 export function refusals(): (decision: Refusal) => Answer {
   const known = new Map<string, Map<string, Answer>>()
   return (decision) => {
     const { limitName = '', retryAfterMs } = decision
-    // A denial without a wait reads otherwise.
+    // A denial without a wait has another text.
     const reason = retryAfterMs === undefined ? `${decision.reason ?? ''}, no wait` : decision.reason
     let ofLimit = known.get(limitName)
     if (ofLimit === undefined) {
@@ -28,7 +28,7 @@ export function refusals(): (decision: Refusal) => Answer {
   }
 }
 
-/** @param violated names of the limits that refused; default the one the decision names */
+/** @param violated names of the limits that refused; default the one that the decision names */
 export function answerOf(decision: Refusal, violated?: readonly string[]): Answer {
   const problem = problemOf(decision, violated)
   return { problem, body: `${JSON.stringify(problem)}\n` }

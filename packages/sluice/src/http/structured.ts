@@ -1,7 +1,7 @@
 /** Largest Integer of a structured field (RFC 9651, 3.3.1). */
 const LARGEST = 999_999_999_999_999
 
-/** A number as an Integer of RFC 9651, 3.3.1, can hold it: whole, never negative, 0 for what is no number. */
+/** Converts a number to an Integer of RFC 9651, 3.3.1: whole, never negative, 0 for NaN. */
 export function sfNumber(value: number): number {
   return value >= 0 ? Math.min(LARGEST, Math.floor(value)) : 0
 }

@@ -1,33 +1,33 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 
-/** An IP address as 16-bit words: two for IPv4, eight for IPv6. IPv4 in IPv6 clothes (`::ffff:0:0/96`) is IPv4. */
+/** An IP address as 16-bit words: two for IPv4, eight for IPv6. IPv4-mapped IPv6 (`::ffff:0:0/96`) becomes IPv4. */
 export type Address = readonly number[]
 
-/** No spelling of an address is longer. */
+/** The longest text of an address. */
 const MAX_TEXT_LENGTH = 45
 
 /**
- * The address that a text spells, or undefined: dotted decimal of four octets without leading zeros, or IPv6 as in RFC 4291,
- * 2.2, in any case and notation. No port, brackets, zone, octal, hexadecimal or short form of IPv4.
+ * Parses an address; undefined if the text is not one. It accepts dotted decimal of four octets without leading zeros, or IPv6 as in RFC
+ * 4291, 2.2, in any case and notation. It accepts no port, brackets, zone, octal, hexadecimal or short form of IPv4.
  */
 export function parseAddress(text: string): Address | undefined {
   const words = parseWords(text)
   return words !== undefined && isMapped(words) ? words.slice(6) : words
 }
 
-/** As `parseAddress`, with IPv4-mapped IPv6 left as it is written. */
+/** As `parseAddress`, but IPv4-mapped IPv6 stays IPv6. */
 export function parseWords(text: string): Address | undefined {
   if (text.length > MAX_TEXT_LENGTH) return undefined
   return text.includes(':') ? parseV6(text) : parseV4(text)
 }
 
-/** Whether eight words lie in `::ffff:0:0/96`. */
+/** Whether eight words are an address in `::ffff:0:0/96`. */
 export function isMapped(words: Address): boolean {
   return words.length === 8 && words[5] === 0xffff && words.slice(0, 5).every((word) => word === 0)
 }
 
-/** The one text of an address: dotted decimal, or IPv6 as in RFC 5952. */
+/** The canonical text of an address: dotted decimal, or IPv6 as in RFC 5952. */
 export function formatAddress(address: Address): string {
   if (address.length === 2) {
     const [high, low] = address as readonly [number, number]
@@ -39,7 +39,7 @@ export function formatAddress(address: Address): string {
   return `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
 }
 
-/** The address with all bits behind the prefix cleared. */
+/** The address with all bits after the prefix cleared. */
 export function maskAddress(address: Address, prefix: number): Address {
   return address.map((word, index) => {
     const kept = Math.min(16, Math.max(0, prefix - index * 16))
@@ -48,9 +48,9 @@ export function maskAddress(address: Address, prefix: number): Address {
 }
 
 /**
- * What a key says for an address: one text per prefix (`2001:db8:1:2::/64`), the address alone where the prefix is its whole
- * length. Whoever holds a /64 has 2^64 addresses, so IPv6 is counted by prefix.
- * @throws LimiterError INVALID_ADDRESS for what is no address, or a prefix of either kind that does not fit it
+ * The text of an address in keys: one per prefix (`2001:db8:1:2::/64`), or the address alone if the prefix is its whole length. The holder
+ * of a /64 has 2^64 addresses, so IPv6 is counted by prefix.
+ * @throws LimiterError INVALID_ADDRESS for an invalid address, or a prefix of either kind that does not fit it
  */
 export function groupAddress(address: string, v4Prefix: number = 32, v6Prefix: number = 64): string {
   const parsed = typeof address === 'string' ? parseAddress(address) : undefined
@@ -89,7 +89,7 @@ function parseV6(text: string): Address | undefined {
   return [...front, ...Array.from({ length: missing }, () => 0), ...back]
 }
 
-/** Groups between colons; the last may be dotted decimal where the address ends there. */
+/** Parses groups between colons. The last may be dotted decimal if the address ends there. */
 function parseGroups(text: string, last: boolean): number[] | undefined {
   if (text === '') return []
   const groups = text.split(':')

@@ -2,10 +2,11 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const CLEAN = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * What decoders of Base64 read from a text, each reading encoded again in one spelling. They agree about plain Base64 with or without padding. About
- * everything else they do not: `-` and `_` are `+` and `/` (Node) or skipped (Python, PHP); other characters are skipped (Node, Python, PHP, MIME
- * decoders of Java) or end the text (Apache); a `=` ends it (Ruby), or is skipped (PHP), or ends it only where a group is complete (Python, Node).
- * One reading where all agree.
+ * The ways in which Base64 decoders read a text, each encoded again canonically. Decoders agree about plain Base64 with or without padding;
+ * the result then has one reading. They disagree about everything else:
+ * - `-` and `_` are `+` and `/` (Node) or skipped (Python, PHP)
+ * - other characters are skipped (Node, Python, PHP, MIME decoders of Java) or end the text (Apache)
+ * - a `=` ends the text (Ruby), or is skipped (PHP), or ends it only where a group is complete (Python, Node)
  */
 export function base64Readings(text: string): readonly string[] {
   if (CLEAN.test(text)) return [encoded(text.replace(/=+$/, ''))]
@@ -25,7 +26,7 @@ export function base64Readings(text: string): readonly string[] {
   return [...found]
 }
 
-/** A `=` ends the text where it completes a group of four with at most one other, and is skipped elsewhere. */
+/** A `=` ends the text if it completes a group of four with at most one other `=`, and is skipped elsewhere. */
 function untilComplete(text: string): string {
   let kept = ''
   let pads = 0
@@ -38,7 +39,7 @@ function untilComplete(text: string): string {
   return kept
 }
 
-/** Without the bits that make no byte, which decoders drop, and with padding. */
+/** Adds padding, and clears the trailing bits that form no byte, as decoders do. */
 function encoded(text: string): string {
   const over = text.length % 4
   if (over === 0) return text

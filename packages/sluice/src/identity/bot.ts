@@ -1,7 +1,7 @@
-/** Longer fields are read up to here: what a program says about itself stands at the beginning. */
+/** The most characters to read: programs name themselves at the beginning. */
 const MAX_LENGTH = 1_024
 
-/** Words that programs name themselves by, in lower case; also every word that ends in bot, crawler or spider. */
+/** Words by which programs name themselves, in lower case. Words that end in bot, crawler or spider count too. */
 const WORDS: ReadonlySet<string> = new Set([
   'ahrefssiteaudit',
   'aiohttp',
@@ -83,7 +83,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'xenu',
   'zgrab',
 ])
-/** Names of several words, of which none says it alone: ChatGPT is also what people use. */
+/** Names of several words, none of which identifies a program alone: people use ChatGPT too. */
 const PRODUCTS: ReadonlySet<string> = new Set([
   'anthropic-ai',
   'apache-httpclient',
@@ -109,12 +109,12 @@ const PRODUCTS: ReadonlySet<string> = new Set([
   'uptime-kuma',
 ])
 const ENDINGS = ['bot', 'crawler', 'spider']
-/** Names of devices that end like one. */
+/** Device names with such an ending. */
 const PEOPLE: ReadonlySet<string> = new Set(['cubot'])
 
 /**
- * Whether a User-Agent says of itself that it is a program without a person: a hint, since it is the client's own word. Reads each
- * character once, whatever it holds.
+ * Whether a User-Agent names a program without a person. A hint only, because the client chooses the text. Reads each character once,
+ * whatever the text.
  */
 export function isBot(userAgent: string): boolean {
   const products = userAgent

@@ -8,8 +8,8 @@ import { pathTemplate } from './path-template.ts'
 import { prefixesOf, type Source } from './source.ts'
 
 /**
- * A value as its source would give it, for a value that a person wrote down: an address of IPv6 becomes its network, a host lower case without port and final dots.
- * Undefined for what the source can never give.
+ * Converts a value that a person wrote to the form that its source gives. An IPv6 address becomes its network; a host becomes lower case
+ * without port and final dots. Undefined for a value that the source can never give.
  */
 export function canonicalValue(source: Source, text: string): string | undefined {
   const colon = source.text.indexOf(':')
@@ -38,13 +38,13 @@ export function canonicalValue(source: Source, text: string): string | undefined
   }
 }
 
-/** Undefined for what backends read in several ways: it would stand for all such requests. */
+/** Undefined for credentials that backends read in several ways: the value would match all such requests. */
 function credentialOf(text: string): string | undefined {
   const readings = credentialReadings(text)
   return readings.length === 1 ? readings[0] : undefined
 }
 
-/** Also of a network as keys write it: its own address tells it. */
+/** Also accepts a network as keys write it, by the network's own address. */
 function networkOf(name: string, text: string): string | undefined {
   const [v4, v6] = prefixesOf(name) ?? [32, 64]
   const [address = '', prefix] = text.split('/')

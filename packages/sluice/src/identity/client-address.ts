@@ -8,11 +8,11 @@ const PEER: Form = [(value) => value === undefined || value === null || typeof v
 const TRUST: Form = [(value) => typeof (value as TrustedProxies | null | undefined)?.trusts === 'function', 'what trustProxies gave']
 
 /**
- * The client's address in its one spelling, or undefined where there is none (a socket of the file system, or gone). It is the
- * peer, unless the peer is trusted; then the header is walked from the right, and the first hop that is not trusted is the
- * client. A hop that cannot be read ends the walk at the nearest hop to its right: coarse, and never the client's choice.
+ * The client's address in canonical form; undefined if there is none (a socket of the file system, or closed). It is the peer, unless the
+ * peer is trusted. Then the header is read from the right, and the first hop that is not trusted is the client. An unreadable hop ends the
+ * search at the hop to its right. That may be coarse, but the client cannot choose it.
  * @param peer null counts as absent
- * @throws LimiterError INVALID_OPTIONS for arguments of another kind
+ * @throws LimiterError INVALID_OPTIONS for arguments of another type
  */
 export function clientAddress(peer: string | null | undefined, headers: Headers, trust: TrustedProxies): string | undefined {
   requireForm('clientAddress', 'peer', peer, PEER)
@@ -32,7 +32,10 @@ export function clientAddress(peer: string | null | undefined, headers: Headers,
   return formatAddress(client)
 }
 
-/** Whether the peer itself is a trusted proxy: what it says in other headers may then be believed as well. @throws LimiterError INVALID_OPTIONS */
+/**
+ * Whether the peer itself is a trusted proxy, so that its other headers may be trusted as well.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function isTrustedPeer(peer: string | null | undefined, trust: TrustedProxies): boolean {
   requireForm('isTrustedPeer', 'peer', peer, PEER)
   requireForm('isTrustedPeer', 'trust', trust, TRUST)
@@ -40,7 +43,7 @@ export function isTrustedPeer(peer: string | null | undefined, trust: TrustedPro
   return address !== undefined && trust.trusts(address)
 }
 
-/** A header field as one text, repeated ones joined as HTTP joins them; undefined where it is missing. */
+/** A header field as one text, with repeated fields joined as HTTP joins them; undefined if it is missing. */
 function headerText(headers: Headers, name: string): string | undefined {
   const value = headerField(headers, name)
   if (typeof value === 'string') return value

@@ -1,8 +1,8 @@
 import { headerField, type Headers } from './header-field.ts'
 
 /**
- * The values of a cookie, each as a backend reads it. Some readers part cookies at commas too, and lines that were joined may have commas
- * between them, so a value with a comma is two: the whole, and what stands before the comma.
+ * The values of a cookie, in each way that backends read it. Some readers separate cookies at commas too, and joined lines may have commas
+ * between them. So a value with a comma gives two: the whole, and the text before the comma.
  */
 export function cookieValues(headers: Headers, name: string): readonly string[] {
   const values: string[] = []
@@ -16,7 +16,7 @@ export function cookieValues(headers: Headers, name: string): readonly string[] 
   return values
 }
 
-/** Cookies have their own sign between them, whatever the lines. */
+/** Joins the lines of the cookie header; cookies are separated by semicolons, not commas. */
 function cookieText(headers: Headers): string {
   const value = headerField(headers, 'cookie')
   return typeof value === 'string' ? value : (value ?? []).join(';')
@@ -26,11 +26,11 @@ function addValue(values: string[], text: string): void {
   if (!text.startsWith('"')) return void values.push(decoded(text))
   const inner = text.slice(1, -1)
   if (text.length > 1 && text.endsWith('"')) return void values.push(decoded(unescaped(inner)))
-  // Some readers take a last character for the second quote, whatever it is.
+  // Some readers take the last character for the closing quote, whatever it is.
   values.push(decoded(text), decoded(inner))
 }
 
-/** Within quotes, readers of RFC 2109 decode `\"` and the three octal digits of a byte. */
+/** Decodes a quoted value as readers of RFC 2109 do: `\"` and the three octal digits of a byte. */
 function unescaped(text: string): string {
   if (!text.includes('\\')) return text
   return text.replace(/\\(?:([0-3][0-7]{2})|(.))/gs, (_found, digits: string | undefined, character: string) =>
@@ -39,8 +39,8 @@ function unescaped(text: string): string {
 }
 
 /**
- * Most frameworks percent-decode a cookie's value, so that a client can spell it in many ways. What encodes nothing stays as it is. Bytes are
- * read as UTF-8 where they are UTF-8, encoded or not: a header has one character for each.
+ * Percent-decodes a value, because most frameworks do so and a client can then spell it in many ways. Invalid escapes stay as they are.
+ * Bytes are decoded as UTF-8 if they are valid UTF-8, escaped or not: a header has one character for each byte.
  */
 function decoded(text: string): string {
   if (/^[\0-\x24\x26-\x7f]*$/.test(text)) return text

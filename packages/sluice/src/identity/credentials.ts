@@ -1,27 +1,28 @@
 import { base64Readings } from './base64-readings.ts'
 
-/** The fields that hold credentials (RFC 9110, 11): commas part their parameters, not lines. */
+/** Fields that contain credentials (RFC 9110, 11). Commas in them separate parameters, not lines. */
 export const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
-/** Credentials behind a comma: a scheme, a blank, and no `=` next, which would make it a parameter. */
+/** Credentials after a comma: a scheme, a blank, and no `=` next, which would make it a parameter. */
 const ANOTHER = /,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]+[^\s=,]/
-/** To its second quote or, so that no text is scanned twice, to the end. */
+/** A quoted text up to its closing quote. Without one, up to the end, so that no text is scanned twice. */
 const QUOTED = /"(?:[^"\\]|\\.)*("|\\?$)/gs
 
-/** Whether a field of credentials holds those of several lines, joined by commas. */
+/** Whether a field of credentials contains several lines, joined by commas. */
 export function areSeveralCredentials(text: string): boolean {
   return ANOTHER.test(text.replace(QUOTED, (found: string, end: string) => (end === '"' ? '""' : found)))
 }
 
-/** A token of Bearer or Token that stands alone: not the name of a parameter, which an `=` and a value follow. */
+/** A token of Bearer or Token on its own. Not the name of a parameter, which is followed by `=` and a value. */
 const TOKEN = /^[^\s=,;]+=*(?=[\s,;]|$)/
-/** The parameter `token` of Rails and others, in quotes or without. */
+/** The parameter `token` of Rails and others, quoted or not. */
 const TOKEN_PARAMETER = /(?:^|[,; \t])token[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)|([^\s=,;"][^\s,;]*))/gi
 
 /**
- * What backends read from one line of credentials, each in one spelling: the scheme in lower case, one blank, then a token alone or all parameters as
- * they are. What follows a token is dropped, since many a backend reads no further. Basic is what it decodes to, in plain Base64. One reading where
- * all backends agree, which read again gives itself; more where they do not. Credentials of several lines in one text give those of each.
+ * The ways in which backends read one line of credentials, each in canonical form: the scheme in lower case, one blank, then one token or
+ * all parameters unchanged. Text after a token is dropped, because many backends read no further. Basic credentials are decoded and encoded
+ * again in plain Base64. There is one reading if all backends agree; reading it again gives the same text. Otherwise there are several. A
+ * text of several joined lines gives the readings of each.
  */
 export function credentialReadings(text: string): readonly string[] {
   if (text.includes(',') && areSeveralCredentials(text)) return text.split(',').flatMap((line) => credentialReadings(line.trim()))
@@ -33,13 +34,13 @@ export function credentialReadings(text: string): readonly string[] {
   return readings.length === 1 ? [`${scheme} ${readings[0]}`.trim()] : readings.map((reading) => `${scheme} ${reading}`.trim())
 }
 
-/** Some decode the second word, some all that follows the scheme. */
+/** Some backends decode the second word, others all text after the scheme. */
 function basicReadings(text: string): readonly string[] {
   const [word = ''] = text.split(/[ \t]/, 1)
   return word === text ? base64Readings(text) : [...new Set([...base64Readings(word), ...base64Readings(text)])]
 }
 
-/** A token is alone, in quotes or a parameter; of several, nobody knows which one a backend takes. */
+/** A token is bare, quoted or a parameter. With several tokens, the one that a backend uses is unknown. */
 function tokenReadings(text: string): readonly string[] {
   const found = new Set<string>()
   for (const [, quoted, plain] of text.matchAll(TOKEN_PARAMETER)) found.add(tokenOf(quoted ?? plain ?? ''))
@@ -49,13 +50,13 @@ function tokenReadings(text: string): readonly string[] {
   return found.size === 0 ? [wordOf(text)] : [...found]
 }
 
-/** Without quotes, escapes and what parts parameters. Names of the parameter before it are not a part of the token. */
+/** Removes quotes, escapes, separators and a parameter name before the token. */
 function tokenOf(text: string): string {
   const plain = text.replace(/\\(.)/g, '$1').replaceAll('"', '')
   return plain.replace(/^\s*(?:token=)*(?=[^=])/i, '').replace(/[\s,;][^]*/, '')
 }
 
-/** A token, or all parameters as they are. */
+/** A token, or all parameters unchanged. */
 function wordOf(text: string): string {
   const words = text.split(/[ \t]+/)
   const [first = '', second] = words

@@ -1,14 +1,14 @@
 import { type Address, parseAddress } from './address.ts'
 
-/** Only this many characters of a forwarding header are read, from its end, and this many hops. */
+/** Bounds on a forwarding header: only this many characters, from its end, and this many hops are read. */
 const MAX_HEADER_LENGTH = 8_192
 const MAX_HOPS = 32
 const MAX_HOP_LENGTH = 128
 
 /**
- * The hops of a forwarding header from the nearest to the furthest; undefined, at the end, for the first one that cannot be
- * read: what lies beyond it is not believed. Bounded in length and hops.
- * @param source `forwarded` (RFC 7239), `x-forwarded-for`, or a header that holds one address
+ * The hops of a forwarding header, the nearest first. Ends with undefined at the first unreadable hop: hops beyond it are not trusted.
+ * Bounded in length and hops.
+ * @param source `forwarded` (RFC 7239), `x-forwarded-for`, or a header that contains one address
  */
 export function* hopsOf(source: string, header: string): Generator<Address | undefined> {
   const text = header.length > MAX_HEADER_LENGTH ? header.slice(-MAX_HEADER_LENGTH) : header
@@ -17,10 +17,10 @@ export function* hopsOf(source: string, header: string): Generator<Address | und
   let end = text.length
   for (let hops = 0; end >= 0 && hops < MAX_HOPS;) {
     const start = source === 'forwarded' ? elementStart(text, end) : memberStart(text, end)
-    // The member at the cut may have lost its beginning.
+    // The element at the cut may have lost its beginning.
     if (start === 0 && text.length < header.length) return yield undefined
     const member = start === undefined ? undefined : text.slice(start, end)
-    // A list may have empty members, which are no hops (RFC 9110, 5.6.1.2).
+    // A list may have empty elements, which are not hops (RFC 9110, 5.6.1.2).
     if (start !== undefined && /^[ \t]*$/.test(member as string)) {
       end = start - 1
       continue
@@ -38,7 +38,7 @@ function memberStart(text: string, end: number): number {
   return end === 0 ? 0 : text.lastIndexOf(',', end - 1) + 1
 }
 
-/** An address as forwarding headers write it: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6, zones dropped. */
+/** Parses an address as in forwarding headers: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6. Drops zones. */
 function parseHop(text: string): Address | undefined {
   if (text.length > MAX_HOP_LENGTH) return undefined
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)
@@ -47,7 +47,7 @@ function parseHop(text: string): Address | undefined {
   return withPort === null ? parseZoned(text) : parseAddress(withPort[1] as string)
 }
 
-/** As `parseAddress`; a zone (`fe80::1%eth0`) says which interface of the speaker's, and is dropped. */
+/** As `parseAddress`, but drops a zone (`fe80::1%eth0`), which names an interface of the sender. */
 export function parseZoned(text: string): Address | undefined {
   const percent = text.indexOf('%')
   if (percent === -1) return parseAddress(text)
@@ -60,8 +60,8 @@ function parseV6Hop(text: string): Address | undefined {
 }
 
 /**
- * Where the last element before `end` begins, reading from the right, so that a quote opened by the client on the left can
- * swallow nothing that a proxy wrote. Undefined where a quoted string has no beginning.
+ * The start of the last element before `end`, read from the right. So a quote that the client opened on the left cannot swallow anything
+ * that a proxy wrote. Undefined if a quoted string has no beginning.
  */
 function elementStart(text: string, end: number): number | undefined {
   let quoted = false
@@ -81,7 +81,7 @@ function escaped(text: string, at: number): boolean {
 
 const PAIR = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")$/
 
-/** The `for` of one element; undefined where it is missing, hidden, unknown, or the element is not well formed. */
+/** The `for` of one element; undefined if it is missing, hidden or unknown, or if the element is malformed. */
 function parseElement(element: string): Address | undefined {
   const seen = new Map<string, Address | undefined>()
   for (const pair of pairsOf(element)) {
@@ -93,7 +93,7 @@ function parseElement(element: string): Address | undefined {
   return seen.get('for')
 }
 
-/** IPv6 and ports are quoted, IPv6 also bracketed (RFC 7239, 4 and 6); an obfuscated port is dropped like a real one. */
+/** Parses a node: IPv6 and ports are quoted, IPv6 also bracketed (RFC 7239, 4 and 6). An obfuscated port is dropped like a real one. */
 function parseNode(token: string | undefined, quoted: string | undefined): Address | undefined {
   if (token !== undefined) return parseAddress(token)
   const text = (quoted as string).replace(/\\(.)/g, '$1').replace(/:_[\w.-]+$/, '')

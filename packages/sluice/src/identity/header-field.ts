@@ -1,6 +1,6 @@
 import { type Form, requireForm } from '../errors/options.ts'
 
-/** Header fields by lower-case name; a repeated one as a list or joined by commas. */
+/** Header fields by lower-case name; a repeated one is a list or joined by commas. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const FIELD: Form = [
@@ -9,9 +9,9 @@ const FIELD: Form = [
 ]
 
 /**
- * What stands in a header field; undefined where it is missing, and null counts as missing. Only fields that are read are checked: a number that
- * was lost would be a cost of 1, or a client without a key.
- * @throws LimiterError INVALID_OPTIONS for what is neither a text nor a list of texts
+ * The value of a header field; undefined if it is missing or null. Only fields that are read are checked. A field of the wrong type is an
+ * error, because ignoring it would mean a cost of 1, or a client without a key.
+ * @throws LimiterError INVALID_OPTIONS unless the value is a text or a list of texts
  */
 export function headerField(headers: Headers, name: string): string | readonly string[] | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined

@@ -2,14 +2,14 @@ import { AMBIGUOUS } from './ambiguous.ts'
 import { areSeveralCredentials, CREDENTIALS } from './credentials.ts'
 import { headerField, type Headers } from './header-field.ts'
 
-/** The header fields of a request, and the lines they came on where these are known. */
+/** The header fields of a request, and their original lines if known. */
 export interface HeaderFields {
   readonly headers: Headers
-  /** Names and values in turn, one pair for each line, as `rawHeaders` of node has them. */
+  /** Names and values alternating, one pair for each line, as in node's `rawHeaders`. */
   readonly rawHeaders?: readonly string[] | undefined
 }
 
-/** Fields of which node keeps the first line and drops the others without a trace in `headers`. */
+/** Fields of which node keeps only the first line in `headers`. */
 const FIRST_LINE_KEPT: ReadonlySet<string> = new Set([
   'age',
   'authorization',
@@ -33,8 +33,8 @@ const FIRST_LINE_KEPT: ReadonlySet<string> = new Set([
 const NONE: readonly string[] = []
 
 /**
- * The values of a header, one for each line. A list says itself how many lines there were, and so do raw headers; where there is only one
- * text, it is taken apart at its commas, since lines that were joined cannot be told from a value with a comma.
+ * The values of a header, one for each line. A list or raw headers give the number of lines. A single text is split at its commas, because
+ * joined lines cannot be distinguished from a value with a comma.
  */
 export function headerLines({ headers, rawHeaders }: HeaderFields, name: string): readonly string[] {
   const value = headerField(headers, name)
@@ -47,18 +47,21 @@ export function headerLines({ headers, rawHeaders }: HeaderFields, name: string)
   return lines.length > 1 ? lines : [value]
 }
 
-/** The value of a header: undefined where it is missing, AMBIGUOUS where it stands on several lines, whatever they say. */
+/** The value of a header: undefined if it is missing, AMBIGUOUS if it is on several lines, whatever their values. */
 export function headerValue(fields: HeaderFields, name: string): string | undefined {
   const { headers, rawHeaders } = fields
   const value = headerField(headers, name)
   if (value === undefined) return undefined
-  // Most fields are one text without a comma.
+  // Fast path: most fields are one text without a comma.
   if (typeof value === 'string' && !value.includes(',') && (rawHeaders === undefined || !FIRST_LINE_KEPT.has(name))) return value
   const lines = headerLines(fields, name)
   return lines.length > 1 ? AMBIGUOUS : lines[0]
 }
 
-/** The comments of a User-Agent have commas in every browser, and so have the parameters of credentials. */
+/**
+ * Whether a text may be several joined lines. A User-Agent has commas in its comments in every browser, and credentials have them between
+ * parameters.
+ */
 function isJoined(name: string, value: string): boolean {
   if (!value.includes(',')) return false
   if (CREDENTIALS.has(name)) return areSeveralCredentials(value)

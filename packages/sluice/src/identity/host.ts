@@ -2,8 +2,9 @@ import { AMBIGUOUS } from './ambiguous.ts'
 import { type HeaderFields, headerLines } from './header-lines.ts'
 
 /**
- * The hosts that a request names, in lower case, without port and final dots. Several where it has several, and where its Host is not one (with
- * user information, a path, escapes): AMBIGUOUS, and each that an upstream may find in it. It is the client's word.
+ * The hosts that a request names, in lower case, without port and final dots. Several if the request has several. If its Host is not a
+ * valid host (with user information, a path, escapes): AMBIGUOUS, and each host that an upstream may find in it. The client chooses these
+ * values.
  */
 export function hostsOf(fields: HeaderFields): readonly string[] {
   const [authority, host] = [headerLines(fields, ':authority'), headerLines(fields, 'host')]
@@ -14,12 +15,12 @@ export function hostsOf(fields: HeaderFields): readonly string[] {
   return only === undefined ? [...new Set(lines.flatMap(readingsOf))] : [only]
 }
 
-/** A name of DNS or an address, of IPv6 in brackets, and a port, which may be empty: fewer names than RFC 3986 section 3.2.2 has. */
+/** A DNS name or an address (IPv6 in brackets), and a port that may be empty. Stricter than RFC 3986 section 3.2.2. */
 const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
-/** Characters of a name that is looked for in what is no Host: three for each of the longest name of DNS. */
+/** The longest name to look for in an invalid Host: three characters for each of the longest DNS name. */
 const MAX_NAME = 759
 
-/** The one spelling of a host; undefined for what is not a host. */
+/** The canonical form of a host; undefined if the text is not one. */
 export function canonicalHost(text: string): string | undefined {
   const host = HOST.exec(text.trim().toLowerCase())?.[1]
   return host === undefined ? undefined : withoutDots(host)
@@ -34,18 +35,18 @@ function withoutDots(host: string): string {
 function readingsOf(text: string): readonly string[] {
   const host = canonicalHost(text)
   if (host !== undefined) return [host]
-  // Where there is an @ after the name, some look for user information in front of the last one, and some know that it is in a path.
+  // If an @ follows the name, some upstreams take the text before the last @ for user information. Others know that the @ is in a path.
   const names = [text, text.split(/[/\\?#]/, 1)[0] ?? ''].map(nameIn)
   return [AMBIGUOUS, text.trim().toLowerCase(), ...names.map(withoutDots), ...names.flatMap(decoded)]
 }
 
-/** What follows the last @, up to what cannot be in a name. */
+/** The text after the last @, up to a character that no name can contain. */
 function nameIn(text: string): string {
   const name = text.slice(text.lastIndexOf('@') + 1).trim()
   return (name.split(/[:/\\?#,;\s]/, 1)[0] ?? '').toLowerCase()
 }
 
-/** As a parser of URLs reads it, which decodes escapes and maps letters to plain ones. */
+/** As a URL parser reads it: it decodes escapes and maps letters to plain ones. */
 function decoded(name: string): readonly string[] {
   if (name.length > MAX_NAME) return []
   try {

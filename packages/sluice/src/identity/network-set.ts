@@ -1,10 +1,10 @@
 import { type Address, maskAddress } from './address.ts'
 import type { Network } from './network.ts'
 
-/** Networks that are looked up by the address: the cost grows with the number of different prefix lengths, not with the number of networks. */
+/** A set of networks for lookup by address. The cost depends on the number of different prefix lengths, not on the number of networks. */
 export interface NetworkSet {
   add(network: Network): void
-  /** Whether the address lies in one of them. */
+  /** Whether the address is in one of the networks. */
   holds(address: Address): boolean
 }
 
@@ -36,7 +36,7 @@ export function createNetworkSet(networks: readonly Network[] = []): NetworkSet 
   return set
 }
 
-/** A number for IPv4, a text for IPv6: the same for the same address alone. */
+/** A number for IPv4, a text for IPv6; unique for each address. */
 function nameOf(base: Address): number | string {
   const [high = 0, low = 0] = base
   return base.length === 2 ? high * 65_536 + low : base.join(':')

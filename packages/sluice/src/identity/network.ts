@@ -10,9 +10,9 @@ export interface Network {
 export const NETWORK_FORM = 'an address or a network such as 10.0.0.0/8 or 2001:db8::/32'
 
 /**
- * Reads an address or a network. IPv4 in IPv6 clothes is IPv4.
- * @param everybody why a network of everybody is refused here
- * @throws LimiterError INVALID_ADDRESS for what is none, a mapped prefix shorter than /96, or a network of everybody
+ * Parses an address or a network. IPv4-mapped IPv6 becomes IPv4.
+ * @param everybody why a network that contains every address is refused here
+ * @throws LimiterError INVALID_ADDRESS for invalid text, a mapped prefix shorter than /96, or a network that contains every address
  */
 export function parseNetwork(entry: string, form: string, everybody: string): Network {
   const match = /^([\d.:a-f]+)(?:\/(\d{1,3}))?$/i.exec(entry)

@@ -4,41 +4,42 @@ import { type Unreadable, withFragment, withManyReadings } from './unreadable.ts
 
 /** A path as one upstream reads it. */
 export interface PathReading {
-  /** Normalised and in lower case: routers differ on case, so rules do not tell cases apart. */
+  /** Normalised and in lower case. Routers differ on case, so rules ignore it. */
   readonly path: string
-  /** As `path`, with its case and a slash at its end, for policies that tell these apart. */
+  /** As `path`, with its case and a trailing slash kept, for policies that distinguish these. */
   readonly exactPath: string
 }
 
 /** One reading of several. */
 export interface OneReading extends PathReading {
-  /** Its `path` when everything is applied, so that all spellings of a resource have one; AMBIGUOUS where that depends on the order. */
+  /** The `path` after all steps, so that all spellings of a resource have one; AMBIGUOUS if it depends on the order of the steps. */
   readonly final: string
 }
 
-/** A path, and every reading of it where upstreams may differ. */
+/** A path, and every reading of it if upstreams may differ. */
 export interface ReadPath extends PathReading {
-  /** Absent: there is one. */
+  /** Absent if there is one reading. */
   readonly readings?: readonly OneReading[] | undefined
-  /** Present: path or query may be anything, and no rule may look at it. The paths are AMBIGUOUS where it is the path. */
+  /** Present if path or query may mean anything, so that no rule may read it. The paths are AMBIGUOUS if the path is unreadable. */
   readonly unreadable?: Unreadable | undefined
 }
 
-/** Segments that begin with no dot, of characters that every upstream takes as they are. */
+/** Segments that do not begin with a dot, of characters that every upstream takes literally. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,=:@-][\w.~!$&'()*+,=:@-]*)*\/?$/
-/** What upstreams differ about, in an encoded path. */
+/** What upstreams treat differently in an encoded path. */
 const SEVERAL = /[;\\]|%(?:2F|5C|25|3B)|\/\.\.(?:\/|$)|^\/\//
 /**
- * Bounds of one request's work, some milliseconds of CPU for the longest targets. A URL that is encoded twice and holds another one has 22 states, so
- * that the first is met by no path that a person wrote. The second, in all states together, is met by no target below 512 characters.
+ * Bounds on the work for one request: some milliseconds of CPU for the longest targets. A URL that is encoded twice and contains another
+ * one has 22 states, so no path that a person wrote reaches the first bound. The second bound, over all states together, is not reached by
+ * targets below 512 characters.
  */
 const MAX_STATES = 64
 const MAX_CHARACTERS = 32_768
 
 /**
- * Reads a request target in every way that a chain of upstreams may: `%2F`, `%5C` and `\` as a slash or not, `;` parameters kept or dropped,
- * decoded again, dot segments resolved or not, before or after that, empty segments counted or not, and what follows `//` taken for a host.
- * `path` is what all readings are in the end, AMBIGUOUS where there is no such.
+ * Reads a request target in every way that a chain of upstreams may. `%2F`, `%5C` and `\` are a slash or not. `;` parameters are kept or
+ * dropped. The path is decoded again or not. Dot segments are resolved or not, before or after that. Empty segments count or not. Text
+ * after `//` is a host or not. `path` is the final path that all readings share; AMBIGUOUS if they differ.
  */
 export function readPath(target: string): ReadPath {
   if (target === '*') return { path: target, exactPath: target }
@@ -59,30 +60,30 @@ function readPart(path: string): ReadPath {
   return readAll(first) ?? { ...UNKNOWN, unreadable: withManyReadings(path) }
 }
 
-/** Whether some reading of a request's path may pass a test, which it may where it cannot be read. */
+/** Whether some reading of a request's path passes a test. True if the path cannot be read. */
 export function someReading(read: ReadPath, test: (reading: PathReading) => boolean): boolean {
   const { readings, unreadable } = read
   if (unreadable?.path === true) return true
   return readings === undefined ? test(read) : readings.some(test)
 }
 
-/** Whether every reading of a request's path passes a test; none does where it cannot be read. */
+/** Whether every reading of a request's path passes a test. False if the path cannot be read. */
 export function everyReading(read: ReadPath, test: (reading: PathReading) => boolean): boolean {
   const { readings, unreadable } = read
   if (unreadable?.path === true) return false
   return readings === undefined ? test(read) : readings.every(test)
 }
 
-/** What all readings that pass a test are in the end; AMBIGUOUS where they differ. */
+/** The final path of all readings that pass a test; AMBIGUOUS if they differ. */
 export function finalPath({ path, readings }: ReadPath, test: (reading: PathReading) => boolean): string {
   return readings === undefined ? path : common(readings.filter(test).map((reading) => reading.final))
 }
 
-/** Follows every order of the steps from one spelling until nothing new comes; undefined where that is beyond the bounds. */
+/** Applies the steps in every order until no new state appears; undefined if that exceeds the bounds. */
 function readAll(first: string): ReadPath | undefined {
   const states = new Map<string, readonly string[]>([[first, []]])
   let characters = 0
-  // A map is walked in the order of its insertion, also through what is added meanwhile.
+  // A Map iterates in insertion order and includes states added meanwhile.
   for (const state of states.keys()) {
     characters += state.length
     if (states.size > MAX_STATES || characters > MAX_CHARACTERS) return undefined
@@ -97,7 +98,7 @@ function readAll(first: string): ReadPath | undefined {
   return { path, exactPath: readings.find((reading) => reading.path === path)?.exactPath ?? path, readings }
 }
 
-/** @param states what each may become in one step, which is always simpler */
+/** @param states by state: what it may become in one step; each step is simpler */
 function readingsOf(states: ReadonlyMap<string, readonly string[]>): readonly OneReading[] {
   const finals = new Map<string, string>()
   const readings = new Map<string, OneReading>()
@@ -112,7 +113,7 @@ function readingsOf(states: ReadonlyMap<string, readonly string[]>): readonly On
   return [...readings.values()]
 }
 
-/** Every step takes something away, or makes a slash of a backslash. */
+/** Decreases with each step: a step removes something, or turns a backslash into a slash. */
 function weight(path: string): number {
   return path.length + path.split('\\').length
 }
@@ -122,7 +123,7 @@ function common(values: readonly string[]): string {
   return first !== undefined && values.every((value) => value === first) ? first : AMBIGUOUS
 }
 
-/** What an upstream, or a proxy before it, may do to a path; each makes it simpler, so that following them comes to an end. */
+/** What an upstream, or a proxy before it, may do to a path. Each step makes the path simpler, so that applying them terminates. */
 const STEPS: readonly ((path: string) => string)[] = [
   (path) => path.replaceAll('%2F', '/'),
   (path) => path.replaceAll('%5C', '\\'),
@@ -132,12 +133,12 @@ const STEPS: readonly ((path: string) => string)[] = [
   (path) => (path.includes(';') ? path.replace(/;[^/]*/g, '') : path),
   tidy,
   (path) => (path.includes('/.') ? resolveDots(path) : path),
-  // A URL without its scheme: what parses a target as a URL finds a host, browsers' parsers behind any number of slashes.
+  // A URL without its scheme. URL parsers take the first segment as a host; browsers' parsers do so after any number of slashes.
   (path) => (path.startsWith('//') ? path.replace(/^\/\/[^/]*/, '') || '/' : path),
   (path) => (path.startsWith('//') ? path.replace(/^\/{2,}[^/]*/, '') || '/' : path),
 ]
 
-/** Empty segments count as segments: `/a//..` is `/a/`, as upstreams have it that do not merge slashes. */
+/** Resolves dot segments. Empty segments count: `/a//..` is `/a/`, as in upstreams that do not merge slashes. */
 function resolveDots(path: string): string {
   const kept: string[] = []
   const segments = path.slice(1).split('/')
@@ -149,7 +150,7 @@ function resolveDots(path: string): string {
   return `/${kept.join('/')}`
 }
 
-/** Without empty segments and those of one dot, which no router tells apart. */
+/** Removes empty segments and those of one dot, which no router distinguishes. */
 function tidy(path: string): string {
   if (!path.includes('//') && !path.includes('/.')) return path
   const kept = path.split('/').filter((segment) => segment !== '' && segment !== '.')

@@ -1,10 +1,10 @@
 import { requireForm, TEXT } from '../errors/options.ts'
 
 /**
- * The path of a request target in one spelling, so that no other spelling of it escapes a rule: query and fragment dropped,
- * absolute form reduced to its path, unreserved characters decoded, others encoded in upper case, `\` read as `/`, repeated
- * slashes collapsed, dot segments resolved, a trailing slash removed. Letters keep their case. Idempotent; never fails.
- * @throws LimiterError INVALID_OPTIONS for what is not a text
+ * The canonical path of a request target, so that no other spelling of it escapes a rule. It drops query and fragment, and reduces the
+ * absolute form to its path. It decodes unreserved characters and encodes others in upper case. It reads `\` as `/`, collapses repeated
+ * slashes, resolves dot segments, and removes a trailing slash. Letters keep their case. Idempotent; never fails for a text.
+ * @throws LimiterError INVALID_OPTIONS unless the target is a text
  */
 export function normalizePath(target: string): string {
   requireForm('normalizePath', 'target', target, TEXT)
@@ -18,13 +18,13 @@ export function normalizePath(target: string): string {
   return `/${kept.join('/')}`
 }
 
-/** As `normalizePath`, and a slash at the end stays: for policies that tell `/a` from `/a/`. */
+/** As `normalizePath`, but keeps a trailing slash, for policies that distinguish `/a` from `/a/`. */
 export function normalizePathExactly(target: string): string {
   const path = normalizePath(target)
   return path !== '/' && /[/\\](?:\.|%2e){0,2}$/i.test(withoutQuery(target)) ? `${path}/` : path
 }
 
-/** The query of a request target, without its question mark; empty where there is none. */
+/** The query of a request target, without its question mark; empty if there is none. */
 export function queryOf(target: string): string {
   const start = target.indexOf('?')
   const fragment = target.indexOf('#')
@@ -38,20 +38,20 @@ function withoutQuery(target: string): string {
   return end === -1 ? target : target.slice(0, end)
 }
 
-/** Only a target with a scheme has an authority: a leading `//` is an empty segment, not a host. */
+/** Removes scheme and authority. Only a target with a scheme has an authority: a leading `//` is an empty segment, not a host. */
 export function withoutAuthority(path: string): string {
   const absolute = /^[a-z][a-z\d+.-]*:[/\\]{2}[^/\\]*/i.exec(path)
   return absolute === null ? path : path.slice(absolute[0].length)
 }
 
-/** A path with its unreserved characters decoded and all others that need it encoded, in upper case. Idempotent. */
+/** Decodes unreserved characters and encodes all others that need it, in upper case. Idempotent. */
 export function encodePath(path: string): string {
   return path.replace(/%([\da-f]{2})|%|[^!-~]+/gi, (found, hex: string | undefined) => {
     if (hex !== undefined) {
       const character = String.fromCharCode(Number.parseInt(hex, 16))
       return /[\w.~-]/.test(character) ? character : `%${hex.toUpperCase()}`
     }
-    // A percent sign that encodes nothing is encoded itself, or decoding again would find something new.
+    // A percent sign that encodes nothing is encoded itself; otherwise decoding again would find something new.
     return found === '%' ? '%25' : encodeURIComponent(wellFormed(found))
   })
 }

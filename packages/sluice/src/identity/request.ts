@@ -9,51 +9,51 @@ import { queryOf } from './path.ts'
 import { readPath, type ReadPath } from './path-readings.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
-/** Claims of a token that was verified, here or by whoever hands them in; unverified ones do not belong here. */
+/** Claims of a verified token. The caller must have verified them; never pass unverified claims. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** What is known of a request, as an adapter hands it over. Of what may be absent null counts as absent. */
+/** What an adapter knows of a request. For optional fields null counts as absent. */
 export interface RequestFacts {
   readonly method: string
-  /** The request target as it came: query, absolute form and odd spellings are fine. */
+  /** The request target as received: query, absolute form and unusual spellings are fine. */
   readonly path: string
   readonly headers: Headers
   /**
-   * Names and values in turn, one pair for each line, as node has them. They tell a field that stood on several lines from one whose value has
-   * a comma; without them a comma is taken for several lines, unless the field is a list of them.
+   * Names and values alternating, one pair for each line, as node has them. They distinguish a field on several lines from a value with a
+   * comma. Without them a comma counts as several lines, unless the field is a list of lines.
    */
   readonly rawHeaders?: readonly string[] | null | undefined
-  /** The peer's address, that of the socket; forwarding headers are read on top of it where the peer is trusted. */
+  /** The address of the socket's peer. If the peer is trusted, forwarding headers are read in addition. */
   readonly ip?: string | null | undefined
   readonly claims?: Claims | null | undefined
-  /** What this request costs, instead of what the rules say. */
+  /** What this request costs, instead of the rules' cost. */
   readonly cost?: number
   /** The matched route as a pattern, for metrics. */
   readonly route?: string | null | undefined
 }
 
-/** The same facts, read once and in one spelling. */
+/** The same facts, parsed once and in canonical form. */
 export interface Request extends ReadPath, HeaderFields {
   readonly method: string
   readonly query: string
-  /** AMBIGUOUS where there are several, and where the Host is not a host. */
+  /** AMBIGUOUS if there are several hosts, or if the Host is not valid. */
   readonly host: string | undefined
-  /** Present where there are several. */
+  /** Present if there are several. */
   readonly hosts?: readonly string[] | undefined
-  /** The client's address in its one spelling. */
+  /** The client's address in canonical form. */
   readonly address: string | undefined
-  /** The address by prefix, as keys use it. */
+  /** The address by prefix, as in keys. */
   readonly network: string | undefined
   readonly trustedPeer: boolean
   readonly claims: Claims | undefined
 }
 
-/** A Headers object of fetch has no fields of its own: they would all be absent. */
+/** Refuses a fetch Headers object: it has no fields of its own, so all would seem absent. */
 const HEADERS: Form = [
   (value) => OBJECT[0](value) && typeof (value as { readonly get?: unknown }).get !== 'function',
   'an object of header fields by lower-case name, such as Object.fromEntries(request.headers)',
 ]
-/** A promise that was not awaited has no claims. */
+/** Refuses a promise that was not awaited: it has no claims. */
 const CLAIMS: Form = [
   (value) => OBJECT[0](value) && typeof (value as { readonly then?: unknown }).then !== 'function',
   'an object of claims, not a promise of them',
@@ -64,7 +64,7 @@ export function requireClaims(claims: unknown): void {
   requireUnlessAbsent('claims', claims, CLAIMS)
 }
 
-/** Programs hand over `request.ip ?? null`. */
+/** Accepts null, because programs pass `request.ip ?? null`. */
 function requireUnlessAbsent(name: string, value: unknown, form: Form): void {
   if (value !== undefined && value !== null) requireForm('facts', name, value, form)
 }
@@ -79,7 +79,7 @@ function requireFacts({ method, path, headers, ip, rawHeaders, claims, route }: 
   requireUnlessAbsent('route', route, TEXT)
 }
 
-/** @throws LimiterError INVALID_OPTIONS where facts are missing or of another kind */
+/** @throws LimiterError INVALID_OPTIONS for facts that are missing or of another type */
 export function readRequest(facts: RequestFacts, claims: Claims | null | undefined, trust: TrustedProxies): Request {
   requireFacts(facts)
   const { method, path, headers, ip } = facts

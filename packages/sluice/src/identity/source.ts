@@ -7,15 +7,15 @@ import { headerLines, headerValue } from './header-lines.ts'
 import { pathTemplate } from './path-template.ts'
 import type { Request } from './request.ts'
 
-/** Where a value of a request comes from; undefined where the request has none. */
+/** Reads one value of a request; undefined if the request has none. */
 export interface Source {
-  /** As a policy writes it, such as `header:x-api-key`. */
+  /** As in a policy, such as `header:x-api-key`. */
   readonly text: string
-  /** It says nothing about who asks: no pseudonym stands for its values. */
+  /** Set if the values do not identify the caller. They are not replaced by pseudonyms. */
   readonly neutral?: true
-  /** AMBIGUOUS where the request gives several values, whatever they are: all such requests share it. */
+  /** AMBIGUOUS if the request gives several values, whatever they are. All such requests share it. */
   read(request: Request): string | undefined
-  /** Where the value is AMBIGUOUS, each that an upstream may take. Undefined where `read` says it all. */
+  /** If the value is AMBIGUOUS: each value that an upstream may take. Undefined if `read` gives the only value. */
   alternatives?(request: Request): Alternatives | undefined
 }
 
@@ -24,12 +24,12 @@ export type Alternatives = readonly (string | undefined)[]
 export const SOURCE_FORM: string =
   'header:<name>, query:<name>, cookie:<name>, jwt:<claim>, ip:address, ip:/<prefix>, path:, path:template, method:, host:, ua:bot or const:<text>'
 
-/** The kinds of source whose values are the same for many clients by nature. */
+/** Kinds of source whose values many clients share by nature. */
 const NEUTRAL: ReadonlySet<string> = new Set(['path', 'method', 'host', 'ua', 'const'])
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 
-/** The source that a text names, or undefined. Header names are case-insensitive, the others are not. */
+/** Parses a source; undefined if the text is not one. Header names are case-insensitive, the others are not. */
 export function parseSource(text: string): Source | undefined {
   const colon = text.indexOf(':')
   const kind = text.slice(0, Math.max(0, colon))
@@ -39,7 +39,7 @@ export function parseSource(text: string): Source | undefined {
   return { text: kind === 'header' ? text.toLowerCase() : text, ...(NEUTRAL.has(kind) ? { neutral: true } : {}), ...reader }
 }
 
-/** The first of several sources that has a value; one that is ambiguous has one. */
+/** The first of several sources that has a value; an ambiguous value counts. */
 export function firstOf(sources: readonly Source[]): Source {
   return {
     text: sources.map((source) => source.text).join(' or '),
@@ -63,7 +63,7 @@ export function firstOf(sources: readonly Source[]): Source {
   }
 }
 
-/** A source whose values are made from those of another. */
+/** A source that computes its values from those of another. */
 export function derived(source: Source, text: string, make: (value: string | undefined, request: Request) => string | undefined): Source {
   return {
     text,
@@ -74,14 +74,17 @@ export function derived(source: Source, text: string, make: (value: string | und
   }
 }
 
-/** All values of a repeatable source: every one of a query's parameters, every line of a header, credentials in every way that backends read them. */
+/**
+ * All values of a repeatable source: every query parameter of the name, every line of a header, and credentials in every way that backends
+ * read them.
+ */
 export function valuesOf(kind: 'header' | 'query', name: string, request: Request): readonly string[] {
   if (kind === 'query') return parameters(request.query, name)
   const lines = headerLines(request, name)
   return CREDENTIALS.has(name) ? lines.flatMap(credentialReadings) : lines
 }
 
-/** A source over values that may stand more than once. */
+/** A source of values that may occur more than once. */
 export function repeatable(text: string, values: (request: Request) => readonly string[]): Source {
   return { text, ...manyTimes(values) }
 }
@@ -106,7 +109,7 @@ const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new M
   ['jwt', (name: string) => single(/^[!-~]{1,128}$/.test(name) ? ({ claims }) => claim(claims, name) : undefined)],
   ['ip', (name: string) => single(name === 'address' ? ({ network }) => network : byPrefix(name))],
   ['path', (name: string) => (name === '' ? ofPath((path) => path) : name === 'template' ? ofPath(pathTemplate) : undefined)],
-  // HEAD runs the handler of GET, so it counts as one.
+  // HEAD runs the handler of GET, so it counts as GET.
   ['method', only('', { read: ({ method }) => (method === 'HEAD' ? 'GET' : method) })],
   ['host', only('', { read: ({ host }) => host, alternatives: ({ hosts }) => hosts })],
   ['ua', only('bot', { read: bot, alternatives: (request) => alternativesOf(bots(request)) })],
@@ -114,8 +117,8 @@ const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new M
 ])
 
 /**
- * The bits that tell addresses apart, of IPv4 and of IPv6. `address`: all, and 64. `/24`: the first 24 of IPv4, and 64. `/48`, or any above
- * 32: IPv4 alone, the first 48 of IPv6. `/24/48`: both. Undefined for what is none of these.
+ * Prefix lengths for IPv4 and IPv6. `address`: 32 and 64. `/24`: 24 for IPv4, and 64. `/48`, or any above 32: 32 for IPv4, 48 for IPv6.
+ * `/24/48`: both. Undefined for any other text.
  */
 export function prefixesOf(name: string): readonly [v4: number, v6: number] | undefined {
   if (name === 'address') return [32, 64]
@@ -132,7 +135,7 @@ function byPrefix(name: string): Read | undefined {
   return ({ address }) => (address === undefined ? undefined : groupAddress(address, ...prefixes))
 }
 
-/** `true` or `false`; absent without a User-Agent, ambiguous where two of them differ. */
+/** `true` or `false`; absent without a User-Agent, ambiguous if two User-Agents differ. */
 function bot(request: Request): string | undefined {
   const [first, ...others] = bots(request)
   return others.every((other) => other === first) ? first : AMBIGUOUS
@@ -164,7 +167,7 @@ function alternativesOf(values: readonly string[]): Alternatives | undefined {
   return values.length > 1 ? values : undefined
 }
 
-/** All readings of a path have one value here, or share one. */
+/** Reads one value for all readings of a path. If their final paths differ, `path` is AMBIGUOUS and they share its value. */
 function ofPath(value: (path: string) => string): Reader {
   return {
     read: ({ path }) => value(path),
@@ -172,7 +175,10 @@ function ofPath(value: (path: string) => string): Reader {
   }
 }
 
-/** The values of a parameter. Some readers part parameters at semicolons too, so a value with one is two: the whole, and what stands before it. */
+/**
+ * The values of a parameter. Some readers separate parameters at semicolons too, so a value with a semicolon gives two: the whole, and the
+ * text before it.
+ */
 function parameters(query: string, name: string): string[] {
   const values: string[] = []
   for (const pair of query.split('&')) {

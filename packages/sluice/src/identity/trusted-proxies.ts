@@ -4,9 +4,9 @@ import type { Address } from './address.ts'
 import { type Network, parseNetwork } from './network.ts'
 import { createNetworkSet, type NetworkSet } from './network-set.ts'
 
-/** Which peers may speak for others, and in which one header they do. */
+/** Which peers may report the client's address, and in which one header. */
 export interface TrustedProxies {
-  /** Lower-case name of the only header that is read: `x-forwarded-for`, `forwarded`, or one that holds a single address. */
+  /** Lower-case name of the only header that is read: `x-forwarded-for`, `forwarded`, or one that contains a single address. */
   readonly source: string
   trusts(address: Address): boolean
 }
@@ -20,8 +20,8 @@ const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
 export const TRUST_FORM = 'an address, a network such as 10.0.0.0/8, or one of loopback, linklocal, uniquelocal'
 
 /**
- * The option `trustedProxies`: a list, or what `trustProxies` made.
- * @throws LimiterError INVALID_OPTIONS for what is neither, INVALID_ADDRESS for a wrong entry
+ * Reads the option `trustedProxies`: a list, or a result of `trustProxies`.
+ * @throws LimiterError INVALID_OPTIONS for any other value, INVALID_ADDRESS for an invalid entry
  */
 export function readTrustedProxies(where: string, given: readonly string[] | TrustedProxies): TrustedProxies {
   if (typeof given === 'object' && given !== null && 'trusts' in given && typeof given.trusts === 'function') return given
@@ -38,9 +38,10 @@ function requireList(where: string, given: unknown): void {
 }
 
 /**
- * Proxies that are trusted by their address, never by a number of hops. An empty list trusts nobody.
- * @param source the one header they write; default `x-forwarded-for`
- * @throws LimiterError INVALID_OPTIONS for what is no list of texts, INVALID_ADDRESS for what is no network, a mapped prefix shorter than /96, or a network of everybody
+ * Trusts proxies by their address, never by a number of hops. An empty list trusts nobody.
+ * @param source the one header that they write; default `x-forwarded-for`
+ * @throws LimiterError INVALID_OPTIONS unless entries are a list of texts; INVALID_ADDRESS for an entry that is not a network, a mapped
+ * prefix shorter than /96, or a network that contains every address
  */
 export function trustProxies(entries: readonly string[], source: string = 'x-forwarded-for'): TrustedProxies {
   requireList('trustProxies', entries)

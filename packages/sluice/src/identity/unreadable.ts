@@ -2,15 +2,15 @@
 export interface Unreadable {
   readonly path: boolean
   readonly query: boolean
-  /** Place, value (shortened) and what is allowed. No value of a query is in it. */
+  /** Where the problem is, the value (shortened), and what is allowed. It contains no value of a query. */
   readonly detail: string
 }
 
 const MAX_SHOWN = 60
 
 /**
- * A target with a `#`, which no conforming client sends (RFC 9112, 3.2): one upstream drops what follows it, another does not.
- * @param query where the query begins, -1 where there is none
+ * A target with a `#`, which no conforming client sends (RFC 9112, 3.2). Some upstreams drop the text after it, others do not.
+ * @param query index at which the query begins, -1 if there is none
  */
 export function withFragment(target: string, query: number): Unreadable {
   const inQuery = query !== -1 && query < target.indexOf('#')
@@ -18,7 +18,7 @@ export function withFragment(target: string, query: number): Unreadable {
   return { path: !inQuery, query: true, detail: `${place} has a #; expected a request target without one, %23 in place of it.` }
 }
 
-/** A path with more readings than anybody would list. */
+/** A path with too many readings to list. */
 export function withManyReadings(path: string): Unreadable {
   const allowed = 'expected one of fewer %2F, %5C, \\, ;, %25, .. and //'
   return { path: true, query: false, detail: `The path ${shown(path)} can be read in too many ways; ${allowed}.` }

@@ -1,16 +1,16 @@
 import type { Request } from './request.ts'
 
-/** Does work with a request and says whether it looked at what cannot be read. */
+/** Runs work on a request and returns whether it read an unreadable part. */
 export type Watch = (work: (seen: Request) => void) => boolean
 
 /**
- * Says whether work looks at what of a request cannot be read. Watching is surer than a list of the sources that look: one that is forgotten in
- * such a list would be a way around its rules.
+ * Detects whether work reads an unreadable part of a request. Detection is safer than a list of the sources that read it: a source missing
+ * from such a list would let requests escape its rules.
  */
 export function watchUnread(request: Request): Watch {
   const { path, query } = request.unreadable ?? {}
   const names = [...(path === true ? (['path', 'exactPath', 'readings'] as const) : []), ...(query === true ? (['query'] as const) : [])]
-  // A copy by value would be a look at a request that is watched already.
+  // Copy property descriptors, not values: reading a value would count as a read if the request is already watched.
   const seen = Object.defineProperties({}, Object.getOwnPropertyDescriptors(request)) as Request
   let looked = false
   for (const name of names)

@@ -1,9 +1,10 @@
 /**
- * SHA-256 of a text in UTF-8 as hexadecimal digits (FIPS 180-4), 64 or the first eighths of them. Here because over-long keys are hashed wherever the library
- * runs, also where neither node:crypto nor a synchronous Web Crypto is at hand.
+ * SHA-256 of a text in UTF-8 as hexadecimal digits (FIPS 180-4): all 64, or the first `eighths` of 8. Implemented here because over-long
+ * keys are hashed in every runtime, also in those without node:crypto or a synchronous Web Crypto.
  */
 export function sha256(text: string, eighths: number = 8): string {
-  // A unit of UTF-16 takes three bytes at most. The text is copied in one go: reading a joined one unit by unit costs more than hashing it.
+  // A unit of UTF-16 takes at most three bytes. The text is encoded in one go: reading a concatenated text unit by unit costs more than
+  // hashing it.
   const bytes = 3 * text.length + 72 <= BYTES.length ? BYTES : new Uint8Array(3 * text.length + 72)
   const length = encoder.encodeInto(text, bytes).written
   const blocks = (length + 9 + 63) >> 6
@@ -29,7 +30,7 @@ const encoder = new TextEncoder()
 /** Reused for texts that fit. */
 const BYTES = new Uint8Array(1_024)
 
-/** Takes the block in the first sixteen of WORDS into STATE. */
+/** Compresses the block in the first sixteen of WORDS into STATE. */
 function compress(): void {
   const w = WORDS
   for (let t = 16; t < 64; t += 1) {
@@ -75,11 +76,11 @@ function compress(): void {
 const PRIMES = firstPrimes(64)
 const INITIAL = Int32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)) | 0)
 const CONSTANTS = Int32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)) | 0)
-/** Reused: a digest is made in one go. */
+/** Reused: a digest is computed synchronously. */
 const STATE = new Int32Array(8)
 const WORDS = new Int32Array(64)
 
-/** The first 32 bits of the fractional part, which is how the standard derives its constants. */
+/** The first 32 bits of the fractional part. The standard derives its constants this way. */
 function fraction(root: number): number {
   return Math.floor((root - Math.floor(root)) * 2 ** 32) >>> 0
 }

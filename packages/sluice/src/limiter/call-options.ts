@@ -1,7 +1,7 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 
-/** Names of options, for a look-up on the way of every call that has some. */
+/** Names of options as a lookup table, for every call that has options. */
 export type OptionNames = Readonly<Record<string, true>>
 
 export const WAIT: OptionNames = { deadlineMs: true, signal: true }
@@ -11,19 +11,19 @@ export const REQUEST: OptionNames = { key: true, cost: true }
 export const COST: OptionNames = { cost: true }
 
 /**
- * Options of a call must be an object, and unknown ones are rejected, because a misspelt cost would charge 1. So would a list, a Map or a promise,
- * which have no fields to be seen.
+ * Requires options to be an object and rejects unknown ones, because a misspelt cost would charge 1. Rejects lists, Maps and promises for
+ * the same reason: they have no fields to check.
  * @throws LimiterError INVALID_OPTIONS naming the unknown option and the known ones
  */
 export function requireOptions(where: string, options: object, known: OptionNames): void {
   if (typeof options !== 'object' || options === null) throw refused(where, `options are ${shown(options)}`, known)
-  // A copy of the names would cost more than the check.
+  // Not Object.keys: a copy of the names would cost more than the check.
   let isEmpty = true
   for (const name in options) {
     if (known[name] !== true) throw refused(where, `unknown option ${name}`, known)
     isEmpty = false
   }
-  // Whatever has a known field pays nothing for this.
+  // Options with a known field skip this check.
   if (isEmpty && (Symbol.iterator in options || 'then' in options)) throw refused(where, `options are ${shown(options)}`, known)
 }
 

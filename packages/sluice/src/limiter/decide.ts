@@ -8,21 +8,21 @@ import type { GroupVerdict, StoreFailure, Verdict } from '../stores/store.ts'
 export interface NamedLimit {
   readonly name: string
   readonly limit: AnyLimit
-  /** Overrides the limit's own window where a policy states one, in milliseconds. */
+  /** The window in milliseconds that the policy states, instead of the limit's own. */
   readonly windowMs?: number
 }
 
 /**
- * One answer from a store's verdict. Precedence undecided, impossible, denied, allowed; the named limit is the one that
- * makes the caller wait longest.
- * @param clock this process's time, read where the store could not say its own
+ * Makes one decision from a store's verdict. Precedence: undecided, impossible, denied, allowed. `limitName` is the limit with the longest
+ * wait.
+ * @param clock this process's clock, read if the store did not report its own time
  */
 export function decisionOf(verdict: GroupVerdict, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
   const { outcome, calls, source, degraded, nodes } = verdict
   const atMicros = verdict.at >= 0 ? verdict.at : clock.now()
   const at = Math.floor(atMicros / MICROS_PER_MS)
   const [first] = calls
-  // Most limiters have one limit, and an array that is made whole need not grow.
+  // Most limiters have one limit, and an array literal need not grow.
   const limits =
     first !== undefined && calls.length === 1
       ? [viewOf(first, named[0] as NamedLimit)]
@@ -46,10 +46,10 @@ function refusal(
   if (outcome !== 'denied')
     return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits: views, at, atMicros, source }
   const blocked = calls.some(isBlocked)
-  // What is left behind a block is of no use; other limits have what they have.
+  // A blocked limit reports 0 remaining, because a caller cannot use what is left. Other limits report what they have.
   const limits = blocked ? views.map((view, index) => (isBlocked(calls[index] as Verdict) ? { ...view, remaining: 0 } : view)) : views
   const why = blocked ? 'blocked' : (reason ?? 'quota')
-  // Written twice: a flood is denied here, and an object that is spread together takes three times as long.
+  // Two literals instead of a spread: a flood is denied here, and spreading takes three times as long.
   if (retryAfter === undefined) return { outcome, allowed: false, limitName, reason: why, limits, at, atMicros, source }
   return { outcome, allowed: false, limitName, reason: why, retryAfterMs: toMillis(retryAfter), limits, at, atMicros, source }
 }
@@ -58,12 +58,12 @@ function isBlocked({ blocked }: Verdict): boolean {
   return blocked === true
 }
 
-/** The same by limit, for observers. */
+/** The results by limit, for observers. */
 export function resultsOf(verdict: GroupVerdict, named: readonly NamedLimit[]): RuleResult[] {
   return named.map(({ name }, index) => ({ rule: name, result: verdict.calls[index]?.outcome ?? verdict.outcome }))
 }
 
-/** One call's verdict as people are told it. */
+/** Converts one call's verdict to the view that decisions report. */
 export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView {
   return {
     name,

@@ -16,9 +16,9 @@ import { CHECK, COST, type OptionNames, REFUND, REQUEST, requireOptions, WAIT } 
 import { decisionOf, type NamedLimit, resultsOf } from './decide.ts'
 import { phaseOf } from './phase.ts'
 
-/** `signal` gives up waiting for a remote store: the decision is then `undecided`. */
+/** `signal` stops waiting for a remote store: the decision is then `undecided`. */
 export interface CheckOptions extends WaitOptions {
-  /** Tokens this call takes; above 0, at most six decimals; default 1. */
+  /** Tokens that this call takes; above 0, at most six decimals; default 1. */
   readonly cost?: number
 }
 
@@ -30,15 +30,15 @@ export interface CheckRequest {
 export interface RefundOptions extends WaitOptions {
   /** Tokens to give back, at most six decimals; default 1. */
   readonly cost?: number
-  /** The decision that charged them, also after a way through JSON: where its window has ended since, there is nothing to give back. */
+  /** The decision that charged the tokens, possibly restored from JSON. If its window has ended since, nothing is given back. */
   readonly receipt?: Pick<Decision, 'atMicros'>
 }
 
 export interface LimiterParts {
   readonly name: string
-  /** Every check asks all of them, all or nothing. */
+  /** Every check charges all of them, or none. */
   readonly limits: Readonly<Record<string, AnyLimit>>
-  /** Whose failures are verdicts (`withFallback`). */
+  /** A store that reports failures as verdicts (`withFallback`). */
   readonly store: Store
   readonly clock: Time
   readonly deadlineMs: number
@@ -47,29 +47,29 @@ export interface LimiterParts {
   readonly onClose: () => Promise<void>
 }
 
-/** One or several named limits over one store, asked by key. */
+/** One or several named limits over one store, checked by key. */
 export interface Limiter extends AsyncDisposable {
   readonly name: string
-  /** Charges every limit of the key, all or nothing. Rejects only for misuse (a LimiterError), never for a failing store. */
+  /** Charges every limit of the key, all or nothing. Rejects only on misuse (a LimiterError), never because the store fails. */
   check(key: string, options?: CheckOptions): Promise<Decision>
-  /** As `check`, at once; only where the store is synchronous. */
+  /** As `check`, synchronously. Only if the store is synchronous. */
   checkSync(key: string, options?: Pick<CheckOptions, 'cost'>): Decision
-  /** Several checks in one store call, decided in order, each on its own. */
+  /** Several checks in one store call, decided in order and independently. */
   checkMany(requests: readonly CheckRequest[], options?: Omit<CheckOptions, 'cost'>): Promise<Decision[]>
   /**
-   * What `check` would answer now (outcome and retryAfter), charging and writing nothing; what is left is reported as it stands, without the cost.
-   * After a change of the limit, the wait counts from the first `check` under the new one: that converts the key, a peek does not.
+   * Reports what `check` would decide now (outcome and retryAfter). It charges and writes nothing; views do not include the cost. After a
+   * change of the limit, the wait counts from the first `check` under the new limit, because only `check` converts the key.
    */
   peek(key: string, options?: CheckOptions): Promise<Decision>
   /** Gives tokens back to every limit of the key, never beyond fresh. Rejects with the StoreFailure if the store cannot. */
   refund(key: string, options?: RefundOptions): Promise<void>
-  /** Takes tokens without asking, at most one capacity below empty. Rejects with the StoreFailure if the store cannot. */
+  /** Takes tokens unconditionally, to at most one capacity below empty. Rejects with the StoreFailure if the store cannot. */
   penalize(key: string, options?: CheckOptions): Promise<void>
-  /** Denies the key for this long, whatever is left of its limits. Rejects with the StoreFailure if the store cannot. */
+  /** Denies the key for this long, whatever its limits have left. Rejects with the StoreFailure if the store cannot. */
   block(key: string, duration: string | number): Promise<void>
   /** Lifts a block. */
   unblock(key: string): Promise<void>
-  /** Forgets the key: its next check finds it fresh. A block stays. Rejects with the StoreFailure if the store cannot. */
+  /** Forgets the key, so that its next check finds it fresh. A block stays. Rejects with the StoreFailure if the store cannot. */
   reset(key: string): Promise<void>
   /** Resolves when the store can decide. */
   ready(): Promise<void>
@@ -80,7 +80,7 @@ interface ScopedLimit extends NamedLimit {
   readonly scope: Scope
 }
 
-/** A call that is filled in anew for each question. */
+/** A call object that is filled in again for each check. */
 interface OpenCall {
   readonly id: { readonly scope: Scope; key: string }
   readonly limit: AnyLimit
@@ -88,7 +88,7 @@ interface OpenCall {
   phase: number
 }
 
-/** Builds a limiter from its parts; `createLimiter` is the door that fills in the defaults. */
+/** Builds a limiter from its parts. `createLimiter` fills in the defaults. */
 export function buildLimiter(parts: LimiterParts): Limiter {
   const { name, store, clock, observers } = parts
   const where = `limiter ${name}`
@@ -118,7 +118,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     fill(calls, key, cost)
     return { calls }
   }
-  // What answers at once keeps nothing of a question: one is enough for all.
+  // A synchronous store keeps no reference to the group, so all calls share one.
   const question = { calls: openCalls() }
   const timing = (options?: WaitOptions): CallOptions => timingOf(where, store, clock, parts.deadlineMs, options)
   const observed = observers.length > 0
@@ -139,26 +139,26 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   }
   const { consumeSync } = store
   const answerHere = consumeSync ?? store.consumeHere?.bind(store)
-  /** What can be said without asking a store over a wire. */
+  /** Decides without a network call if it can. */
   const decideHere =
     answerHere === undefined
       ? undefined
       : (key: string, options: CheckOptions | undefined): Decision | undefined => {
           if (options !== undefined) timing(options)
           fill(question.calls, key, options?.cost)
-          // One who has left is not charged by anybody.
+          // A caller that has aborted must not be charged.
           if (consumeSync === undefined && options?.signal?.aborted === true) return undefined
           const started = start()
           const verdict = answerHere(question)
           return verdict === undefined ? undefined : finish(verdict, started)
         }
-  // By itself, so that what is answered here is compiled without it.
+  // A separate function, so that the synchronous path is compiled without it.
   const ask = async (key: string, options: CheckOptions | undefined): Promise<Decision> => {
     const started = start()
     const [verdict] = await store.consume([groupOf(key, options?.cost)], timing(options))
     return finish(verdict as GroupVerdict, started)
   }
-  /** @throws LimiterError NOT_SUPPORTED where the store lacks the verb */
+  /** @throws LimiterError NOT_SUPPORTED if the store lacks the method */
   const able = <V extends 'adjust' | 'block'>(verb: V): NonNullable<Store[V]> => {
     const method = store[verb]
     if (method !== undefined) return method.bind(store) as NonNullable<Store[V]>
@@ -235,7 +235,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   }
 }
 
-/** @throws LimiterError INVALID_OPTIONS for what is no decision */
+/** @throws LimiterError INVALID_OPTIONS if the receipt is not a decision */
 function instantOf(where: string, receipt: Pick<Decision, 'atMicros'> | null): Micros {
   const at = receipt?.atMicros
   if (Number.isSafeInteger(at) && (at as Micros) >= 0) return at as Micros

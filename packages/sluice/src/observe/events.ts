@@ -1,54 +1,56 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 
-/** What one rule or limit had to say. A rule in shadow says `allowed` or `shadow_denied`, or `undecided` where its store failed. */
+/** The result of one rule or limit. A shadow rule reports `allowed` or `shadow_denied`, or `undecided` if its store failed. */
 export interface RuleResult {
   readonly rule: string
   readonly result: Outcome | 'shadow_denied'
-  /** The rule is in shadow: whatever its result, it refuses nothing. */
+  /** Set if the rule is in shadow: it refuses nothing, whatever its result. */
   readonly shadow?: true
 }
 
-/** One decision, after it was made. No identity is in it: only what may become a metric. */
+/** One decision, after it was made. It contains no identity, only what may become a metric. */
 export interface DecisionEvent {
-  /** Name of the limiter or, for an engine, of the policy's rule set. */
+  /** Name of the limiter; for an engine, of the policy's rule set. */
   readonly limiter: string
-  /** The route where the caller knows it: a pattern, never a concrete path. */
+  /** The route, if the caller knows it: a pattern, never a concrete path. */
   readonly route?: string
   readonly decision: Decision
-  /** The store that was asked. */
+  /** Name of the store that was called. */
   readonly store: string
   /** By rule of the policy, or by limit of the limiter. */
   readonly results: readonly RuleResult[]
   readonly durationMs: number
 }
 
-/** One call of a store, after it came back; what stands in for a store that fails is no part of it. */
+/** One call of a store, after it returned. Decisions of a substitute for a failing store are not included. */
 export interface StoreEvent {
   readonly store: string
   readonly operation: 'consume' | 'peek' | 'reset' | 'adjust' | 'block' | 'lease' | 'ready'
   readonly durationMs: number
-  /** Kind of the StoreFailure, where it failed. */
+  /** Kind of the StoreFailure, if it failed. */
   readonly failure?: string
 }
 
-/** A rule's part in one decision about a key, after it was made. */
+/** What a rule charged a key in one decision, after it was made. */
 export interface ChargeEvent {
   readonly rule: string
-  /** A pseudonym of the key: what stands in the store where the policy asks for pseudonyms, else a keyed hash. */
+  /** A pseudonym of the key: the store's if the policy asks for pseudonyms, otherwise a keyed hash. */
   readonly key: string
-  /** Whether the rule did not refuse it; a rule in shadow says what it would have done. */
+  /** Whether the rule let it pass; a shadow rule reports what it would have decided. */
   readonly allowed: boolean
 }
 
-/** A subscriber. It is called synchronously and must be quick; what it throws is dropped: observing is never in the way. */
+/**
+ * A subscriber. It is called synchronously and must be quick. Errors that it throws are dropped, so that observing never affects decisions.
+ */
 export interface Observer {
   onDecision?(event: DecisionEvent): void
   onStoreCall?(event: StoreEvent): void
-  /** Of an engine, for every rule that has a key; where no observer asks for it, nothing is made of a key. */
+  /** Called by an engine for every rule that has a key. If no observer implements it, keys are not hashed. */
   onCharge?(event: ChargeEvent): void
 }
 
-/** Calls every observer, whatever another of them does. */
+/** Calls every observer, even if another one throws. */
 export function notify(observers: readonly Observer[], event: DecisionEvent): void {
   for (const observer of observers) {
     try {
@@ -59,7 +61,7 @@ export function notify(observers: readonly Observer[], event: DecisionEvent): vo
   }
 }
 
-/** As `notify`, of a call of a store. */
+/** As `notify`, for a call of a store. */
 export function notifyStoreCall(observers: readonly Observer[], event: StoreEvent): void {
   for (const observer of observers) {
     try {
@@ -70,7 +72,7 @@ export function notifyStoreCall(observers: readonly Observer[], event: StoreEven
   }
 }
 
-/** As `notify`, of a rule's part in a decision. */
+/** As `notify`, for a rule's charge. */
 export function notifyCharge(observers: readonly Observer[], event: ChargeEvent): void {
   for (const observer of observers) {
     try {

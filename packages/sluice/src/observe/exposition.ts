@@ -1,8 +1,8 @@
 import { createSeries } from './series.ts'
 
-/** One metric as it grows, and as it is written for a scrape. */
+/** One metric: it counts, and writes itself for a scrape. */
 export interface Metric {
-  /** Its lines in the text format of Prometheus, without a line end; only the head where nothing was counted. */
+  /** Its lines in the text format of Prometheus, without a final line end; only the head if nothing was counted. */
   text(): string
 }
 
@@ -18,7 +18,7 @@ export interface Histogram extends Metric {
   observe(seconds: number, ...labels: readonly string[]): void
 }
 
-/** Upper bounds in seconds: decisions take microseconds in memory and up to a deadline on a network. */
+/** Upper bounds in seconds. Decisions take microseconds in memory and up to a deadline on a network. */
 const BUCKETS = [0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
 export function counter(name: string, help: string, labels: readonly string[]): Counter {
@@ -75,7 +75,7 @@ export function headOf(name: string, help: string, type: 'counter' | 'gauge' | '
   return [`# HELP ${name} ${help.replace(/[\\\n]/g, (character) => (character === '\n' ? '\\n' : '\\\\'))}`, `# TYPE ${name} ${type}`]
 }
 
-/** A value as the text format writes it. */
+/** A value in the text format. */
 export function numberText(value: number): string {
   return value === Infinity ? '+Inf' : value === -Infinity ? '-Inf' : String(value)
 }

@@ -8,16 +8,16 @@ export interface ReadMetric {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge'
-  /** Now; labels must be few, and never an identity. */
+  /** The current values. Labels must be few, and never an identity. */
   read(): readonly { readonly labels?: Readonly<Record<string, string>>; readonly value: number }[]
 }
 
 export interface MetricsOptions {
-  /** Written after those that are counted here. */
+  /** Written after the built-in metrics. */
   readonly read?: readonly ReadMetric[]
 }
 
-/** Subscribes to decisions and calls of stores, and writes them down for a scrape. */
+/** Observes decisions and store calls, and writes their metrics for a scrape. */
 export interface PrometheusMetrics extends Observer {
   onDecision(event: DecisionEvent): void
   onStoreCall(event: StoreEvent): void
@@ -33,7 +33,10 @@ const FORMS: Readonly<Record<string, Form>> = {
   ],
 }
 
-/** Counters, gauges and histograms in the text format of Prometheus, without a client library. No identity is ever a label. @throws LimiterError INVALID_OPTIONS */
+/**
+ * Counters, gauges and histograms in the text format of Prometheus, without a client library. No identity is ever a label.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetrics {
   checkOptions('prometheusMetrics', options, FORMS)
   const { read = [] } = options
@@ -61,7 +64,7 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   }
 }
 
-/** Why a rule refused; the others did not. */
+/** Why a rule refused; undefined if it did not. */
 function reasonOf(result: RuleResult['result'], reason: string | undefined): string | undefined {
   switch (result) {
     case 'denied':

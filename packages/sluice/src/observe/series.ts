@@ -1,18 +1,18 @@
-/** Series kept per metric; further label values are counted together, so that no client can fill the memory. */
+/** The most series per metric. Further label values are counted together, so that no client can fill the memory. */
 const MAX_SERIES = 1_000
 const MAX_VALUE_LENGTH = 256
 const OTHER = 'other'
 
-/** What is counted by label values: one cell for each combination, and one for all that there was no room for. */
+/** Cells by label values: one for each combination, and one for all combinations beyond the bound. */
 export interface Series<Cell> {
-  /** @param values one for each label, in their order */
+  /** @param values one for each label, in the labels' order */
   at(...values: readonly string[]): Cell
   each(visit: (labels: string, cell: Cell) => void): void
 }
 
 type Branch<Cell> = Map<string, Branch<Cell> | Cell>
 
-/** @param make a new cell, for a combination that was not seen before */
+/** @param make creates a cell for a new combination */
 export function createSeries<Cell extends object>(labels: readonly string[], make: () => Cell): Series<Cell> {
   const root: Branch<Cell> = new Map()
   const cells = new Map<string, Cell>()
@@ -24,7 +24,7 @@ export function createSeries<Cell extends object>(labels: readonly string[], mak
     const known = cells.get(text)
     const cell = known ?? make()
     cells.set(text, cell)
-    // A value for which there is no room is not kept either.
+    // A value beyond the bound is not stored either.
     if (!full) branch.set(short(values[last] as string), cell)
     return cell
   }

@@ -1,25 +1,25 @@
 import { COUNT, requireForm } from '../errors/options.ts'
 import type { ChargeEvent, Observer } from './events.ts'
 
-/** How often a key was asked about. */
+/** How often a key was charged. */
 export interface KeyCount {
   readonly rule: string
   /** A pseudonym. */
   readonly key: string
   /** Never too low. */
   readonly requests: number
-  /** By how many `requests` may be too high. */
+  /** By how much `requests` may be too high. */
   readonly error: number
-  /** How many of those that were seen since the key was last taken in were refused. */
+  /** How many requests were refused, of those since the key last got a cell. */
   readonly refused: number
 }
 
-/** The keys that are asked about most, in bounded memory. */
+/** The keys with the most requests, in bounded memory. */
 export interface TopKeys extends Observer {
   onCharge(event: ChargeEvent): void
   /** The most frequent first. */
   top(count: number): readonly KeyCount[]
-  /** Requests that a key which is not among them may have had at most. */
+  /** The most requests that a key without a cell may have had. */
   readonly floor: number
 }
 
@@ -31,29 +31,29 @@ interface Cell {
   requests: number
   readonly error: number
   refused: number
-  /** Place in the heap. */
+  /** Index in the heap. */
   at: number
 }
 
 const CAPACITY = 1_000
 
 /**
- * Counts keys by space-saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams", 2005):
- * a key that has no cell takes that of the least frequent one, with its count as error. Every key with more than one request in `capacity`
+ * Counts keys by space-saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams", 2005).
+ * A key without a cell takes that of the least frequent key, with its count as error. Every key with more than one request in `capacity`
  * has a cell.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function topKeys(capacity: number = CAPACITY): TopKeys {
   requireForm('topKeys', 'capacity', capacity, COUNT)
   const cells = new Map<string, Cell>()
-  // The least frequent first, so that the one to give up is at hand.
+  // A min-heap by frequency, so that the cell to replace is first.
   const heap: Cell[] = []
 
   const put = (cell: Cell, at: number): void => {
     heap[at] = cell
     cell.at = at
   }
-  /** Moves a cell whose count has grown. */
+  /** Moves a cell down after its count has grown. */
   const sink = (cell: Cell): void => {
     let { at } = cell
     for (;;) {
@@ -66,7 +66,7 @@ export function topKeys(capacity: number = CAPACITY): TopKeys {
     }
     put(cell, at)
   }
-  /** A new cell has the least count there can be: it rises past all that have more. */
+  /** Moves a new cell up. Its count is the least possible, so it passes all cells that have more. */
   const rise = (cell: Cell): void => {
     let { at } = cell
     while (at > 0) {

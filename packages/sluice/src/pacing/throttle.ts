@@ -3,7 +3,7 @@ import type { Turns } from './turns.ts'
 /** A function that waits for its turn before it runs. */
 export type Throttled<Args extends unknown[], Result> = (...args: Args) => Promise<Result>
 
-/** Each call runs when its turn comes, in the order of the calls; what `fn` returns or throws is passed on. */
+/** Runs each call when its turn comes, in the order of the calls. Passes on what `fn` returns or throws. */
 export function throttledFunction<Args extends unknown[], Result>(
   fn: (...args: Args) => Result | PromiseLike<Result>,
   turns: Turns,
@@ -14,7 +14,7 @@ export function throttledFunction<Args extends unknown[], Result>(
   }
 }
 
-/** The same items, each handed on when its turn comes. An item is asked for only when the one before it was taken. */
+/** Yields the same items, each when its turn comes. It requests an item only after the consumer took the previous one. */
 export async function* throttledIterable<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   turns: Turns,

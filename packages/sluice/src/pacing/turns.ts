@@ -3,17 +3,17 @@ import type { Limiter } from '../limiter/limiter.ts'
 import type { Time } from '../time/time.ts'
 
 export interface TurnsOptions {
-  /** Which bucket of the limiter; default `pacing`. */
+  /** The limiter's key to charge; default `pacing`. */
   readonly key?: string
-  /** Turns that may wait at once; a further one is refused. Default 10,000. */
+  /** The most turns that may wait at once; further ones are refused. Default 10,000. */
   readonly maxWaiting?: number
-  /** Ends all waiting; what waits then rejects with its reason. */
+  /** Ends all waiting: pending turns reject with its reason. */
   readonly signal?: AbortSignal
 }
 
-/** Hands out turns in the order in which they were asked for, no faster than a limit allows. */
+/** Grants turns in the order of the requests, no faster than a limit allows. */
 export interface Turns {
-  /** Resolves when it is this turn; rejects with the signal's reason where waiting is ended, and takes no token then. */
+  /** Resolves when the turn comes. Rejects with the signal's reason if waiting is ended; it then takes no token. */
   next(): Promise<void>
 }
 
@@ -43,19 +43,19 @@ export function createTurns(limiter: Limiter, clock: Time, options: TurnsOptions
       }
       waiting += 1
       const turn = last.then(take).finally(() => (waiting -= 1))
-      // The one behind waits for this one, however it ends.
+      // The next turn waits for this one, whether it resolves or rejects.
       last = turn.catch(() => undefined)
       return turn
     },
   }
 }
 
-/** Between tries while a store cannot decide, or cannot say when the next turn is, in milliseconds. */
+/** Milliseconds between retries while a store cannot decide, or cannot report when the next turn is. */
 const RETRY_MS = 100
 
 function pause(clock: Time, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    // It may have been aborted while the limiter was asked.
+    // The signal may have been aborted during the limiter's call.
     if (signal?.aborted === true) return reject(signal.reason as Error)
     const abort = (): void => {
       cancel()

@@ -1,6 +1,6 @@
 import type { Cancel, MonotonicInstant, Time } from './time.ts'
 
-/** Many deadlines on one timer: a call that is answered in time costs no timer of its own. */
+/** Many deadlines on one timer: a call that is answered in time needs no timer of its own. */
 export interface Deadlines {
   /** Runs `fn` at the deadline unless cancelled before. */
   add(deadline: MonotonicInstant, fn: () => void): Cancel
@@ -11,13 +11,12 @@ interface Entry {
   fn: (() => void) | undefined
 }
 
-/** Milliseconds for which a timer that nobody needs any more is left to end by itself, though the process waits for it. */
+/** A timer due within this many milliseconds is not cleared when nobody needs it any more, although the process waits for it. */
 const SOON_MS = 100
 
 /**
- * One queue of deadlines, nearest first. Deadlines mostly arrive in order, so an insertion is a push; answered ones are
- * dropped from the front as they pass. A caller that asks one call after another finds the timer of an earlier one there
- * and does not set and clear one for each.
+ * One queue of deadlines, earliest first. Deadlines mostly arrive in order, so an insertion is a push. Answered ones are dropped from the
+ * front as they pass. Sequential calls reuse the timer of an earlier call instead of setting and clearing one each.
  */
 export function createDeadlines(time: Time): Deadlines {
   let queue: Entry[] = []

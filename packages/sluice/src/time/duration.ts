@@ -22,9 +22,9 @@ const UNITS: ReadonlyMap<string, Micros> = new Map([
 export const DURATION_FORM = 'a number and a unit (us, ms, s, min or m, h, d, w), such as 30s or 1.5h, or milliseconds as a number'
 
 /**
- * Reads a length of time exactly: `'30s'`, `'1.5h'`, a bare unit (`'min'` is one minute), or milliseconds as a number.
- * @param place goes before the message, as it is
- * @throws LimiterError INVALID_DURATION when it is not positive, not whole in microseconds, or above a hundred years
+ * Parses a length of time exactly: `'30s'`, `'1.5h'`, a bare unit (`'min'` is one minute), or milliseconds as a number.
+ * @param place prefix of the error message, unchanged
+ * @throws LimiterError INVALID_DURATION if it is not positive, not whole in microseconds, or above a hundred years
  */
 export function parseDuration(value: string | number, place: string = ''): Micros {
   const micros = typeof value === 'number' ? value * 1_000 : typeof value === 'string' ? read(value) : undefined
@@ -48,17 +48,17 @@ function read(text: string): Micros | undefined {
   return scaled % scale === 0n ? Number(scaled / scale) : undefined
 }
 
-/** Bare numbers are milliseconds from here on. Whoever writes a smaller one means seconds most of the time. */
+/** The least bare number of milliseconds. A smaller number is most often meant as seconds. */
 const MIN_BARE_MS = 1_000
 
-/** What is wrong with a bare number that may be meant as seconds; undefined for anything else. */
+/** An error text for a bare number that may be meant as seconds; undefined for any other value. */
 export function bareProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || !(value > 0 && value < MIN_BARE_MS)) return undefined
   return `${value} has no unit: write '${value}s' for seconds or '${value}ms' for milliseconds`
 }
 
 /**
- * As `parseDuration`, for the periods of limits and the lengths of blocks: a bare number below 1,000 is refused.
+ * As `parseDuration`, for periods of limits and lengths of blocks: refuses a bare number below 1,000.
  * @throws LimiterError INVALID_DURATION
  */
 export function parsePeriod(value: string | number, place: string = ''): Micros {

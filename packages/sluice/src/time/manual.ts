@@ -1,15 +1,15 @@
 import { MICROS_PER_MS, type Micros } from './micros.ts'
 import type { Cancel, Time } from './time.ts'
 
-/** A clock that moves only when told to: tests need no sleeping. */
+/** A clock that moves only on command, for tests without sleeping. */
 export interface ManualClock extends Time {
   /** Moves forward by `ms` milliseconds and runs the timers that fall due, in order. */
   advance(ms: number): void
-  /** Moves by microseconds, backwards if negative: wall time may step, monotonic time does not. */
+  /** Moves wall time by microseconds, backwards if negative. Monotonic time moves along forward only. Runs no timers. */
   shift(micros: Micros): void
 }
 
-/** @param start microseconds since 1970 at which the clock stands */
+/** @param start initial time in microseconds since 1970 */
 export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock {
   let wall = start
   let monotonic = 0

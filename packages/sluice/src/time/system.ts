@@ -1,17 +1,17 @@
 import { MICROS_PER_MS, type Micros } from './micros.ts'
 import type { Cancel, Random, Time } from './time.ts'
 
-/** Wall time may run ahead of the process clock by this much before the clock is moved forward to it. */
+/** How far wall time may be ahead of this clock, before the clock is moved forward to it. */
 const TOLERANCE: Micros = 1_000
 const ANCHOR_EVERY_MS = 250
 
-// The global is a getter in Node, which costs as much as the clock itself.
+// Read once: the global is a getter in Node, which costs as much as the clock itself.
 const { performance: stopwatch } = globalThis
 const monotonic = (): number => stopwatch.now()
 
 /**
- * The real clock, timers of the runtime: the one place that reads them. `now` follows the process's monotonic clock and is
- * only ever re-anchored forward (after a sleep of the machine, or a step of the wall clock into the future).
+ * The real clock and the runtime's timers; nothing else reads them. `now` follows the process's monotonic clock. It is re-anchored only
+ * forward (after a sleep of the machine, or a step of the wall clock into the future).
  */
 export function createSystemTime(): Time {
   let anchor = Date.now() * MICROS_PER_MS - monotonic() * MICROS_PER_MS
@@ -28,12 +28,12 @@ export function createSystemTime(): Time {
   return { now, monotonic, wall: () => Date.now(), after }
 }
 
-/** One clock for the process: every limiter that is not given another shares it. */
+/** The process's clock: all limiters without an explicit clock share it. */
 export const systemTime: Time = createSystemTime()
 
 export const systemRandom: Random = Math.random
 
-/** Numbers in [0, 1) that nobody outside can guess: seeds for tables, where the runtime has a source of them. */
+/** Numbers in [0, 1) that nobody outside can guess, if the runtime has a source of them. They seed hash tables. */
 export const systemSecret: Random = () => {
   const source = (globalThis as { crypto?: { getRandomValues(into: Uint32Array): Uint32Array } }).crypto
   return source === undefined ? Math.random() : (source.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32
@@ -41,7 +41,7 @@ export const systemSecret: Random = () => {
 
 const soon: (fn: () => void) => void = typeof setImmediate === 'function' ? (fn) => void setImmediate(fn) : (fn) => void setTimeout(fn, 0)
 
-/** Longest wait of a runtime's timer; a longer one fires at once. */
+/** The longest wait of a runtime's timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 function after(ms: number, fn: () => void): Cancel {

@@ -1,24 +1,27 @@
 import type { Micros } from './micros.ts'
 
-/** Milliseconds on a clock that never steps; only differences mean something. */
+/** Milliseconds on a clock that never steps. Only differences have a meaning. */
 export type MonotonicInstant = number
 
-/** Stops what `after` started; calling it again, or too late, does nothing. */
+/** Cancels what `after` started. Calling it again, or too late, has no effect. */
 export type Cancel = () => void
 
-/** The port to real time. It is given at the composition root; nothing else may read a clock or start a timer. */
+/** The port to real time. The composition root passes it in; nothing else may read a clock or start a timer. */
 export interface Time {
   /** Microseconds since 1970; never goes backwards while the process lives. */
   now(): Micros
   monotonic(): MonotonicInstant
-  /** Milliseconds since 1970 as the machine has them: they may step, and have moved on where `monotonic` stood still while the machine slept. */
+  /**
+   * The machine's wall time in milliseconds since 1970. It may step. It advances during a sleep of the machine, in which `monotonic` stands
+   * still.
+   */
   wall?(): number
   /**
-   * Runs `fn` once, not before `ms` milliseconds have passed. What has already arrived at the process is handled first:
-   * after a stall, an answer waiting in a socket counts as in time. Keeps the process alive until it has run or is cancelled.
+   * Runs `fn` once, not before `ms` milliseconds have passed. It handles what has already arrived at the process first: after a stall, a
+   * reply waiting in a socket counts as in time. Keeps the process alive until `fn` has run or is cancelled.
    */
   after(ms: number, fn: () => void): Cancel
 }
 
-/** The port to randomness: a number in [0, 1), used for spreading load, never for secrets. */
+/** The port to randomness: a number in [0, 1). For spreading load, never for secrets. */
 export type Random = () => number
