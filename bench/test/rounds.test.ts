@@ -54,8 +54,9 @@ describe('batches of lanes', () => {
       while (performance.now() < until);
       return true
     })
+    // Long enough that a lane grows to its size although the machine does other work meanwhile.
     const [fast, idle] = await interleaveLanes(
-      [quick, slow].map((made) => batchesOf(made, OPTIONS)),
+      [quick, slow].map((made) => batchesOf(made, { ...OPTIONS, warmUpMs: 200 })),
       0,
     )
     expect(fast?.total).toBeGreaterThan(10 * (idle?.total ?? Number.NaN))

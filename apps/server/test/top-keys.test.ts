@@ -13,7 +13,7 @@ rules:
 describe('GET /v1/keys', () => {
   it('shows the busiest keys by pseudonym', async () => {
     const { url, post } = await local(POLICY)
-    for (const user of ['ada', 'bob', 'ada', 'ada', 'cyd', 'ada', 'bob'])
+    for (const user of ['lily', 'hugo', 'lily', 'lily', 'kim', 'lily', 'hugo'])
       await post('/v1/check', { path: '/', headers: { 'x-user': user } })
     const answer = await fetch(`${url}/v1/keys?top=2`, { headers: ADMIN })
     const text = await answer.text()
@@ -26,7 +26,8 @@ describe('GET /v1/keys', () => {
         ],
       },
     ])
-    expect(text).not.toMatch(/ada|bob/)
+    // Names of letters that are no hexadecimal digits: a pseudonym may have those by chance.
+    expect(text).not.toMatch(/lily|hugo/)
     const { keys } = (await (await fetch(`${url}/v1/keys`, { headers: ADMIN })).json()) as { keys: unknown[] }
     expect(keys).toHaveLength(3)
   })
