@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 export interface SqlFunction {
   /** Without the table's name in front and the hash behind. */
   readonly name: string
-  /** Of the text as it is installed beside the tables that are called sluice. */
+  /** Of the text as it is installed for the tables that are called sluice. */
   readonly hash: string
   /** With the names of tables and functions as the files have them. */
   readonly source: string

@@ -5,7 +5,7 @@ export interface Sample {
   readonly started: number
   readonly ended: number
   readonly decision: Decision
-  /** When a timer of the same deadline, set beside the call, ran; absent where the answer came first. */
+  /** When a timer of the same deadline, set together with the call, ran; absent where the answer came first. */
   readonly timer?: number
 }
 
@@ -106,7 +106,7 @@ export interface Punctuality {
   readonly usual: number
   /** The longest the event loop was held meanwhile. */
   readonly lag: number
-  /** The most that an answer was later than a timer beside it, and than the loop's being held after that, account for. */
+  /** The most that an answer was later than the timer set with it, and than the loop's being held after that, account for. */
   readonly excess: number
 }
 

@@ -20,7 +20,7 @@ const LIMITS: readonly AnyLimit[] = [
   slidingWindowLog({ limit: 20, window: '1s' }),
 ]
 
-describe.skipIf(url === undefined)('the next version beside today’s', () => {
+describe.skipIf(url === undefined)('the next version while today’s serves', () => {
   const { store, pool, open, close } = ownStore(url, 6)
   beforeAll(open)
   afterAll(close)

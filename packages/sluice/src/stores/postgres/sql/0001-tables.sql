@@ -12,7 +12,7 @@
 -- head tail      log: numbers of the first and the last entry
 -- hold           bucket, log: what a longer plan still needs (docs/algorithms)
 -- blocked_until  nothing passes before this instant
--- Instants are microseconds since 1970. Nought is kept as null, which takes no room, but in zero, ends and newest.
+-- Instants are microseconds since 1970. Zero is kept as null, which takes no room, but in zero, ends and newest.
 create table sluice_state (
   id uuid primary key,
   unit bigint,

@@ -1,4 +1,4 @@
--- Writes a state: a row that is there, or a new one. The numbers are in the kernel's order; nought is kept as null, which takes no room.
+-- Writes a state: a row that is there, or a new one. The numbers are in the kernel's order; zero is kept as null, which takes no room.
 -- returns false where somebody else has made the row meanwhile
 create function sluice_write(which uuid, stored boolean, of_kind int, of_unit bigint, a bigint, b bigint, c bigint, d bigint, held bigint)
 returns boolean language plpgsql volatile as $$
