@@ -40,7 +40,7 @@ export async function measureOverGrant(contestant: Contestant, options: OverGran
   const { callers, seconds, rate, burst, audited = false } = options
   const quota: Quota = { tokens: rate, per: '1s', burst }
   const key = `sluice-bench:${process.pid}:grant`
-  const running = await contestant.open(options.url, quota, { callers, note: audited || contestant.instants === 'told' })
+  const running = await contestant.open(options.url, quota, { callers, note: audited || contestant.instants === 'reported' })
   const before = running.wire.sent()
   // Half a token's time longer: the last token falls due at the end exactly, and should find somebody asking.
   const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, async (caller) => running.passed(await running.ask(key, caller)))

@@ -11,8 +11,7 @@ import { ALLOWED } from '../src/embedded/profiles.ts'
 import { article } from '../src/postgres/article.ts'
 import { flexible } from '../src/postgres/flexible.ts'
 import { poolIn } from '../src/postgres/pool.ts'
-import { plain } from '../src/postgres/sluice.ts'
-import { wrapped } from '../src/postgres/sluice-wrapped.ts'
+import { bare, sluice } from '../src/postgres/sluice.ts'
 import { update } from '../src/postgres/update.ts'
 import type { Opened, Way } from '../src/postgres/way.ts'
 import { batchesOf, type CallersLane } from '../src/redis/batches.ts'
@@ -45,7 +44,7 @@ describe.skipIf(postgres === undefined)('F: PostgreSQL’s baselines stand where
   it.each([
     ['article', article],
     ['update', update],
-    ['plain', plain],
+    ['bare', bare],
     ['flexible', flexible],
   ])('%s: prepares its statement once for each connection', async (name, way) => {
     const { pool, running } = await opened(way, name)
@@ -66,8 +65,8 @@ describe.skipIf(postgres === undefined)('F: PostgreSQL’s baselines stand where
   })
 
   it.each([
-    ['plain', plain],
-    ['resilient', wrapped],
+    ['bare', bare],
+    ['sluice', sluice],
   ])('%s: what is late by the default deadline is no decision', async (name, way) => {
     const { schema, running } = await opened(way, `late_${name}`)
     await answered(running, 'a')

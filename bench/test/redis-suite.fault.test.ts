@@ -15,9 +15,9 @@ describe('npm run bench -- redis', () => {
       const { code, out, err } = await bench(['redis', '--only', 'denied,redis-time,cluster', '--seconds', '0.1', '--json', json], env)
       // What went wrong is in the message then.
       expect([code, err]).toEqual([0, expect.stringMatching(/^(?:(?:redis-time|denied|cluster|over-grant).*\n)+$/)])
-      expect(out).toMatch(/^plain \[denied flood\] .* x .* Lua EVALSHA [\d.]+ us +0\.00 %$/m)
+      expect(out).toMatch(/^bare \[denied flood\] .* x .* Lua EVALSHA [\d.]+ us +0\.00 %$/m)
       expect(out).toMatch(/^16 different keys in a call \[against one EVALSHA each\] .* x +<= 0\.78 /m)
-      expect(out).toMatch(/^plain, 1 caller +\d\.\d{3} calls /m)
+      expect(out).toMatch(/^bare, 1 caller +\d\.\d{3} calls /m)
       const results = JSON.parse(readFileSync(json, 'utf8')) as { parts: Record<string, { readings: { mark: string }[] }> }
       expect(results).toMatchObject({ suite: 'redis', seconds: 0.1, machine: { node: process.versions.node } })
       expect(Object.keys(results.parts)).toEqual(['redis-time', 'denied', 'cluster'])

@@ -25,9 +25,10 @@ export const ROOMS: readonly Room[] = [
   { folder: 'decision', mayImport: ['time', 'errors'] },
   { folder: 'algorithms', mayImport: ['decision', 'time', 'errors'] },
   { folder: 'keys', mayImport: ['errors'] },
-  { folder: 'stores', mayImport: [...BASE, 'keys'] },
-  { folder: 'stores/wrap', mayImport: [...BASE, 'stores/store.ts', 'observe/events.ts'] },
-  { folder: 'stores/*', mayImport: [...BASE, 'keys', 'stores'] },
+  { folder: 'stores', mayImport: [...BASE, 'keys', 'observe/events.ts'] },
+  { folder: 'stores/remote', mayImport: [...BASE, 'stores/store.ts', 'observe/events.ts'] },
+  { folder: 'stores/families', mayImport: [...BASE, 'stores'] },
+  { folder: 'stores/*', mayImport: [...BASE, 'keys', 'stores', 'stores/families'] },
   { folder: 'identity', mayImport: ['errors'] },
   {
     folder: 'policy',
@@ -50,7 +51,7 @@ export const ROOMS: readonly Room[] = [
     mayImport: ['*'],
     outside: [
       { name: 'vitest', typesOnly: false, reason: 'an optional peer: the kit declares tests' },
-      { name: 'node:', typesOnly: false, reason: 'the adapter suite asks over connections of its own' },
+      { name: 'node:', typesOnly: false, reason: 'the adapter suite sends requests over its own connections' },
     ],
   },
   // The doors: files directly in src put rooms together.

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkImports } from '../src/import-rules.ts'
 import { tree } from './tree.ts'
 
-const MANIFEST = JSON.stringify({ exports: { '.': {}, './wrap': {} } })
+const MANIFEST = JSON.stringify({ exports: { '.': {}, './remote': {} } })
 
 /** One file per path below src, each importing what is given, one import a line. */
 function check(files: Readonly<Record<string, string | readonly string[]>>): { ok: boolean; edges: string[]; text: string } {
@@ -32,8 +32,9 @@ describe('the rooms of the library', () => {
   it.each([
     ['a store imports another', { 'stores/shared/store.ts': '../memory/memory-store.ts' }],
     ['a store imports a store with a row of its own', { 'stores/memory/store.ts': '../redis/redis-store.ts' }],
-    ['a wrapper imports a store', { 'stores/wrap/leases.ts': '../memory/memory-store.ts' }],
-    ['a wrapper imports what is for stores', { 'stores/wrap/leases.ts': '../remote-calls.ts' }],
+    ['the ring imports a store', { 'stores/remote/breaker.ts': '../memory/memory-store.ts' }],
+    ['the ring imports what is for stores', { 'stores/remote/breaker.ts': '../remote-calls.ts' }],
+    ['a family imports a store', { 'stores/families/compare-and-swap.ts': '../memory/memory-store.ts' }],
     ['what stores share imports a store', { 'stores/remote-calls.ts': './memory/memory-store.ts' }],
     ['the limiter imports more of observe than its events', { 'limiter/limiter.ts': '../observe/metrics.ts' }],
     ['the limiter imports what stores share', { 'limiter/limiter.ts': '../stores/remote-calls.ts' }],
@@ -61,7 +62,8 @@ describe('the rooms of the library', () => {
       { 'stores/redis/redis-store.ts': ['../store.ts', '../remote-calls.ts', '../../algorithms/group.ts'] },
     ],
     ['a store of several folders', { 'stores/shared/a/one.ts': '../b/two.ts' }],
-    ['a wrapper sees the port', { 'stores/wrap/leases.ts': ['../store.ts', './deadline.ts'] }],
+    ['the ring imports the port', { 'stores/remote/breaker.ts': ['../store.ts', './lane.ts'] }],
+    ['a store imports a family', { 'stores/postgres/postgres-store.ts': '../families/compare-and-swap.ts' }],
     ['http sees types of the limiter', { 'http/handle.ts': 'type ../limiter/limiter.ts' }],
     ['doors put everything together', { 'redis.ts': ['./stores/redis/index.ts', './limiter/limiter.ts', './create-limiter.ts'] }],
     ['the kit sees everything', { 'testing/suite.ts': ['../stores/memory/memory-store.ts', '../index.ts', 'vitest'] }],
@@ -85,7 +87,7 @@ describe('the consumers', () => {
 
   it('may import published subpaths, their own files and other packages', () => {
     expect(
-      check({ '/apps/server/src/main.ts': ['sluice', 'sluice/wrap', './serve.ts', '../test/a.ts', 'yaml', 'node:http'] }).edges,
+      check({ '/apps/server/src/main.ts': ['sluice', 'sluice/remote', './serve.ts', '../test/a.ts', 'yaml', 'node:http'] }).edges,
     ).toEqual([])
   })
 })

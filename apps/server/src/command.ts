@@ -8,7 +8,7 @@ import { migrateVerb } from './commands/migrate.ts'
 import { serveVerb } from './commands/serve-verb.ts'
 import { verifyVerb } from './commands/verify.ts'
 import { CommandFailure, EXIT } from './failure.ts'
-import { readGiven, suggestion } from './given.ts'
+import { parseArguments, suggestion } from './parse-arguments.ts'
 import { helpOf, overview } from './help.ts'
 import type { Io } from './io.ts'
 import type { Verb } from './verb.ts'
@@ -33,7 +33,7 @@ async function run(args: readonly string[], io: Io): Promise<void> {
   const [first, ...rest] = args
   const verb = VERBS.find(({ name }) => name === (first === 'help' ? rest[0] : first))
   const help = first === 'help' || isHelp(first) || (verb !== undefined && rest.some(isHelp))
-  if (verb !== undefined && !help) return verb.run(readGiven(verb, rest), io)
+  if (verb !== undefined && !help) return verb.run(parseArguments(verb, rest), io)
   if (first === '--version' || first === '-v') return io.out(`${version()}\n`)
   const unknown = first === 'help' ? rest[0] : isHelp(first) ? undefined : first
   if (verb === undefined && unknown !== undefined) {

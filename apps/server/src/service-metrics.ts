@@ -1,7 +1,7 @@
 import type { Store } from 'sluice'
 import type { ReadMetric } from 'sluice/observe'
 import type { Bound, Rule } from 'sluice/policy'
-import type { ResilientStore } from 'sluice/wrap'
+import type { RemoteStore } from 'sluice/remote'
 import type { HeldPolicy } from './held-policy.ts'
 import { storeKindOf } from './stores/store-kind.ts'
 
@@ -9,7 +9,7 @@ import { storeKindOf } from './stores/store-kind.ts'
 export function serviceMetrics(
   store: Store & { readonly size?: number },
   policy: () => HeldPolicy,
-  around: () => ResilientStore | undefined,
+  ring: () => RemoteStore | undefined,
 ): readonly ReadMetric[] {
   const kind = storeKindOf(store)
   const active = (): readonly Rule[] => policy().current.rules.filter(({ mode }) => mode !== 'off')
@@ -23,19 +23,19 @@ export function serviceMetrics(
       name: 'sluice_keys',
       help: 'States that a store in this process holds.',
       type: 'gauge',
-      read: () => (store.size === undefined ? [] : [{ labels: { store: store.name ?? 'store' }, value: store.size }]),
+      read: () => (store.size === undefined ? [] : [{ labels: { store: store.name }, value: store.size }]),
     },
     {
       name: 'sluice_breaker_state',
-      help: 'Whether the store is asked: 0 closed (asked), 1 half-open (one call tries), 2 open (not asked).',
+      help: 'Whether the store is called: 0 closed (yes), 1 half-open (one call, as a probe), 2 open (no).',
       type: 'gauge',
-      read: () => gauge(around(), ({ breakerState }) => ({ labels: { store: store.name ?? 'store' }, value: BREAKER[breakerState] })),
+      read: () => gauge(ring(), ({ breakerState }) => ({ labels: { store: store.name }, value: BREAKER[breakerState] })),
     },
     {
       name: 'sluice_lease_tokens',
       help: 'Tokens that this process has on lease.',
       type: 'gauge',
-      read: () => gauge(around(), ({ tokensInHand }) => ({ labels: { state: 'in_hand' }, value: tokensInHand })),
+      read: () => gauge(ring(), ({ leasedTokens }) => ({ labels: { state: 'leased' }, value: leasedTokens })),
     },
     {
       name: 'sluice_overgrant_bound',
@@ -75,8 +75,8 @@ export function serviceMetrics(
 
 const BREAKER = { closed: 0, 'half-open': 1, open: 2 } as const
 
-function gauge<T>(store: ResilientStore | undefined, read: (store: ResilientStore) => T): readonly T[] {
-  return store === undefined ? [] : [read(store)]
+function gauge<T>(ring: RemoteStore | undefined, read: (ring: RemoteStore) => T): readonly T[] {
+  return ring === undefined ? [] : [read(ring)]
 }
 
 /** Such as `header`, `header,method`, or `jwt|ip` if the first source that has a value counts; `none` for one bucket for all requests. */

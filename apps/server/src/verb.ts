@@ -10,7 +10,7 @@ export interface Flag {
 }
 
 /** The parsed arguments of a command line, checked against the verb's flags. */
-export interface Given {
+export interface ParsedArguments {
   /** The positional arguments, in order. */
   readonly words: readonly string[]
   switch(name: string): boolean
@@ -28,7 +28,7 @@ export interface Verb {
   /** Command lines that work, without the leading `sluice`. */
   readonly examples: readonly string[]
   /** Runs the verb. @throws CommandFailure with the exit code and one line */
-  run(given: Given, io: Io): Promise<void> | void
+  run(args: ParsedArguments, io: Io): Promise<void> | void
 }
 
 export const JSON_FLAG: Flag = { does: 'the answer as JSON' }

@@ -30,12 +30,12 @@ describe('POST /v1/checks', () => {
   })
 
   it.each([
-    [[of('a'), { key: 7 }], 1, 'question 1: The field key is a number; expected a text'],
-    [[of('a'), of('a'), []], 2, 'question 2: The body must be an object'],
-    [[of('a'), of('a', { cost: -5 })], 1, 'question 1: cost is -5'],
-    [[of('a', { cost: '0x10' })], 0, 'question 0: The field cost is \\"0x10\\"'],
-    [{ key: 'a' }, undefined, 'must be a list of questions'],
-    [Array.from({ length: 1_001 }, () => of('a')), undefined, 'has 1001 questions; at most 1000'],
+    [[of('a'), { key: 7 }], 1, 'request 1: The field key is a number; expected a text'],
+    [[of('a'), of('a'), []], 2, 'request 2: The body must be an object'],
+    [[of('a'), of('a', { cost: -5 })], 1, 'request 1: cost is -5'],
+    [[of('a', { cost: '0x10' })], 0, 'request 0: The field cost is \\"0x10\\"'],
+    [{ key: 'a' }, undefined, 'must be a list of requests'],
+    [Array.from({ length: 1_001 }, () => of('a')), undefined, 'has 1001 requests; at most 1000'],
   ])('refuses a list with something wrong in it, and charges nothing: %#', async (body, index, message) => {
     const service = await local(POLICY)
     const answer = await service.post('/v1/checks', body)

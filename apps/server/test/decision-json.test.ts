@@ -11,9 +11,11 @@ rules:
   - { name: second, match: { path: /two }, key: [], rate: 7/s, burst: 100.5 }
   - { name: quiet, match: { path: /two }, key: [], rate: 1/h, burst: 1, mode: shadow }
 `
+const { decideNow: _, ...memory } = memoryStore()
 const gone: Store = {
-  ...memoryStore(),
-  consume: async () => {
+  ...memory,
+  capabilities: { ...memory.capabilities, sync: false },
+  decide: async () => {
     throw new StoreFailure('timeout', 'unknown', 'a "quoted" reason')
   },
 }

@@ -110,7 +110,7 @@ describe('the API, asked by somebody who means no good', () => {
     expect(text).not.toContain('secret')
     expect(text.split('\n').length).toBeLessThan(120)
     expect(text).toContain('sluice_requests_total{rule="user",route="",result="allowed"} 300\n')
-    expect(text).toContain('sluice_store_duration_seconds_count{store="memory",operation="consume"} 300\n')
+    expect(text).toContain('sluice_store_duration_seconds_count{store="memory",operation="decide"} 300\n')
     expect(text).toContain('sluice_keys{store="memory"} 300\n')
     expect(text).toContain('sluice_degraded{rule="user"} 0\n')
   })

@@ -10,7 +10,7 @@ describe('verify', () => {
   it('finds nothing above the limit in a memory store, and says so', async () => {
     const [json, text] = await Promise.all([verify('--store', 'memory:', '--json'), verify('--store', 'memory:')])
     expectExact(json, 1)
-    expect(text.stdout).toMatch(/^memory:: one token bucket of 10\/s, burst 10, asked by 1 x 4 callers for [\d.]+ s of the store's time\n/)
+    expect(text.stdout).toMatch(/^memory:: one token bucket of 10\/s, burst 10, called by 1 x 4 callers for [\d.]+ s of the store's time\n/)
     expect(text.stdout).toMatch(/\n {2}allowed +\d+\n {2}theoretical max +\d+\n {2}over-grant +-?\d+\.\d\d %\n/)
   })
 

@@ -15,11 +15,11 @@ export interface ColdOptions extends PartOptions {
 export const CALLS = 500
 
 /** The baseline first. */
-const REDIS: readonly ColdWay[] = ['baseline', 'plain', 'resilient', 'flexible', 'express-store']
+const REDIS: readonly ColdWay[] = ['baseline', 'bare', 'sluice', 'flexible', 'express-store']
 const POSTGRES: Readonly<Partial<Record<ColdWay, WayName>>> = {
   baseline: 'update',
-  plain: 'plain',
-  resilient: 'resilient',
+  bare: 'bare',
+  sluice: 'sluice',
   flexible: 'flexible',
 }
 

@@ -60,13 +60,10 @@ async function contestantOf(name: ColdWay) {
   switch (name) {
     case 'baseline':
       return (await import('../contestants/lua.ts')).lua
-    case 'plain':
+    case 'bare':
+      return (await import('../contestants/sluice.ts')).sluiceWith('Sluice, bare', 'bare')
+    case 'sluice':
       return (await import('../contestants/sluice.ts')).sluice
-    case 'resilient': {
-      const { sluiceOver } = await import('../contestants/sluice.ts')
-      const { wrapped } = await import('../redis/wrappers.ts')
-      return sluiceOver('Sluice, resilient', (store) => wrapped(store, 'resilient'))
-    }
     case 'flexible':
       return (await import('../contestants/flexible.ts')).flexible
     case 'express-store':
@@ -100,10 +97,10 @@ async function postgresWayOf(name: ColdWay) {
   switch (name) {
     case 'baseline':
       return (await import('../postgres/update.ts')).update
-    case 'plain':
-      return (await import('../postgres/sluice.ts')).plain
-    case 'resilient':
-      return (await import('../postgres/sluice-wrapped.ts')).wrapped
+    case 'bare':
+      return (await import('../postgres/sluice.ts')).bare
+    case 'sluice':
+      return (await import('../postgres/sluice.ts')).sluice
     case 'flexible':
       return (await import('../postgres/flexible.ts')).flexible
     case 'express-store':

@@ -8,7 +8,7 @@ export interface ColdInput {
   readonly calls: number
 }
 
-export type ColdWay = 'baseline' | 'plain' | 'resilient' | 'flexible' | 'express-store'
+export type ColdWay = 'baseline' | 'bare' | 'sluice' | 'flexible' | 'express-store'
 
 /** One process. Processor time is that of all its threads, user and system, in microseconds. */
 export interface ColdSample {

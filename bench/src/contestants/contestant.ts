@@ -27,10 +27,10 @@ export interface Contestant {
   /** What it promises: a token bucket, or `burst` in every window of `burst / rate`, which is twice that across a boundary. Default `bucket`. */
   readonly promise?: 'bucket' | 'window'
   /**
-   * How `admitted` learns the server's time: each decision tells it (`told`); it is asked for in the same program or right behind the write
-   * (`asked`, the default); or right before the request on the same connection (`before`), which may be a few commands early.
+   * How `admitted` learns the server's time: each decision reports it (`reported`); it is read in the same program or right after the write
+   * (`read`, the default); or right before the request on the same connection (`before`), which may be a few commands early.
    */
-  readonly instants?: 'told' | 'asked' | 'before'
+  readonly instants?: 'reported' | 'read' | 'before'
   /** Rejects where the server does not answer. */
   open(url: string, quota: Quota, options: OpenOptions): Promise<Running>
 }

@@ -3,28 +3,28 @@ import type { Redis } from 'ioredis'
 import { createLimiter, type Decision, type GroupVerdict, type Store, tokenBucket } from 'sluice'
 import { ioredis, redisStore } from 'sluice/redis'
 import type { TraceEntry } from 'sluice/testing'
+import { type RingName, RINGS } from '../redis/rings.ts'
 import { openWire, type WireOptions } from '../wire.ts'
 import type { Contestant } from './contestant.ts'
 import { groupsUnder } from './groups.ts'
 
 const PAUSE_MS = 100
 
-/** As the adapter asks for: a connection that fell silent is replaced, and nothing is sent twice. */
+/** As the adapter requires: a silent connection is replaced, and nothing is sent twice. */
 export const SOUND: WireOptions = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, retryStrategy: () => 20 }
 
 /** Sluice as it is published, defaults and deadline included, on the server's clock. All callers share a connection. */
-export const sluice: Contestant = sluiceOver('Sluice', (store) => store)
+export const sluice: Contestant = sluiceWith('Sluice', 'sluice')
 
-/** Sluice with its store wrapped, or not. */
-export function sluiceOver(name: string, wrap: (store: Store) => Store): Contestant {
+export function sluiceWith(name: string, ring: RingName): Contestant {
   return {
     name,
-    instants: 'told',
+    instants: 'reported',
     open: async (url, { tokens, per, burst }, { note = false }) => {
       const wire = await openWire(url, 1, SOUND)
       const admitted: TraceEntry[] = []
-      const wrapped = wrap(redisStore({ client: ioredis(wire.clients[0] as Redis) }))
-      const store = note ? listening(wrapped, admitted) : wrapped
+      const opened = redisStore({ client: ioredis(wire.clients[0] as Redis), ring: RINGS[ring] })
+      const store = note ? listening(opened, admitted) : opened
       const limiter = createLimiter({ name: 'bench', limit: tokenBucket({ rate: { tokens, per }, burst }), store })
       // Brings the program to the server, so that no request of the run has to.
       await limiter.ready()
@@ -40,6 +40,7 @@ export function sluiceOver(name: string, wrap: (store: Store) => Store): Contest
         close: async (keys) => {
           for (const key of keys) await untilDone(() => limiter.reset(key))
           await limiter.close()
+          await store.close()
           await wire.close()
         },
       }
@@ -47,25 +48,36 @@ export function sluiceOver(name: string, wrap: (store: Store) => Store): Contest
   }
 }
 
-/** The store by itself, wrapped or not: what is left where no limiter turns verdicts into decisions. It has no deadline of its own. */
-export function storeOver(name: string, wrap: (store: Store) => Store): Contestant {
+/** The store without a limiter that turns verdicts into decisions. It is called as a limiter calls it, with the ring's deadline. */
+export function storeWith(name: string, ring: RingName): Contestant {
   return {
     name,
-    instants: 'told',
+    instants: 'reported',
     open: async (url, quota, { note = false }) => {
       const wire = await openWire(url, 1, SOUND)
       const admitted: TraceEntry[] = []
-      const wrapped = wrap(redisStore({ client: ioredis(wire.clients[0] as Redis) }))
-      const store = note ? listening(wrapped, admitted) : wrapped
+      const opened = redisStore({ client: ioredis(wire.clients[0] as Redis), ring: RINGS[ring] })
+      const store = note ? listening(opened, admitted) : opened
       const groupOf = groupsUnder(quota)
       await store.ready()
       return {
         wire,
         ...(note ? { admitted } : {}),
-        ask: (key) => store.consume([groupOf(key)]),
-        passed: (answer) => (answer as readonly GroupVerdict[])[0]?.allowed === true,
+        ask: async (key) => {
+          const group = groupOf(key)
+          return store.decideNow?.(group) ?? (await store.decide([group]))[0]
+        },
+        passed: (answer) => {
+          const { outcome, failure } = answer as GroupVerdict
+          if (failure !== undefined) throw failure
+          return outcome === 'allowed'
+        },
         close: async (keys) => {
-          await untilDone(() => store.reset(keys.flatMap((key) => groupOf(key).calls.map(({ id }) => id))))
+          const ids = keys.flatMap((key) => groupOf(key).calls.map(({ id }) => id))
+          await untilDone(async () => {
+            const results = await store.change(ids.map((id) => ({ kind: 'reset', id })))
+            for (const { failure } of results) if (failure !== undefined) throw failure
+          })
           await store.close()
           await wire.close()
         },
@@ -88,11 +100,19 @@ async function untilDone(work: () => Promise<void>): Promise<void> {
 
 /** Notes what the store admitted: its verdicts know the microsecond, a decision the millisecond. */
 function listening(store: Store, admitted: TraceEntry[]): Store {
+  const note = (verdict: GroupVerdict | undefined): void => {
+    if (verdict?.outcome === 'allowed') admitted.push({ at: verdict.at, cost: 1, allowed: true })
+  }
   return {
     ...store,
-    consume: async (groups, options) => {
-      const verdicts = await store.consume(groups, options)
-      for (const { allowed, at } of verdicts) if (allowed) admitted.push({ at, cost: 1, allowed })
+    decideNow: (group, now) => {
+      const verdict = store.decideNow?.(group, now)
+      note(verdict)
+      return verdict
+    },
+    decide: async (groups, options) => {
+      const verdicts = await store.decide(groups, options)
+      if (options?.charge !== false) verdicts.forEach(note)
       return verdicts
     },
   }

@@ -11,8 +11,8 @@ export interface OpenPartOptions extends PartOptions {
 }
 
 /** The baseline first. */
-const REDIS: readonly Way[] = ['lua', 'sluice', 'resilient', 'flexible', 'express-store']
-const POSTGRES: readonly WayName[] = ['update', 'plain', 'resilient', 'flexible']
+const REDIS: readonly Way[] = ['lua', 'bare', 'sluice', 'flexible', 'express-store']
+const POSTGRES: readonly WayName[] = ['update', 'bare', 'sluice', 'flexible']
 const CALLERS = 64
 /** Nobody is refused. */
 const QUOTA = { tokens: 1_000_000, per: '1s', burst: 10_000_000 } as const

@@ -2,13 +2,13 @@ import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
 import { audit, type Audit, type TraceEntry } from 'sluice/testing'
-import { withCoalescing } from 'sluice/wrap'
+import { RINGS } from '../redis/rings.ts'
 import { poolIn } from './pool.ts'
 
 export interface GrantInput {
   readonly url: string
   readonly seconds: number
-  readonly coalescing: boolean
+  readonly ring: 'bare' | 'sluice'
 }
 
 export interface GrantResult {
@@ -19,14 +19,15 @@ export interface GrantResult {
 }
 
 const CLIENTS = 64
+/** Every call is to be answered, however slow the machine. */
+const MAX_WAIT_MS = 10_000
 const RATE = { rate: '200/s', burst: 50 }
 
-/** So many clients on one key, half of them beside it with groups of four limits in random order; audited on the database's timestamps. */
-export async function auditClients({ url, seconds, coalescing }: GrantInput): Promise<GrantResult> {
-  const pool = await poolIn(url, `grant_${coalescing ? 'joined' : 'plain'}`, CLIENTS)
-  const inner = postgresStore({ client: pg(pool) })
-  await inner.migrate()
-  const store = coalescing ? withCoalescing(inner) : inner
+/** Clients on one key, half of them with groups of four limits in random order, audited by the database's timestamps. */
+export async function auditClients({ url, seconds, ring }: GrantInput): Promise<GrantResult> {
+  const pool = await poolIn(url, `grant_${ring}`, CLIENTS)
+  const store = postgresStore({ client: pg(pool), ring: RINGS[ring] })
+  await store.migrate()
   const limit = tokenBucket(RATE)
   const wide = tokenBucket({ rate: '1000000/s', burst: 1_000_000 })
   const scope = { text: 'grant:' }
@@ -38,12 +39,13 @@ export async function auditClients({ url, seconds, coalescing }: GrantInput): Pr
     while (performance.now() < until) {
       const others = ['a', 'b', 'c', 'd'].map((key) => ({ key, place: Math.random() })).sort((one, two) => one.place - two.place)
       const calls = index % 2 === 0 ? [call('hot')] : [...others.slice(1).map(({ key }) => call(key, wide)), call('hot')]
-      const [verdict] = await store.consume([{ calls }])
-      if (verdict !== undefined) seen.push({ at: verdict.at, cost: 1, allowed: verdict.allowed })
+      const [verdict] = await store.decide([{ calls }], { deadline: performance.now() + MAX_WAIT_MS })
+      if (verdict?.calls === undefined) throw verdict?.failure ?? new Error('no verdict')
+      seen.push({ at: verdict.at, cost: 1, allowed: verdict.outcome === 'allowed' })
     }
   }
   await Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(index)))
-  // Backends tell their counts once a second, or when they end.
+  // Backends report their counts once a second, or when they end.
   await pool.end()
   const reader = new pgDriver.Pool({ connectionString: url, max: 1 })
   const after = await deadlocksOf(reader)

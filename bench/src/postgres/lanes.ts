@@ -4,14 +4,13 @@ import { type CallersTimed, interleaveLanes } from '../redis/rounds.ts'
 import { article } from './article.ts'
 import { flexible } from './flexible.ts'
 import { poolIn } from './pool.ts'
-import { plain } from './sluice.ts'
-import { coalescing, wrapped } from './sluice-wrapped.ts'
+import { bare, coalescing, sluice } from './sluice.ts'
 import { update } from './update.ts'
 import type { Opened, Way } from './way.ts'
 
-export type WayName = 'article' | 'update' | 'plain' | 'coalescing' | 'resilient' | 'flexible'
+export type WayName = 'article' | 'update' | 'bare' | 'coalescing' | 'sluice' | 'flexible'
 
-export const POSTGRES_WAYS: Readonly<Record<WayName, Way>> = { article, update, plain, coalescing, resilient: wrapped, flexible }
+export const POSTGRES_WAYS: Readonly<Record<WayName, Way>> = { article, update, bare, coalescing, sluice, flexible }
 const MANY = 50_000
 
 export interface LanesInput extends BatchOptions {

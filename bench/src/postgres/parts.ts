@@ -15,7 +15,12 @@ const ALLOWED: Profile = { name: 'all allowed, burst 10^7', burst: 10_000_000, t
 const BATCH_MS = 60
 /** How long each lane runs before, in milliseconds of processor time for each second of the comparison: states are there then, and code is compiled. */
 const WARM_UP_MS = 1_000
-const WAYS: readonly WayName[] = ['article', 'update', 'plain', 'coalescing', 'resilient', 'flexible']
+const WAYS: readonly WayName[] = ['article', 'update', 'bare', 'coalescing', 'sluice', 'flexible']
+
+const OURS = [
+  ['bare', 'bare'],
+  ['Sluice', 'sluice'],
+] as const
 
 interface Row {
   readonly callers: number
@@ -44,18 +49,18 @@ function speedPart(name: string, title: string, rows: readonly Row[]): Part<Post
         const comparison = await compared(options, callers, keys)
         const at = `${callers} connections`
         readings.push(
-          judge(comparison, { name: `plain, ${at}`, ours: 'plain', baseline: 'article', as: 'speed' }),
+          judge(comparison, { name: `bare, ${at}`, ours: 'bare', baseline: 'article', as: 'speed' }),
           judge(comparison, { name: `coalescing, ${at}`, ours: 'coalescing', baseline: 'article', as: 'speed', goal }),
-          judge(comparison, { name: `resilient, ${at}`, ours: 'resilient', baseline: 'article', as: 'speed', goal }),
+          judge(comparison, { name: `Sluice, ${at}`, ours: 'sluice', baseline: 'article', as: 'speed', goal }),
           judge(comparison, {
-            name: `resilient, ${at}, against rate-limiter-flexible`,
-            ours: 'resilient',
+            name: `Sluice, ${at}, against rate-limiter-flexible`,
+            ours: 'sluice',
             baseline: 'flexible',
             as: 'speed',
             goal: { atLeast: 1 },
           }),
-          ...(['plain', 'resilient'] as const).map((ours) =>
-            judge(comparison, { name: `${ours}, ${at}, against one prepared UPDATE`, ours, baseline: 'update', as: 'speed' }),
+          ...OURS.map(([whose, ours]) =>
+            judge(comparison, { name: `${whose}, ${at}, against one prepared UPDATE`, ours, baseline: 'update', as: 'speed' }),
           ),
         )
         notes.push(`${at}:`, comparison.table)
@@ -74,18 +79,18 @@ export const single: Part<PostgresOptions> = {
     const goal = { atMost: 1.25 }
     return {
       readings: [
-        judge(comparison, { name: 'plain', ours: 'plain', baseline: 'article', as: 'time', goal }),
+        judge(comparison, { name: 'bare', ours: 'bare', baseline: 'article', as: 'time', goal }),
         judge(comparison, { name: 'coalescing', ours: 'coalescing', baseline: 'article', as: 'time', goal }),
-        judge(comparison, { name: 'resilient', ours: 'resilient', baseline: 'article', as: 'time', goal }),
+        judge(comparison, { name: 'Sluice', ours: 'sluice', baseline: 'article', as: 'time', goal }),
         judge(comparison, {
-          name: 'resilient, against rate-limiter-flexible',
-          ours: 'resilient',
+          name: 'Sluice, against rate-limiter-flexible',
+          ours: 'sluice',
           baseline: 'flexible',
           as: 'speed',
           goal: { atLeast: 1 },
         }),
-        ...(['plain', 'resilient'] as const).map((ours) =>
-          judge(comparison, { name: `${ours}, against one prepared UPDATE`, ours, baseline: 'update', as: 'time' }),
+        ...OURS.map(([whose, ours]) =>
+          judge(comparison, { name: `${whose}, against one prepared UPDATE`, ours, baseline: 'update', as: 'time' }),
         ),
       ],
       notes: [comparison.table],

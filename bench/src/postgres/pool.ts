@@ -1,6 +1,9 @@
 import pg from 'pg'
 
-/** A pool whose connections stand in a schema that is made for it anew. */
+/** Without one the store warns on stderr. It is long, so that it changes nothing that is measured. */
+const TIMEOUT = '-c statement_timeout=60s'
+
+/** A pool whose connections use a schema that is created for it. */
 export async function poolIn(url: string, schema: string, max: number, options = ''): Promise<pg.Pool> {
   const maker = new pg.Client({ connectionString: url })
   await maker.connect()
@@ -9,9 +12,9 @@ export async function poolIn(url: string, schema: string, max: number, options =
   return poolAt(url, schema, max, options)
 }
 
-/** A pool whose connections stand in a schema that is there. */
+/** A pool whose connections use an existing schema. */
 export function poolAt(url: string, schema: string, max: number, options = ''): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max, options: `-c search_path=${schema} ${options}` })
+  const pool = new pg.Pool({ connectionString: url, max, options: `-c search_path=${schema} ${TIMEOUT} ${options}` })
   pool.on('error', () => {})
   return pool
 }

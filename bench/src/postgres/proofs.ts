@@ -9,6 +9,7 @@ import type { SessionsInput, SessionsResult } from './sessions.ts'
 import type { SizeInput, SizeResult } from './size-hold.ts'
 
 const KEYS = 1_000_000
+const NAMES = { article: 'the article’s function', bare: 'Sluice, bare', sluice: 'Sluice' } as const
 
 /** The article's eight sessions, under both isolation levels, with every failure counted. */
 export const sessions: Part<PostgresOptions> = {
@@ -18,19 +19,13 @@ export const sessions: Part<PostgresOptions> = {
     const rows: string[][] = []
     const readings: Reading[] = []
     for (const isolation of ['read committed', 'serializable'] as const) {
-      for (const way of ['article', 'sluice'] as const) {
+      for (const way of ['article', 'bare', 'sluice'] as const) {
         options.say(`${way}, ${isolation}`)
         const input: SessionsInput = { url: options.url, seconds: options.seconds, isolation, way }
         const { total, perSecond, failures } = await inChild<SessionsResult>('sessions', input, { ...options, family: 'postgres' })
         const failed = Object.values(failures).reduce((sum, times) => sum + times, 0)
         const what = Object.entries(failures).map(([code, times]) => `${figure(times)} x ${code}`)
-        rows.push([
-          way === 'article' ? 'the article’s function' : 'Sluice',
-          isolation,
-          figure(perSecond),
-          figure(total),
-          what.join(', ') || 'none',
-        ])
+        rows.push([NAMES[way], isolation, figure(perSecond), figure(total), what.join(', ') || 'none'])
         readings.push({ name: `${way}, ${isolation}, failed`, unit: '%', value: (failed / total) * 100 })
       }
     }
@@ -52,10 +47,10 @@ export const grants: Part<PostgresOptions> = {
   title: '64 clients on one key, half of them in groups of four limits in random order, audited on the database’s timestamps',
   async run(options) {
     const readings: Reading[] = []
-    for (const coalescing of [false, true]) {
-      const name = coalescing ? 'coalescing' : 'plain'
+    for (const ring of ['bare', 'sluice'] as const) {
+      const name = NAMES[ring]
       options.say(name)
-      const input: GrantInput = { url: options.url, seconds: options.seconds * 5, coalescing }
+      const input: GrantInput = { url: options.url, seconds: options.seconds * 5, ring }
       const { total, audit, deadlocks } = await inChild<GrantResult>('grant', input, { ...options, family: 'postgres' })
       readings.push(
         {

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { createLimiter, tokenBucket } from 'sluice'
 import { pg as port, postgresStore } from 'sluice/postgres'
+import { type RingName, RINGS } from '../redis/rings.ts'
 import { makeArticle, takeToken } from './article.ts'
 import { poolIn } from './pool.ts'
 
@@ -8,7 +9,7 @@ export interface SessionsInput {
   readonly url: string
   readonly seconds: number
   readonly isolation: 'read committed' | 'serializable'
-  readonly way: 'article' | 'sluice'
+  readonly way: 'article' | 'bare' | 'sluice'
 }
 
 export interface SessionsResult {
@@ -18,12 +19,12 @@ export interface SessionsResult {
   readonly failures: Readonly<Record<string, number>>
 }
 
-/** The article's test of its function: so many sessions, each asking for a token as fast as it is answered, 1000 a second for an hour. */
+/** The article's test of its function: eight sessions, each as fast as it is answered, 1000 tokens a second for an hour. */
 const SESSIONS = 8
 const REFILL = 1_000
 const WINDOW = 3_600
 
-/** Sessions with a connection each; who fails asks again. */
+/** Sessions with a connection each; one that fails tries again. */
 export async function runSessions({ url, seconds, isolation, way }: SessionsInput): Promise<SessionsResult> {
   const schema = `sessions_${way}_${isolation.replace(' ', '_')}`
   const pool = await poolIn(url, schema, SESSIONS, `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`)
@@ -32,7 +33,7 @@ export async function runSessions({ url, seconds, isolation, way }: SessionsInpu
     failures[what] = (failures[what] ?? 0) + 1
   }
   let total = 0
-  const ask = way === 'article' ? await articleSession(pool, failed) : await sluiceSession(pool, failed)
+  const ask = way === 'article' ? await articleSession(pool, failed) : await sluiceSession(pool, way, failed)
   const started = performance.now()
   const session = async (): Promise<void> => {
     while (performance.now() < started + seconds * 1_000) {
@@ -55,8 +56,8 @@ async function articleSession(pool: pg.Pool, failed: (what: string) => void): Pr
   }
 }
 
-async function sluiceSession(pool: pg.Pool, failed: (what: string) => void): Promise<() => Promise<void>> {
-  const store = postgresStore({ client: port(pool) })
+async function sluiceSession(pool: pg.Pool, ring: RingName, failed: (what: string) => void): Promise<() => Promise<void>> {
+  const store = postgresStore({ client: port(pool), ring: RINGS[ring] })
   await store.migrate()
   const limiter = createLimiter({ limit: tokenBucket({ rate: `${REFILL}/s`, burst: REFILL * WINDOW }), store })
   return async () => {

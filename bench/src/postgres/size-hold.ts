@@ -22,7 +22,7 @@ const BATCH = 500
 export async function weighKeys({ url, keys }: SizeInput): Promise<SizeResult> {
   // How fast a disk takes what was written does not change how large it is.
   const pool = await poolIn(url, 'size', 1, '-c synchronous_commit=off')
-  const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+  const store = postgresStore({ client: pg(pool), ring: false, sweepEveryMs: 0 })
   await store.migrate()
   const limit = tokenBucket({ rate: '333/h', burst: 1_000 })
   const scope = { text: 'size:tb:' }
@@ -35,13 +35,13 @@ export async function weighKeys({ url, keys }: SizeInput): Promise<SizeResult> {
     )
     return { table: Number(rows[0]?.table) / keys, index: Number(rows[0]?.index) / keys }
   }
-  for (let from = 0; from < keys; from += BATCH) await store.consume(Array.from({ length: BATCH }, (_, place) => group(from + place)))
+  for (let from = 0; from < keys; from += BATCH) await store.decide(Array.from({ length: BATCH }, (_, place) => group(from + place)))
   const made = await weigh()
   for (let done = 0; done < keys / 2; done += BATCH) {
-    await store.consume(Array.from({ length: BATCH }, () => group(Math.floor(Math.random() * keys))))
+    await store.decide(Array.from({ length: BATCH }, () => group(Math.floor(Math.random() * keys))))
   }
   const updated = await weigh()
-  // Backends tell their counts when they end, or once a second.
+  // Backends report their counts when they end, or once a second.
   await pool.end()
   const reader = new pgDriver.Pool({ connectionString: url, max: 1 })
   const { rows } = await reader.query<{ updates: string; hot: string }>(

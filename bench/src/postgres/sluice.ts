@@ -1,17 +1,21 @@
-import { createLimiter, type Store, tokenBucket } from 'sluice'
+import { createLimiter, tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
+import { type RingName, RINGS } from '../redis/rings.ts'
 import type { Way } from './way.ts'
 
-/** Deadlines are the defaults everywhere: a request that is late is undecided, and counted as such. */
-export const plain: Way = over('Sluice', (store) => store)
+/** As it is published. Deadlines are the defaults everywhere: a request that is late is undecided, and counted as such. */
+export const sluice: Way = sluiceWith('Sluice', 'sluice')
+export const bare: Way = sluiceWith('Sluice, bare', 'bare')
+export const coalescing: Way = sluiceWith('Sluice, coalescing', 'coalescing')
 
-export function over(name: string, wrap: (store: Store) => Store): Way {
+function sluiceWith(name: string, ring: RingName): Way {
   return {
     name,
     prepare: (pool) => postgresStore({ client: pg(pool) }).migrate(),
     open: async (pool, { tokens, per, burst }) => {
       const limit = tokenBucket({ rate: { tokens, per }, burst })
-      const limiter = createLimiter({ name: 'bench', limit, store: wrap(postgresStore({ client: pg(pool) })) })
+      const store = postgresStore({ client: pg(pool), ring: RINGS[ring] })
+      const limiter = createLimiter({ name: 'bench', limit, store })
       await limiter.ready()
       return {
         ask: async (key) => {
@@ -19,7 +23,10 @@ export function over(name: string, wrap: (store: Store) => Store): Way {
           if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
           return decision.allowed
         },
-        close: () => limiter.close(),
+        close: async () => {
+          await limiter.close()
+          await store.close()
+        },
       }
     },
   }

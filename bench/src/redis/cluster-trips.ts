@@ -2,13 +2,13 @@ import { Cluster, Redis } from 'ioredis'
 import { createEngine, parsePolicy } from 'sluice/policy'
 import { ioredis, redisStore } from 'sluice/redis'
 import { programStats } from './command-stats.ts'
-import { type Around, wrapped } from './wrappers.ts'
+import { type RingName, RINGS } from './rings.ts'
 
 export interface TripsInput {
   readonly urls: readonly string[]
   readonly callers: number
   readonly requests: number
-  readonly around: Around
+  readonly ring: RingName
 }
 
 export interface TripsResult {
@@ -29,12 +29,12 @@ const LIMIT = 'rate: 1000000/s, burst: 10000000'
 const TENANTS = 20
 const ENDPOINTS = 8
 
-/** Asks an engine of three rules over a cluster; the nodes say how often they were asked. */
-export async function countTrips({ urls, callers, requests, around }: TripsInput): Promise<TripsResult> {
+/** Calls an engine of three rules over a cluster, and counts the programs that the nodes ran. */
+export async function countTrips({ urls, callers, requests, ring }: TripsInput): Promise<TripsResult> {
   const nodes = urls.map((url) => new Redis(url))
   const client = new Cluster(urls.map((url) => ({ host: new URL(url).hostname, port: Number(new URL(url).port) })))
   const text = RULES.map(([name, key]) => `  - { name: ${name}, key: [${key}], ${LIMIT} }`)
-  const store = wrapped(redisStore({ client: ioredis(client) }), around)
+  const store = redisStore({ client: ioredis(client), ring: RINGS[ring] })
   const engine = createEngine({ policy: parsePolicy(['version: 1', 'rules:', ...text].join('\n')), store })
   let [next, refused, undecided] = [0, 0, 0]
   const spend = async (count: number): Promise<void> => {
@@ -51,16 +51,17 @@ export async function countTrips({ urls, callers, requests, around }: TripsInput
     }
     await Promise.all(Array.from({ length: callers }, caller))
   }
-  const asked = async (): Promise<number> => (await Promise.all(nodes.map(programStats))).reduce((sum, { calls }) => sum + calls, 0)
+  const programs = async (): Promise<number> => (await Promise.all(nodes.map(programStats))).reduce((sum, { calls }) => sum + calls, 0)
   await spend(requests)
   // The first requests found out where the slots are.
   undecided = 0
-  const before = await asked()
+  const before = await programs()
   const started = performance.now()
   await spend(requests)
   const elapsed = performance.now() - started
-  const trips = (await asked()) - before
+  const trips = (await programs()) - before
   await engine.close()
+  await store.close()
   for (const node of nodes) node.disconnect()
   client.disconnect()
   return { trips: trips / requests, microseconds: (elapsed * 1e3) / requests, refused, undecided }

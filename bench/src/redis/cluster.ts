@@ -4,19 +4,19 @@ import { amount } from '../reading-text.ts'
 import type { TripsInput, TripsResult } from './cluster-trips.ts'
 import { startCluster } from './private-cluster.ts'
 import type { RedisPart } from './redis-part.ts'
-import type { Around } from './wrappers.ts'
+import type { RingName } from './rings.ts'
 
 const CALLERS = [1, 64] as const
-/** So many requests a second of the time asked for, at most twice that. */
+/** Requests for each second of the measurement, at most twice as many in all. */
 const REQUESTS = 1_000
 
 const STORES = [
-  ['plain', 'nothing'],
-  ['coalescing', 'coalescing'],
+  ['bare', 'bare'],
+  ['Sluice', 'sluice'],
   ['strict leases', 'leases'],
-] as const satisfies readonly (readonly [name: string, around: Around])[]
+] as const satisfies readonly (readonly [name: string, ring: RingName])[]
 
-/** How often the servers of a cluster are asked for one request under several limits. */
+/** How often the servers of a cluster are called for one request under several limits. */
 export const cluster: RedisPart = {
   name: 'cluster',
   title: 'global, tenant and endpoint for one request in a cluster of three nodes: round trips',
@@ -25,9 +25,9 @@ export const cluster: RedisPart = {
     const urls = await startCluster(options)
     for (const callers of CALLERS) {
       options.say(`round trips of three limits, ${callers} callers`)
-      for (const [store, around] of STORES) {
+      for (const [store, ring] of STORES) {
         const requests = Math.ceil(REQUESTS * Math.min(2, options.seconds))
-        const input: TripsInput = { urls, callers, requests, around }
+        const input: TripsInput = { urls, callers, requests, ring }
         const { trips, microseconds, refused, undecided } = await inChild<TripsResult>('cluster-trips', input, {
           ...options,
           family: 'redis',

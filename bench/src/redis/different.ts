@@ -8,7 +8,7 @@ const GOALS: readonly (readonly [callers: number, atLeast: number])[] = [
   [256, 2],
 ]
 
-/** Another key each time: nothing to share but the way to the server. */
+/** Another key each time: only the round trip can be shared. */
 export const different: RedisPart = {
   name: 'different',
   title: 'a different key each time, against one EVALSHA per decision',
@@ -20,14 +20,14 @@ export const different: RedisPart = {
       const many = { callers, keys: 'many' } as const
       const comparison = await compare(options, ALLOWED_KEYS, {
         lua: { way: 'lua', ...many },
-        plain: { way: 'sluice', ...many },
+        bare: { way: 'bare', ...many },
         coalescing: { way: 'coalescing', ...many },
-        resilient: { way: 'resilient', ...many },
+        sluice: { way: 'sluice', ...many },
         joined: { way: 'empty-joined', ...many },
       })
       const at = `${callers} callers`
       readings.push(
-        judge(comparison, { name: `plain, ${at}`, ours: 'plain', baseline: 'lua', as: 'speed' }),
+        judge(comparison, { name: `bare, ${at}`, ours: 'bare', baseline: 'lua', as: 'speed' }),
         judge(comparison, {
           name: `coalescing, ${at}`,
           ours: 'coalescing',
@@ -36,7 +36,7 @@ export const different: RedisPart = {
           as: 'speed',
           goal: { atLeast },
         }),
-        judge(comparison, { name: `resilient, ${at}`, ours: 'resilient', baseline: 'lua', as: 'speed' }),
+        judge(comparison, { name: `Sluice, ${at}`, ours: 'sluice', baseline: 'lua', as: 'speed' }),
       )
       notes.push(`${at}, 50,000 keys by turns:`, comparison.table)
     }

@@ -4,7 +4,7 @@ import type { Reading } from '../reading.ts'
 import { compare, judge, storeCalls } from './comparison.ts'
 import type { RedisOptions, RedisPart } from './redis-part.ts'
 
-/** One key that everybody asks, and leases that each caller has on its own. */
+/** One key for all callers, and leases of a key for each caller. */
 export const hot: RedisPart = {
   name: 'hot',
   title: 'one hot key, against one EVALSHA per decision on a hash of two fields',
@@ -21,12 +21,12 @@ async function judged(options: RedisOptions): Promise<PartResult> {
   const own = { callers: 64, keys: 'own' } as const
   const comparison = await compare(options, ALLOWED, {
     lua: { way: 'lua', ...one },
-    plain: { way: 'sluice', ...one },
+    bare: { way: 'bare', ...one },
     coalescing: { way: 'coalescing', ...one },
     coalescingStore: { way: 'coalescing-store', ...one },
     leases: { way: 'leases', ...one },
     leasesStore: { way: 'leases-store', ...one },
-    resilient: { way: 'resilient', ...one },
+    sluice: { way: 'sluice', ...one },
     luaOwn: { way: 'lua', ...own },
     leasesOwn: { way: 'leases', ...own },
     joined: { way: 'empty-joined', ...one },
@@ -35,7 +35,7 @@ async function judged(options: RedisOptions): Promise<PartResult> {
   const lua = { baseline: 'lua', as: 'speed' } as const
   const at = '64 callers'
   const readings: Reading[] = [
-    judge(comparison, { name: `plain, ${at}`, ours: 'plain', ...lua }),
+    judge(comparison, { name: `bare, ${at}`, ours: 'bare', ...lua }),
     judge(comparison, { name: `coalescing, ${at}`, ours: 'coalescing', floor: 'joined', goal: { atLeast: 4.5 }, ...lua }),
     judge(comparison, { name: `coalescing, ${at}, its store alone`, ours: 'coalescingStore', ...lua }),
     storeCalls(comparison, { name: `coalescing, ${at}, store calls`, ours: 'coalescing', baseline: 'lua', goal: { atMost: 0.05 } }),
@@ -50,12 +50,12 @@ async function judged(options: RedisOptions): Promise<PartResult> {
       as: 'speed',
       goal: { atLeast: 25 },
     }),
-    judge(comparison, { name: `resilient, ${at}`, ours: 'resilient', ...lua }),
+    judge(comparison, { name: `Sluice, ${at}`, ours: 'sluice', ...lua }),
   ]
   return { readings, notes: [`${at}:`, comparison.table] }
 }
 
-/** With more callers more calls find company; the goals stand for 64. */
+/** With more callers batches are larger; the goals are for 64. */
 async function crowd(options: RedisOptions): Promise<PartResult> {
   options.say('one key, 256 callers')
   const one = { callers: 256, keys: 'one' } as const

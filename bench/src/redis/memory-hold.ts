@@ -19,7 +19,7 @@ export interface MemoryResult {
   readonly empty: number
   /** Undefined where the store has no packed layout. */
   readonly packed?: { readonly bytes: number; readonly hashes: number }
-  /** A name as it stands in Redis. */
+  /** A name of a key in Redis. */
   readonly example: string
   /** Decisions that were not allowed, though all may pass. */
   readonly refused: number
@@ -38,11 +38,12 @@ export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<Memo
   let refused = 0
   const fill = async (layout: 'plain' | 'packed'): Promise<void> => {
     const options = layout === 'packed' ? { layout } : {}
-    const store = redisStore({ client: ioredis(client), ...options })
+    const store = redisStore({ client: ioredis(client), ring: false, ...options })
     const groupOf = groupsUnder(quota, quota.burst * SHARE)
     for (let charge = 0; charge < CHARGES; charge += 1)
       for (let from = 0; from < keys; from += BATCH)
-        for (const { allowed } of await store.consume(identities.slice(from, from + BATCH).map(groupOf))) if (!allowed) refused += 1
+        for (const { outcome } of await store.decide(identities.slice(from, from + BATCH).map(groupOf)))
+          if (outcome !== 'allowed') refused += 1
     await store.close()
   }
   const weigh = async (filling: () => Promise<void>): Promise<number> => {
@@ -52,7 +53,7 @@ export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<Memo
     return ((await usedMemory(client)) - before) / keys
   }
   // Programs and buffers are there before the weighing begins.
-  await redisStore({ client: ioredis(client) }).ready()
+  await redisStore({ client: ioredis(client), ring: false }).ready()
   const plain = await weigh(() => fill('plain'))
   const names = await namesOf(client)
   if (names.length !== keys) {

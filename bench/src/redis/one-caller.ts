@@ -2,7 +2,7 @@ import { ALLOWED } from '../embedded/profiles.ts'
 import { compare, judge } from './comparison.ts'
 import type { RedisPart } from './redis-part.ts'
 
-/** One caller, one request after the other: nothing to join, and nothing may be lost by trying. */
+/** One caller, one request after the other: there is nothing to batch, and trying must cost nothing. */
 export const oneCaller: RedisPart = {
   name: 'one-caller',
   title: 'one caller, against one EVALSHA per decision',
@@ -11,17 +11,17 @@ export const oneCaller: RedisPart = {
     const alone = { callers: 1, keys: 'one' } as const
     const comparison = await compare(options, ALLOWED, {
       lua: { way: 'lua', ...alone },
-      plain: { way: 'sluice', ...alone },
+      bare: { way: 'bare', ...alone },
       coalescing: { way: 'coalescing', ...alone },
-      resilient: { way: 'resilient', ...alone },
+      sluice: { way: 'sluice', ...alone },
       empty: { way: 'empty-joined', ...alone },
     })
     const goal = { atMost: 1.1 }
     return {
       readings: [
-        judge(comparison, { name: 'plain', ours: 'plain', baseline: 'lua', floor: 'empty', as: 'time', goal }),
+        judge(comparison, { name: 'bare', ours: 'bare', baseline: 'lua', floor: 'empty', as: 'time', goal }),
         judge(comparison, { name: 'coalescing', ours: 'coalescing', baseline: 'lua', floor: 'empty', as: 'time', goal }),
-        judge(comparison, { name: 'resilient', ours: 'resilient', baseline: 'lua', floor: 'empty', as: 'time', goal }),
+        judge(comparison, { name: 'Sluice', ours: 'sluice', baseline: 'lua', floor: 'empty', as: 'time', goal }),
       ],
       notes: [comparison.table],
     }

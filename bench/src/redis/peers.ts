@@ -3,7 +3,7 @@ import type { Reading } from '../reading.ts'
 import { compare, judge } from './comparison.ts'
 import type { RedisPart } from './redis-part.ts'
 
-/** What others do on the same server, in the same rounds. */
+/** Other libraries on the same server, in the same rounds. */
 export const peers: RedisPart = {
   name: 'peers',
   title: 'one hot key, 64 callers: other ways and other libraries',
@@ -19,14 +19,14 @@ export const peers: RedisPart = {
       flexible: { way: 'flexible', ...one },
       expressStore: { way: 'express-store', ...one },
       fastifyPlugin: { way: 'fastify-plugin', ...one },
-      plain: { way: 'sluice', ...one },
-      coalescing: { way: 'coalescing', ...one },
+      bare: { way: 'bare', ...one },
+      sluice: { way: 'sluice', ...one },
     })
     const others = ['lua', 'luaArticle', 'luaPipelined', 'multiCommand', 'watch', 'flexible', 'expressStore', 'fastifyPlugin'] as const
-    const readings = (['plain', 'coalescing'] as const).flatMap((ours) =>
+    const readings = (['bare', 'sluice'] as const).flatMap((ours) =>
       others.map((baseline): Reading =>
         judge(comparison, {
-          name: `${ours}, against ${comparison.lanes[baseline].name}`,
+          name: `${ours === 'bare' ? 'bare' : 'Sluice'}, against ${comparison.lanes[baseline].name}`,
           ours,
           baseline,
           as: 'speed',
@@ -38,7 +38,7 @@ export const peers: RedisPart = {
       notes: [
         comparison.table,
         'Each as its own pages set it up for ioredis: rate-limiter-flexible with points, duration and no offline queue; rate-limit-redis with `client.call`, its store',
-        'asked as express-rate-limit asks it; @fastify/rate-limit with the client settings of its example, through `createRateLimit`. None runs its HTTP part. They',
+        'called as express-rate-limit calls it; @fastify/rate-limit with the client settings of its example, through `createRateLimit`. None runs its HTTP part. They',
         'count in fixed windows, and the audit holds them to that: twice the limit may pass across a boundary. Auto-pipelining is an option of ioredis.',
       ],
     }

@@ -22,7 +22,7 @@ const LANES = ['lua', 'alone', 'different16', 'same16', 'same128', 'empty16'] as
 export type LaneName = (typeof LANES)[number]
 
 const KEYS = 50_000
-/** Calls between two looks at the server's counters: a neighbour on the machine falls into few of the rounds. */
+/** Calls between two readings of the server's counters: other load on the machine then affects few rounds. */
 const CALLS = 24
 const MIN_ROUNDS = 20
 const WARM_ROUNDS = 10
@@ -30,14 +30,14 @@ const WARM_ROUNDS = 10
 /** What Redis says of itself (`INFO commandstats`), lanes by turns; nobody else sends it programs meanwhile. */
 export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput): Promise<RedisTimeResult> {
   const client = new Redis(url)
-  const store = redisStore({ client: ioredis(client) })
+  const store = redisStore({ client: ioredis(client), ring: false })
   const groupOf = groupsUnder(quota)
   const [decide, nothing] = (await Promise.all([PROGRAM, 'return 1'].map((source) => client.script('LOAD', source)))) as [string, string]
   const [rate, { burst }] = [perSecondOf(quota), quota]
   let [next, refused] = [0, 0]
   const keyOf = (): string => `time:user:${10_000_000 + (next = (next + 1) % KEYS)}`
   const ask = async (keys: readonly string[]): Promise<void> => {
-    for (const { allowed } of await store.consume(keys.map(groupOf))) if (!allowed) refused += 1
+    for (const { outcome } of await store.decide(keys.map(groupOf))) if (outcome !== 'allowed') refused += 1
   }
   const many = (count: number): string[] => Array.from({ length: count }, keyOf)
   const same = (count: number): string[] => {

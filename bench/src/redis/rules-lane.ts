@@ -5,9 +5,9 @@ import { SOUND } from '../contestants/sluice.ts'
 import { openWire } from '../wire.ts'
 import type { CallersLane } from './batches.ts'
 import type { LanePlace, OpenLane, RulesLane } from './lane-input.ts'
-import { wrapped } from './wrappers.ts'
+import { RINGS } from './rings.ts'
 
-/** Name and key of each rule, the one that stands alone first. */
+/** Name and key of each rule; the first is also measured alone. */
 const RULES = [
   ['user', 'header:x-user'],
   ['global', ''],
@@ -20,13 +20,13 @@ const TENANTS = 20
 const ENDPOINTS = 8
 
 /** An engine over its own states. */
-export async function openRulesLane({ rules, around, callers }: RulesLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
+export async function openRulesLane({ rules, ring, callers }: RulesLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const wire = await openWire(url, 1, SOUND)
   // Lanes share the server, and no state: each has a prefix of its own.
-  const plain = redisStore({ client: ioredis(wire.clients[0] as Redis), prefix: `${space}:` })
+  const store = redisStore({ client: ioredis(wire.clients[0] as Redis), prefix: `${space}:`, ring: RINGS[ring] })
   const limit = `rate: ${quota.tokens}/${quota.per === '1d' ? 'd' : 's'}, burst: ${quota.burst}`
   const text = RULES.slice(0, rules).map(([name, key]) => `  - { name: ${name}, key: [${key}], ${limit} }`)
-  const engine = createEngine({ policy: parsePolicy(['version: 1', 'rules:', ...text].join('\n')), store: wrapped(plain, around) })
+  const engine = createEngine({ policy: parsePolicy(['version: 1', 'rules:', ...text].join('\n')), store })
   const facts = Array.from({ length: USERS }, (_, user) => ({
     method: 'GET',
     path: `/api/service-${user % ENDPOINTS}/items`,
@@ -34,7 +34,7 @@ export async function openRulesLane({ rules, around, callers }: RulesLane, { url
   }))
   let next = 0
   const lane: CallersLane = {
-    name: `${rules === 1 ? 'one rule' : 'four rules'}${around === 'nothing' ? '' : `, ${around}`}`,
+    name: `${rules === 1 ? 'one rule' : 'four rules'}${ring === 'sluice' ? '' : `, ${ring}`}`,
     callers,
     ask: () => {
       next = next + 1 === USERS ? 0 : next + 1
@@ -51,6 +51,7 @@ export async function openRulesLane({ rules, around, callers }: RulesLane, { url
     lane,
     close: async () => {
       await engine.close()
+      await store.close()
       await wire.close()
     },
   }

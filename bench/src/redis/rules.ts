@@ -18,16 +18,16 @@ export const rules: RedisPart = {
     for (const [callers, atMost] of GOALS) {
       options.say(`one rule and four, ${callers === 1 ? 'one caller' : `${callers} callers`}`)
       const comparison = await compare(options, ALLOWED_KEYS, {
-        one: { rules: 1, around: 'nothing', callers },
-        four: { rules: 4, around: 'nothing', callers },
-        oneResilient: { rules: 1, around: 'resilient', callers },
-        fourResilient: { rules: 4, around: 'resilient', callers },
+        oneBare: { rules: 1, ring: 'bare', callers },
+        fourBare: { rules: 4, ring: 'bare', callers },
+        one: { rules: 1, ring: 'sluice', callers },
+        four: { rules: 4, ring: 'sluice', callers },
       })
       const at = callers === 1 ? '1 caller' : `${callers} callers`
       const goal = { atMost }
       readings.push(
-        judge(comparison, { name: `plain, ${at}`, ours: 'four', baseline: 'one', as: 'time', goal }),
-        judge(comparison, { name: `resilient, ${at}`, ours: 'fourResilient', baseline: 'oneResilient', as: 'time', goal }),
+        judge(comparison, { name: `bare, ${at}`, ours: 'fourBare', baseline: 'oneBare', as: 'time', goal }),
+        judge(comparison, { name: `Sluice, ${at}`, ours: 'four', baseline: 'one', as: 'time', goal }),
       )
       notes.push(`${at}:`, comparison.table)
     }

@@ -5,11 +5,10 @@ import { flexible, flexibleBlocking } from '../contestants/flexible.ts'
 import { clockAlone, emptyJoined } from '../contestants/floors.ts'
 import { lua, luaArticle, luaPipelined } from '../contestants/lua.ts'
 import { multiCommand } from '../contestants/multi-command.ts'
-import { sluice, sluiceOver, storeOver } from '../contestants/sluice.ts'
+import { sluice, sluiceWith, storeWith } from '../contestants/sluice.ts'
 import { watch } from '../contestants/watch.ts'
-import { type Around, wrapped } from './wrappers.ts'
 
-/** Ways to keep a limit in Redis, and the floors under them, by short names that a child process is told. */
+/** Ways to keep a limit in Redis, and the floors under them, by short names that child processes know. */
 export type Way =
   | 'lua'
   | 'lua-article'
@@ -21,10 +20,10 @@ export type Way =
   | 'express-store'
   | 'fastify-plugin'
   | 'sluice'
+  | 'bare'
   | 'coalescing'
   | 'denied-cache'
   | 'leases'
-  | 'resilient'
   | 'coalescing-store'
   | 'denied-cache-store'
   | 'leases-store'
@@ -43,13 +42,13 @@ const WAYS: Readonly<Record<Way, Contestant>> = {
   'express-store': expressStore,
   'fastify-plugin': fastifyPlugin,
   sluice,
-  coalescing: limiter('Sluice, coalescing', 'coalescing'),
-  'denied-cache': limiter('Sluice, denied-cache', 'denied-cache'),
-  leases: limiter('Sluice, strict leases', 'leases'),
-  resilient: limiter('Sluice, resilient', 'resilient'),
-  'coalescing-store': store('its store alone, coalescing', 'coalescing'),
-  'denied-cache-store': store('its store alone, denied-cache', 'denied-cache'),
-  'leases-store': store('its store alone, strict leases', 'leases'),
+  bare: sluiceWith('Sluice, bare', 'bare'),
+  coalescing: sluiceWith('Sluice, coalescing', 'coalescing'),
+  'denied-cache': sluiceWith('Sluice, denied-cache', 'denied-cache'),
+  leases: sluiceWith('Sluice, strict leases', 'leases'),
+  'coalescing-store': storeWith('its store alone, coalescing', 'coalescing'),
+  'denied-cache-store': storeWith('its store alone, denied-cache', 'denied-cache'),
+  'leases-store': storeWith('its store alone, strict leases', 'leases'),
   'empty-joined': emptyJoined,
   clock: clockAlone(true),
   'clock-denied': clockAlone(false),
@@ -57,12 +56,4 @@ const WAYS: Readonly<Record<Way, Contestant>> = {
 
 export function wayOf(way: Way): Contestant {
   return WAYS[way]
-}
-
-function limiter(name: string, around: Around): Contestant {
-  return sluiceOver(name, (plain) => wrapped(plain, around))
-}
-
-function store(name: string, around: Around): Contestant {
-  return storeOver(name, (plain) => wrapped(plain, around))
 }

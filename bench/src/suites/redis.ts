@@ -18,10 +18,10 @@ import { headOf, type Suite, type SuiteOptions } from './suite.ts'
 const PARTS: readonly RedisPart[] = [hot, different, oneCaller, redisTime, denied, memory, rules, peers, cluster]
 const SECONDS = 2.5
 
-/** What the Redis store and its wrappers must reach, each beside its baseline, its floor and its over-grant. */
+/** What the Redis store and its ring must reach, each with its baseline, its floor and its over-grant. */
 export const redis: Suite = {
   name: 'redis',
-  summary: 'what the Redis store and its wrappers must reach, as ratios on one private redis-server; about four minutes',
+  summary: 'what the Redis store and its ring must reach, as ratios on one private redis-server; about four minutes',
   parts: PARTS.map(({ name }) => name),
   async run({ seconds = SECONDS, parts, say, atEnd }) {
     const server = await openPrivateServer({ atEnd })
@@ -30,7 +30,7 @@ export const redis: Suite = {
     const { machine } = server
     const where = headOf(machine, `Redis ${machine.redis}, private, one TCP connection a way`)
     const head = [
-      'redis: what the store and its wrappers must reach, and what they are held against',
+      'redis: what the store and its ring must reach, and the baselines',
       `machine: ${where}; ${seconds} s a comparison`,
       'Figures are medians of ratios within a round: all ways run in batches by turns on one server. Compare ratios, not machines.',
       `Over-grant: burst ${GRANT.burst}, ${GRANT.rate}/s, ${GRANT.callers} callers on one key, every interval audited on the server's clock.`,
@@ -39,7 +39,7 @@ export const redis: Suite = {
   },
 }
 
-/** Audits each way once, when it is first asked for. */
+/** Audits each way once, when it is first requested. */
 function grants(
   { url }: PrivateServer,
   { seconds, say, atEnd }: Required<Pick<SuiteOptions, 'seconds' | 'say' | 'atEnd'>>,

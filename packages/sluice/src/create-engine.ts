@@ -6,9 +6,8 @@ import { readTrustedProxies, type TrustedProxies } from './identity/trusted-prox
 import type { Observer } from './observe/events.ts'
 import type { Policy } from './policy/policy.ts'
 import { hashKeys } from './hash-keys.ts'
-import { standIn } from './stand-in.ts'
+import { localFallback } from './local-fallback.ts'
 import type { Store } from './stores/store.ts'
-import { withFallback } from './stores/wrap/fallback.ts'
 import { systemRandom, systemTime } from './time/system.ts'
 import type { Random, Time } from './time/time.ts'
 
@@ -59,15 +58,13 @@ export function createEngine(options: EngineOptions): Engine {
   requireForm('createEngine', 'store', options.store, STORE)
   const { policy, store, clock = systemTime, observers = [], claims, pseudonym, random = systemRandom } = options
   const names = options.hashKeys ?? hashKeys()
-  const stand = standIn('createEngine', store, clock)
-  const local = options.local ?? stand
+  const local = options.local === store ? undefined : (options.local ?? localFallback(store, clock))
   const trustedProxies = trustOf(options.trustedProxies)
   // A local fallback for a remote store grants the limit once more.
-  const storeKind = local === store ? 'process' : 'shared'
-  const standing = withFallback(store, { local })
-  return buildEngine({ policy, store: standing, clock, observers, claims, trustedProxies, pseudonym, hashKeys: names, random, storeKind })
+  const storeKind = local === undefined ? 'process' : 'shared'
+  return buildEngine({ policy, store, local, clock, observers, claims, trustedProxies, pseudonym, hashKeys: names, random, storeKind })
 }
 
-function trustOf(given: EngineOptions['trustedProxies']): TrustedProxies | undefined {
-  return given === undefined ? undefined : readTrustedProxies('createEngine', given)
+function trustOf(proxies: EngineOptions['trustedProxies']): TrustedProxies | undefined {
+  return proxies === undefined ? undefined : readTrustedProxies('createEngine', proxies)
 }

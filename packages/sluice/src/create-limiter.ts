@@ -1,12 +1,12 @@
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { LimiterError } from './errors/limiter-error.ts'
-import { checkOptions, CLOCK, type Form, MILLISECONDS, OBJECT, OBSERVERS, oneOf, STORE, TEXT } from './errors/options.ts'
+import { checkOptions, CLOCK, type Form, MILLISECONDS, OBJECT, OBSERVERS, STORE, TEXT } from './errors/options.ts'
 import { buildLimiter, type Limiter } from './limiter/limiter.ts'
+import { DEFAULT_DEADLINE } from './limiter/timing.ts'
+import { localFallback } from './local-fallback.ts'
 import type { Observer } from './observe/events.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
-import { standIn } from './stand-in.ts'
 import type { FailurePolicy, Store } from './stores/store.ts'
-import { withFallback } from './stores/wrap/fallback.ts'
 import { systemTime } from './time/system.ts'
 import type { Time } from './time/time.ts'
 
@@ -22,8 +22,11 @@ export interface LimiterOptions {
   readonly clock?: Time
   /** Milliseconds that a remote store may take before the failure policy answers; default 50. */
   readonly deadlineMs?: number
-  /** The answer if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in this process. */
-  readonly onStoreFailure?: FailurePolicy
+  /**
+   * The answer if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in a memory store of this process. A
+   * store in this process decides itself then, for example one made by `withDividedLimit`; it stays open when the limiter is closed.
+   */
+  readonly onStoreFailure?: FailurePolicy | Store
   readonly observers?: readonly Observer[]
 }
 
@@ -33,22 +36,28 @@ export interface LimiterOptions {
  */
 export function createLimiter(options: LimiterOptions): Limiter {
   check(options)
-  const { name = 'default', clock = systemTime, deadlineMs = 50, observers = [], onStoreFailure = 'deny' } = options
+  const { name = 'default', clock = systemTime, deadlineMs, observers = [], onStoreFailure = 'deny' } = options
   const store = options.store ?? memoryStore({ clock })
-  const local = standIn('createLimiter', store, clock)
+  const own = typeof onStoreFailure === 'object' && onStoreFailure !== store ? onStoreFailure : undefined
+  const policy = typeof onStoreFailure === 'object' ? 'local' : onStoreFailure
+  const made = own === undefined && policy === 'local' ? localFallback(store, clock) : undefined
   return buildLimiter({
     name,
     limits: options.limits ?? { default: options.limit as AnyLimit },
-    store: withFallback(store, { policy: onStoreFailure, local }),
+    store,
+    onStoreFailure: policy,
+    local: own ?? made,
     clock,
-    deadlineMs,
+    deadline: deadlineMs === undefined ? DEFAULT_DEADLINE : { ms: deadlineMs },
     observers,
     onClose: async () => {
       if (options.store === undefined) await store.close()
-      if (local !== store) await local.close()
+      await made?.close()
     },
   })
 }
+
+const POLICIES: readonly unknown[] = ['allow', 'deny', 'local']
 
 const FORMS: Readonly<Record<string, Form>> = {
   name: TEXT,
@@ -57,7 +66,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   store: STORE,
   clock: CLOCK,
   deadlineMs: MILLISECONDS,
-  onStoreFailure: oneOf('allow', 'deny', 'local'),
+  onStoreFailure: [(value) => POLICIES.includes(value) || STORE[0](value), 'allow, deny, local or a store in this process'],
   observers: OBSERVERS,
 }
 

@@ -4,10 +4,10 @@ import { microCost } from './algorithms/decimal.ts'
 import { checkOptions, type Form, MILLISECONDS, oneOf } from './errors/options.ts'
 import { validKey } from './keys/encode.ts'
 import { toSeconds } from './time/micros.ts'
-import { systemTime } from './time/system.ts'
+import { ioredis, type IoredisLike } from './stores/redis/ioredis.ts'
+import { bareRedisStore } from './stores/redis/redis-store.ts'
+import { remoteStore } from './stores/remote/remote-store.ts'
 import { type Scope, type Store, StoreFailure } from './stores/store.ts'
-import { ioredis, type IoredisLike, redisStore } from './stores/redis/index.ts'
-import { resilient } from './stores/wrap/resilient.ts'
 
 /** The result of `consume`, as in the article's class. Numbers are whole tokens, except a `limit` with decimals. */
 export interface RateLimitResult {
@@ -25,7 +25,7 @@ export interface RateLimitResult {
 export interface DistributedRateLimiterOptions {
   /** The answer while Redis cannot decide: `closed` refuses (default), `open` lets pass. */
   readonly failurePolicy?: 'closed' | 'open'
-  /** Milliseconds that Redis may take; default 50. */
+  /** Milliseconds that Redis may take, from the first call on; default 50, which may become 1,000 while the first connection is made. */
   readonly deadlineMs?: number
 }
 
@@ -38,7 +38,7 @@ const REMEMBERED = 1_000
 const PROBE_SECONDS = 1
 
 /**
- * The class of Rate Limiting at Scale's quick start, over the exact Redis store with all of `resilient`. It takes a raw ioredis client,
+ * The class of Rate Limiting at Scale's quick start, over the exact Redis store within `remoteStore`. It takes a raw ioredis client,
  * keeps states under `rl:<identifier>`, decides on the server's clock, and answers within its deadline even if Redis does not. Set the
  * client's option `autoResendUnfulfilledCommands: false`. Without it ioredis resends a command whose reply was lost, which charges twice.
  */
@@ -46,14 +46,14 @@ export class DistributedRateLimiter {
   readonly #store: Store
   readonly #limits = new Map<string, AnyLimit>()
   readonly #open: boolean
-  readonly #deadlineMs: number
 
   constructor(redis: IoredisLike, options: DistributedRateLimiterOptions = {}) {
     checkOptions('DistributedRateLimiter', options, FORMS)
-    const { failurePolicy = 'closed', deadlineMs = 50 } = options
-    this.#deadlineMs = deadlineMs
-    const store = redisStore({ client: ioredis(redis), prefix: 'rl:' })
-    this.#store = resilient(store, { deadlineMs: this.#deadlineMs })
+    const { failurePolicy = 'closed', deadlineMs } = options
+    this.#store = remoteStore(
+      bareRedisStore({ client: ioredis(redis), prefix: 'rl:' }),
+      deadlineMs === undefined ? {} : { deadline: deadlineMs },
+    )
     this.#open = failurePolicy === 'open'
   }
 
@@ -67,14 +67,13 @@ export class DistributedRateLimiter {
     const limit = this.#limitOf(capacity, refillRate)
     const micro = microCost(cost)
     const id = { scope: BARE, key: validKey('DistributedRateLimiter', identifier) }
-    const options = { deadline: systemTime.monotonic() + this.#deadlineMs }
     try {
-      const [verdict] = await this.#store.consume([{ calls: [{ id, limit, cost: micro, phase: 0 }] }], options)
+      const [verdict] = await this.#store.decide([{ calls: [{ id, limit, cost: micro, phase: 0 }] }])
+      if (verdict?.failure !== undefined) throw verdict.failure
       const call = verdict?.calls[0]
       if (verdict === undefined || call === undefined) throw new StoreFailure('protocol', 'unknown', 'redis: no verdict')
-      const never = call.outcome === 'impossible'
-      const retryAfter = never ? Math.ceil(capacity / refillRate) : toSeconds(call.retryAfter)
-      return { allowed: verdict.allowed, remaining: call.remaining, limit: capacity, retryAfter }
+      const retryAfter = call.outcome === 'impossible' ? Math.ceil(capacity / refillRate) : toSeconds(call.retryAfter)
+      return { allowed: verdict.outcome === 'allowed', remaining: call.remaining, limit: capacity, retryAfter }
     } catch (error) {
       if (!(error instanceof StoreFailure)) throw error
       return { allowed: this.#open, remaining: 0, limit: capacity, retryAfter: PROBE_SECONDS, degraded: error.kind }

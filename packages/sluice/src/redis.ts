@@ -1,2 +1,33 @@
+import { checkOptions, type Form, OBJECT } from './errors/options.ts'
+import { type BareRedisOptions, bareRedisStore } from './stores/redis/index.ts'
+import { REDIS_FORMS } from './stores/redis/redis-store.ts'
+import { type RemoteStore, remoteStore, type RemoteStoreOptions } from './stores/remote/remote-store.ts'
+
 export { DistributedRateLimiter, type DistributedRateLimiterOptions, type RateLimitResult } from './distributed-rate-limiter.ts'
-export * from './stores/redis/index.ts'
+export { ioredis, type IoredisLike, nodeRedis, type NodeRedisLike, valkeyGlide, type ValkeyGlideLike } from './stores/redis/index.ts'
+export type { BareRedisOptions, Connections, PackingOptions, RedisPort } from './stores/redis/index.ts'
+export type { RemoteStore, RemoteStoreOptions }
+
+export interface RedisStoreOptions extends BareRedisOptions {
+  /** Deadline, batching, breaker, cached denials and leases (`remoteStore`), by this store's clock; `false` leaves them out. */
+  readonly ring?: Omit<RemoteStoreOptions, 'clock'> | false
+}
+
+const RING: Form = [
+  (value) => value === false || (OBJECT[0](value) && !('clock' in (value as object))),
+  'options without a clock, or false',
+]
+const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: RING }
+
+/**
+ * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact with any number of
+ * processes. Around it stands `remoteStore`. A Cluster decides a group whose states are in one slot in one call, others slot by slot.
+ * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
+ */
+export function redisStore(options: RedisStoreOptions): RemoteStore {
+  checkOptions('redisStore', options, FORMS)
+  const { ring = {}, ...bare } = options
+  const store = bareRedisStore(bare)
+  if (ring === false) return { ...store, breakerState: 'closed', leasedTokens: 0 }
+  return remoteStore(store, bare.clock === undefined ? ring : { ...ring, clock: bare.clock })
+}

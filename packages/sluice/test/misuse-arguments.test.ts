@@ -8,9 +8,10 @@ import { createLimiter, fixedWindow, memoryStore, slidingWindowCounter, slidingW
 import { prometheusMetrics, topKeys } from '../src/observe/index.ts'
 import { throttleFunction, throttleIterable } from '../src/pacing.ts'
 import * as policies from '../src/policy.ts'
-import { DistributedRateLimiter, ioredis, nodeRedis, redisStore, valkeyGlide } from '../src/redis.ts'
-import { pg, pglite, postgresJs, postgresStore } from '../src/stores/postgres/index.ts'
-import * as wrap from '../src/stores/wrap/index.ts'
+import { DistributedRateLimiter, ioredis, nodeRedis, valkeyGlide } from '../src/redis.ts'
+import { bareRedisStore } from '../src/stores/redis/index.ts'
+import { pg, pglite, postgresJs, barePostgresStore } from '../src/stores/postgres/index.ts'
+import * as remote from '../src/remote.ts'
 import {
   type Build,
   VALUES,
@@ -24,7 +25,6 @@ import {
   NONE,
   limit,
   limiter,
-  near,
   far,
   raw,
   source,
@@ -45,21 +45,19 @@ const ARGUMENTS: readonly (readonly [string, Build, readonly unknown[], readonly
     slidingWindowCounter,
     slidingWindowLog,
     createLimiter,
-    redisStore,
-    postgresStore,
+    bareRedisStore,
+    barePostgresStore,
     policies.createEngine,
   ].map((build) => [build.name, build as Build, [{}], [NONE]] as const),
   ...[node, express, fastify, fetchLimit].map((build) => ['rateLimit', build as Build, [{}], [NONE]] as const),
   ...[memoryStore, prometheusMetrics].map((build) => [build.name, build as Build, [{}], [[...OBJECT, 'undefined']]] as const),
   ...[ioredis, nodeRedis, valkeyGlide, pg, pglite, postgresJs].map((build) => [build.name, build as Build, [{}], [NONE]] as const),
   ['DistributedRateLimiter', ((client: never) => new DistributedRateLimiter(client)) as Build, [raw], [NONE]],
-  ...[wrap.withBreaker, wrap.withCoalescing, wrap.withDeniedCache, wrap.withLeases, wrap.withWarmUp, wrap.resilient].map(
+  ...[remote.withBreaker, remote.withCoalescing, remote.withDeniedCache, remote.withLeases, remote.remoteStore].map(
     (build) => [build.name, build as Build, [far, {}], [NONE, [...OBJECT, 'undefined']]] as const,
   ),
-  ['withFallback', wrap.withFallback, [far, { local: near }], [NONE, NONE]],
-  ['withDeadline', wrap.withDeadline, [far, 50, undefined], [NONE, MS, ['undefined']]],
-  ['withObservers', wrap.withObservers, [far, [], undefined], [NONE, LIST, ['undefined']]],
-  ['withDividedLimit', wrap.withDividedLimit, [far, 2], [NONE, [...COUNT, ...FN]]],
+  ['withObservers', remote.withObservers, [far, [], undefined], [NONE, LIST, ['undefined']]],
+  ['withDividedLimit', remote.withDividedLimit, [far, 2], [NONE, [...COUNT, ...FN]]],
   ['throttleFunction', throttleFunction, [() => 1, limit, {}], [FN, NONE, [...OBJECT, 'undefined']]],
   ['throttleIterable', throttleIterable, [[], limit, {}], [[...TEXT, '[]', '[null]'], NONE, [...OBJECT, 'undefined']]],
   ['topKeys', topKeys, [5], [['undefined', ...COUNT]]],
@@ -87,8 +85,8 @@ const ARGUMENTS: readonly (readonly [string, Build, readonly unknown[], readonly
   ...(['decide', 'peek', 'explain'] as const).map(
     (verb) => [`engine.${verb}`, ((given: never) => engine[verb](given)) as Build, [facts], [NONE]] as const,
   ),
-  ['engine.decideMany', ((questions: never) => engine.decideMany(questions)) as Build, [[facts]], [LIST]],
-  ['engine.decideMany([...])', ((question: never) => engine.decideMany([question])) as Build, [facts], [NONE]],
+  ['engine.decideMany', ((requests: never) => engine.decideMany(requests)) as Build, [[facts]], [LIST]],
+  ['engine.decideMany([...])', ((request: never) => engine.decideMany([request])) as Build, [facts], [NONE]],
   ...(['decideKey', 'inspectKey', 'resetKey', 'overridesOfKey', 'withdrawKey'] as const).map(
     (verb) => [`engine.${verb}`, ((target: never) => engine[verb](target)) as Build, [{ key: 'a' }], [NONE]] as const,
   ),

@@ -7,9 +7,11 @@ import { createLimiter, fixedWindow, memoryStore, slidingWindowCounter, slidingW
 import { prometheusMetrics } from '../src/observe/index.ts'
 import { throttleFunction, throttleIterable } from '../src/pacing.ts'
 import * as policies from '../src/policy.ts'
+import { postgresStore } from '../src/postgres.ts'
 import { DistributedRateLimiter, redisStore } from '../src/redis.ts'
-import { postgresStore } from '../src/stores/postgres/index.ts'
-import * as wrap from '../src/stores/wrap/index.ts'
+import { bareRedisStore } from '../src/stores/redis/index.ts'
+import { barePostgresStore } from '../src/stores/postgres/index.ts'
+import * as remote from '../src/remote.ts'
 import {
   type Build,
   VALUES,
@@ -53,19 +55,19 @@ const OPTIONS: readonly (readonly [string, Build, object, Readonly<Record<string
   ['slidingWindowLog', slidingWindowLog, { limit: 5, window: '1s' }, { limit: ['5', '"10"', '0.5'], window: NONE }],
   [
     'redisStore',
-    redisStore,
+    bareRedisStore,
     { client: port },
     { client: NONE, prefix: TEXT, layout: NONE, packing: NONE, maxNewKeys: COUNT, onFull: NONE, maxInFlight: COUNT, clock: NONE },
   ],
   [
     'redisStore: packing',
-    ((packing: never) => redisStore({ client: port, layout: 'packed', packing })) as Build,
+    ((packing: never) => bareRedisStore({ client: port, layout: 'packed', packing })) as Build,
     {},
     { keys: COUNT, secret: TEXT },
   ],
   [
     'postgresStore',
-    postgresStore,
+    barePostgresStore,
     { client: sql },
     {
       client: NONE,
@@ -79,6 +81,8 @@ const OPTIONS: readonly (readonly [string, Build, object, Readonly<Record<string
       random: FN,
     },
   ],
+  ['redisStore', redisStore, { client: port }, { ring: OBJECT }],
+  ['postgresStore', postgresStore, { client: sql }, { ring: OBJECT }],
   [
     'DistributedRateLimiter',
     ((options: never) => new DistributedRateLimiter(raw as never, options)) as Build,
@@ -87,29 +91,15 @@ const OPTIONS: readonly (readonly [string, Build, object, Readonly<Record<string
   ],
   ...(
     [
-      [wrap.withBreaker, { failures: COUNT, windowMs: MS, probeMs: MS, deadlineMs: MS, clock: NONE, random: FN }],
-      [wrap.withCoalescing, { maxCalls: COUNT, maxQueued: COUNT, clock: NONE }],
-      [wrap.withDeniedCache, { maxDeniedMs: MS, maxDenials: COUNT, clock: NONE }],
-      [wrap.withLeases, { lifeMs: NONE, share: ['0.5'], afterCalls: COUNT, maxKeys: COUNT, clock: NONE, random: FN }],
-      [wrap.withWarmUp, { graceMs: MS, clock: NONE }],
-      [
-        wrap.resilient,
-        {
-          deadlineMs: MS,
-          warmUp: OBJECT,
-          coalescing: OBJECT,
-          breaker: OBJECT,
-          deniedCache: OBJECT,
-          leases: OBJECT,
-          fallback: NONE,
-          clock: NONE,
-        },
-      ],
+      [remote.withBreaker, { failures: COUNT, windowMs: MS, probeMs: MS, deadlineMs: MS, clock: NONE, random: FN }],
+      [remote.withCoalescing, { maxCalls: COUNT, maxQueued: COUNT, clock: NONE }],
+      [remote.withDeniedCache, { maxDeniedMs: MS, maxDenials: COUNT, clock: NONE }],
+      [remote.withLeases, { lifeMs: NONE, share: ['0.5'], afterCalls: COUNT, maxKeys: COUNT, clock: NONE, random: FN }],
+      [remote.remoteStore, { deadline: MS, batching: OBJECT, breaker: OBJECT, denials: OBJECT, leases: OBJECT, clock: NONE, random: FN }],
     ] as const
   ).flatMap(([build, fields]) =>
     [far, near].map((store) => [build.name, ((options: never) => build(store, options)) as Build, {}, fields] as const),
   ),
-  ['withFallback', ((options: never) => wrap.withFallback(far, options)) as Build, { local: near }, { policy: NONE, local: NONE }],
   [
     'createEngine',
     policies.createEngine,
@@ -191,7 +181,7 @@ const OPTIONS: readonly (readonly [string, Build, object, Readonly<Record<string
       ] as const,
   ),
   ['engine', ((options: never) => engine.decide(facts, options)) as Build, {}, { deadlineMs: MS, signal: NONE }],
-  ['engine', ((question: never) => engine.decideKey(question)) as Build, { key: 'a' }, { key: NAME, limit: NONE, cost: COST }],
+  ['engine', ((request: never) => engine.decideKey(request)) as Build, { key: 'a' }, { key: NAME, limit: NONE, cost: COST }],
   ...(['inspectKey', 'resetKey', 'overridesOfKey', 'withdrawKey'] as const).map(
     (verb) => ['engine', ((target: never) => engine[verb](target)) as Build, { key: 'a' }, { key: NAME, limit: NONE }] as const,
   ),

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createGate } from '../src/http/index.ts'
 import { createLimiter, memoryStore, tokenBucket } from '../src/index.ts'
 import { createEngine, parsePolicy } from '../src/policy.ts'
-import { withFallback, withDividedLimit } from '../src/stores/wrap/index.ts'
-import { StoreFailure } from '../src/stores/store.ts'
+import { withDividedLimit } from '../src/remote.ts'
 import { reader } from './misuse-values.ts'
+import { failingStore } from './remote-memory.ts'
 
 const any = (value: unknown): never => value as never
 const limit = tokenBucket({ rate: '1/h', burst: 20 })
@@ -66,11 +66,11 @@ describe('U3: a header that is read and no text is refused, not lost', () => {
     const engine = createEngine({ policy, store: memoryStore() })
     for (const verb of ['decide', 'peek', 'explain'] as const)
       await expect(engine[verb]({ ...facts, headers: any(headers) })).rejects.toMatchObject(refusal(message))
-    await expect(engine.decideMany([facts, { ...facts, headers: any(headers) }])).rejects.toMatchObject(refusal(`question 1: `))
+    await expect(engine.decideMany([facts, { ...facts, headers: any(headers) }])).rejects.toMatchObject(refusal(`request 1: `))
     expect((await engine.peek(facts)).limits.map(({ remaining }) => remaining)).toEqual([20, 20])
   })
 
-  it('null counts as absent, and what no rule reads is not looked at', async () => {
+  it('null counts as absent, and what no rule reads is ignored', async () => {
     const engine = createEngine({ policy, store: memoryStore() })
     const headers = any({ x: null, w: undefined, 'content-length': 5 })
     expect((await engine.decide({ ...facts, headers })).limits.map(({ remaining }) => remaining)).toEqual([19, 19])
@@ -125,15 +125,13 @@ describe('U3: a count of processes that is none makes decisions undecided, and t
     const limiter = createLimiter({ limit, store: withDividedLimit(memoryStore(), any(nodes)) })
     for (const verb of ['check', 'checkSync', 'peek'] as const)
       expect(await limiter[verb]('k')).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'unavailable' } })
-    const gone = { ...memoryStore(), consume: () => Promise.reject(new StoreFailure('connection', 'no', 'gone')) }
-    const { consumeSync: _, ...far } = { ...gone, capabilities: { ...gone.capabilities, sync: false } }
     const local = withDividedLimit(memoryStore(), any(nodes))
-    const behind = createLimiter({ limit, store: withFallback(far, { policy: 'local', local }) })
-    expect(await behind.check('k')).toMatchObject({ outcome: 'undecided', allowed: false })
+    const behind = createLimiter({ limit, store: failingStore(), onStoreFailure: local })
+    expect(await behind.check('k')).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'unavailable' } })
     await limiter.refund('k')
   })
 
-  it.each([10n, '4', true, 1.5, 0])('a number of processes that is none is refused when it is given: %s', (nodes) => {
+  it.each([10n, '4', true, 1.5, 0])('a number of processes that is none is refused at once: %s', (nodes) => {
     expect(() => withDividedLimit(memoryStore(), any(nodes))).toThrow(expect.objectContaining(refusal('withDividedLimit: nodes is ')))
   })
 })

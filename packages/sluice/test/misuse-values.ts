@@ -2,6 +2,7 @@ import { LimiterError } from '../src/errors/limiter-error.ts'
 import { createLimiter, memoryStore, tokenBucket } from '../src/index.ts'
 import * as policies from '../src/policy.ts'
 import { pg } from '../src/stores/postgres/index.ts'
+import { remoteMemory } from './remote-memory.ts'
 
 export type Build = (...values: never[]) => unknown
 
@@ -43,7 +44,7 @@ export const COST = ['5', '0.5']
 export const limit = tokenBucket({ rate: '10/s', burst: 20 })
 export const limiter = createLimiter({ limit })
 export const near = memoryStore()
-export const far = { ...near, capabilities: { ...near.capabilities, sync: false } }
+export const far = remoteMemory(near)
 export const raw = Object.assign(() => {}, {
   evalsha: async () => null,
   eval: async () => null,

@@ -4,9 +4,9 @@ import { createLimiter, fixedWindow, memoryStore, slidingWindowCounter, slidingW
 import { prometheusMetrics } from '../src/observe/index.ts'
 import { throttleFunction, throttleIterable } from '../src/pacing.ts'
 import { createEngine, parsePolicy, trustProxies } from '../src/policy.ts'
-import { pg, pglite, postgresJs, postgresStore } from '../src/stores/postgres/index.ts'
-import { ioredis, redisStore } from '../src/stores/redis/index.ts'
-import { withFallback } from '../src/stores/wrap/index.ts'
+import { remoteStore } from '../src/remote.ts'
+import { pg, pglite, postgresJs, barePostgresStore } from '../src/stores/postgres/index.ts'
+import { ioredis, bareRedisStore } from '../src/stores/redis/index.ts'
 
 /** As a program without types calls it. */
 const any = (value: unknown): never => value as never
@@ -21,32 +21,32 @@ const sql = Object.assign(() => {}, { unsafe: () => {}, options: { max: 1 } })
 
 const BUILT: readonly (readonly [string, () => unknown, string, string])[] = [
   [
-    'postgresStore({ client: pool })',
-    () => postgresStore({ client: any(pool) }),
+    'barePostgresStore({ client: pool })',
+    () => barePostgresStore({ client: any(pool) }),
     'INVALID_OPTIONS',
     'postgresStore: client is a client as its library makes it, expected what pg(pool), postgresJs(sql) or pglite(database) returns',
   ],
   [
-    'postgresStore({ client: sql })',
-    () => postgresStore({ client: any(sql) }),
+    'barePostgresStore({ client: sql })',
+    () => barePostgresStore({ client: any(sql) }),
     'INVALID_OPTIONS',
     'client is a client as its library makes it',
   ],
   [
-    'postgresStore({ client: url })',
-    () => postgresStore({ client: any('postgres://a') }),
+    'barePostgresStore({ client: url })',
+    () => barePostgresStore({ client: any('postgres://a') }),
     'INVALID_OPTIONS',
     'postgresStore: client is postgres://a'.replace('postgres://a', '"postgres://a"'),
   ],
   [
-    'postgresStore({ pool })',
-    () => postgresStore(any({ pool })),
+    'barePostgresStore({ pool })',
+    () => barePostgresStore(any({ pool })),
     'INVALID_OPTIONS',
     'postgresStore: unknown option pool; known are client, table',
   ],
   [
-    'postgresStore()',
-    () => postgresStore(any(undefined)),
+    'barePostgresStore()',
+    () => barePostgresStore(any(undefined)),
     'INVALID_OPTIONS',
     'postgresStore: options are undefined, expected an object with client, table',
   ],
@@ -59,32 +59,32 @@ const BUILT: readonly (readonly [string, () => unknown, string, string])[] = [
     'postgresJs: expected a client of postgres (postgres.js), but it has no method unsafe',
   ],
   [
-    'redisStore({ redis })',
-    () => redisStore(any({ redis: {} })),
+    'bareRedisStore({ redis })',
+    () => bareRedisStore(any({ redis: {} })),
     'INVALID_OPTIONS',
     'redisStore: unknown option redis; known are client, prefix',
   ],
   [
-    'redisStore({ client, maxnewkeys })',
-    () => redisStore(any({ client: port, maxnewkeys: 5 })),
+    'bareRedisStore({ client, maxnewkeys })',
+    () => bareRedisStore(any({ client: port, maxnewkeys: 5 })),
     'INVALID_OPTIONS',
     'redisStore: unknown option maxnewkeys',
   ],
   [
-    'redisStore({ client: url })',
-    () => redisStore(any({ client: 'redis://a' })),
+    'bareRedisStore({ client: url })',
+    () => bareRedisStore(any({ client: 'redis://a' })),
     'INVALID_OPTIONS',
     'redisStore: client is "redis://a", expected what ioredis(client)',
   ],
   [
-    'redisStore()',
-    () => redisStore(any(undefined)),
+    'bareRedisStore()',
+    () => bareRedisStore(any(undefined)),
     'INVALID_OPTIONS',
     'redisStore: options are undefined, expected an object with client',
   ],
   [
-    'redisStore({ packing: { hashes } })',
-    () => redisStore(any({ client: port, layout: 'packed', packing: { hashes: 4 } })),
+    'bareRedisStore({ packing: { hashes } })',
+    () => bareRedisStore(any({ client: port, layout: 'packed', packing: { hashes: 4 } })),
     'INVALID_OPTIONS',
     'redisStore: packing: unknown option hashes; known are keys, secret',
   ],
@@ -198,16 +198,22 @@ const BUILT: readonly (readonly [string, () => unknown, string, string])[] = [
   ['createEngine()', () => createEngine(any(undefined)), 'INVALID_OPTIONS', 'createEngine: options are undefined'],
   ['memoryStore(5)', () => memoryStore(any(5)), 'INVALID_OPTIONS', 'memoryStore: options are 5'],
   [
-    'withFallback(store, { lokal })',
-    () => withFallback(memoryStore(), any({ lokal: memoryStore() })),
+    'remoteStore(store, { batch })',
+    () => remoteStore(memoryStore(), any({ batch: false })),
     'INVALID_OPTIONS',
-    'withFallback: unknown option lokal',
+    'remoteStore: unknown option batch; known are deadline, batching',
   ],
   [
-    'withFallback(store, {})',
-    () => withFallback(memoryStore(), any({})),
+    'createLimiter({ onStoreFailure: {} })',
+    () => createLimiter({ limit, onStoreFailure: any({}) }),
     'INVALID_OPTIONS',
-    'withFallback: local is undefined, expected a store in this process',
+    'createLimiter: onStoreFailure is {}, expected allow, deny, local or a store in this process',
+  ],
+  [
+    'createLimiter({ store }), a store without change',
+    () => createLimiter({ limit, store: any({ ...memoryStore(), change: undefined }) }),
+    'INVALID_OPTIONS',
+    'expected a store, such as memoryStore()',
   ],
   [
     'prometheusMetrics({ reads })',

@@ -17,7 +17,7 @@ const SRC = 'packages/sluice/src'
 const TEST = 'packages/sluice/test'
 const NEVER = ['**/node_modules/**', '**/*.{fault,long,stores}.test.ts']
 /** Other programs are replayed against the kernels there, or millions of keys poured in: slow, and a kernel must be held by tests of its own. */
-const OF_ENGINES = ['**/faults/**', '**/conformance/{redis,postgres,pglite,wrapped,by-slot}*.test.ts', '**/stores/{redis,postgres}/**']
+const OF_ENGINES = ['**/faults/**', '**/conformance/{redis,postgres,pglite,around,by-slot}*.test.ts', '**/stores/{redis,postgres}/**']
 
 export const ROOMS: readonly Room[] = [
   {
@@ -45,18 +45,23 @@ export const ROOMS: readonly Room[] = [
     engines: ['postgres'],
   },
   {
-    name: 'wrappers',
-    paths: [`${SRC}/stores/wrap`],
+    name: 'ring',
+    paths: [`${SRC}/stores/remote`, `${SRC}/stores/divided-limit.ts`, `${SRC}/stores/observed.ts`],
     goal: 0.8,
-    tests: [`${TEST}/stores/wrap/**/*.test.ts`, `${TEST}/conformance/wrapped.test.ts`, `${TEST}/laws/{share,strict-leases}.test.ts`],
+    tests: [
+      `${TEST}/stores/remote/**/*.test.ts`,
+      `${TEST}/stores/{divided-limit,observed}.test.ts`,
+      `${TEST}/conformance/around.test.ts`,
+      `${TEST}/laws/{share,strict-leases}.test.ts`,
+    ],
     without: NEVER,
     engines: [],
   },
   {
     name: 'limiter',
-    paths: [`${SRC}/limiter`],
+    paths: [`${SRC}/limiter`, `${SRC}/engine`],
     goal: 0.8,
-    tests: [`${TEST}/{limiter,pacing,redis}/**/*.test.ts`, `${TEST}/misuse.test.ts`, `${TEST}/conformance/memory.test.ts`],
+    tests: [`${TEST}/{limiter,engine,observe,pacing,redis}/**/*.test.ts`, `${TEST}/misuse.test.ts`, `${TEST}/conformance/memory.test.ts`],
     without: NEVER,
     engines: [],
   },
@@ -70,7 +75,7 @@ export const ROOMS: readonly Room[] = [
   },
 ]
 
-/** Sources in no room, when they are asked for: every test without a server. */
+/** Sources in no room, if they are requested: every test without a server. */
 export const ELSEWHERE: Room = {
   name: 'elsewhere',
   paths: [],

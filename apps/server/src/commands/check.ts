@@ -8,7 +8,7 @@ import { readPolicy } from '../read-policy.ts'
 import { type RuleFacts, ruleFacts } from '../rule-facts.ts'
 import { withoutPassword } from '../stores/store-name.ts'
 import { tokenWarnings } from '../unverified.ts'
-import { type Given, JSON_FLAG, type Verb } from '../verb.ts'
+import { type ParsedArguments, JSON_FLAG, type Verb } from '../verb.ts'
 
 export const checkVerb: Verb = {
   name: 'check',
@@ -16,22 +16,22 @@ export const checkVerb: Verb = {
   does: 'validates a policy and says what it means, rule by rule: requests, keys, limits, costs, bounds, and what is probably not meant',
   flags: { store: { value: 'URL', does: "the store that bounds are computed for, default the policy's, else memory:" }, json: JSON_FLAG },
   examples: ['check policy.yaml', 'check policy.yaml --store redis://127.0.0.1:6379 --json'],
-  run(given, io) {
-    const file = given.words[0] as string
-    const facts = factsOf(file, readTelling(io, given, file), given.text('store'))
-    print(io, given, facts, () => textOf(file, facts))
+  run(args, io) {
+    const file = args.words[0] as string
+    const facts = factsOf(file, readTelling(io, args, file), args.text('store'))
+    print(io, args, facts, () => textOf(file, facts))
   },
 }
 
 type Facts = ReturnType<typeof factsOf>
 
 /** As `readPolicy`; with --json it also prints the list of mistakes for programs. */
-function readTelling(io: Io, given: Given, file: string): Policy {
+function readTelling(io: Io, args: ParsedArguments, file: string): Policy {
   try {
     return readPolicy(file)
   } catch (error) {
-    if (given.switch('json') && error instanceof CommandFailure && error.cause instanceof PolicyError)
-      print(io, given, { valid: false, issues: error.cause.issues }, () => [])
+    if (args.switch('json') && error instanceof CommandFailure && error.cause instanceof PolicyError)
+      print(io, args, { valid: false, issues: error.cause.issues }, () => [])
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { CommandFailure, EXIT } from '../failure.ts'
 import { createIdentities } from '../identities.ts'
 import { print } from '../print.ts'
 import { readPolicy } from '../read-policy.ts'
-import { type Given, JSON_FLAG, type Verb } from '../verb.ts'
+import { type ParsedArguments, JSON_FLAG, type Verb } from '../verb.ts'
 
 export const explainVerb: Verb = {
   name: 'explain',
@@ -21,47 +21,47 @@ export const explainVerb: Verb = {
     json: JSON_FLAG,
   },
   examples: ['explain policy.yaml --method POST --path /api/data --header x-api-key:abc --ip 203.0.113.9'],
-  async run(given, io) {
-    const file = given.words[0] as string
+  async run(args, io) {
+    const file = args.words[0] as string
     const policy = readPolicy(file)
-    const facts = factsOf(given)
+    const facts = factsOf(args)
     const { claims, pseudonym } = createIdentities(file, policy, (result) => {
       if (result !== 'accepted') io.err(`sluice: explain: the token counts as none: ${result}\n`)
     })
     await using engine = createEngine({ policy, store: memoryStore(), claims, pseudonym })
     const explanation = await engine.explain(facts)
-    print(io, given, explanation, () => textOf(explanation))
+    print(io, args, explanation, () => textOf(explanation))
   },
 }
 
-function factsOf(given: Given) {
-  const path = given.text('path')
+function factsOf(args: ParsedArguments) {
+  const path = args.text('path')
   if (path?.startsWith('/') !== true)
     throw new CommandFailure(
       EXIT.usage,
       `explain: --path is ${path === undefined ? 'missing' : JSON.stringify(path)}: expected a path that begins with /`,
     )
-  const ip = given.text('ip')
+  const ip = args.text('ip')
   if (ip !== undefined && clientAddress(ip, {}, trustProxies([])) === undefined)
     throw new CommandFailure(EXIT.usage, `explain: --ip is ${JSON.stringify(ip)}: expected an address such as 203.0.113.9 or 2001:db8::1`)
-  const cost = given.text('cost')
+  const cost = args.text('cost')
   if (cost !== undefined && (!/^\d+(?:\.\d{1,6})?$/.test(cost) || Number(cost) === 0))
     throw new CommandFailure(EXIT.usage, `explain: --cost is ${JSON.stringify(cost)}: expected a number above 0 with at most six decimals`)
-  const query = given.texts('query').map((pair) => pairOf('query', pair, '=').map(encodeURIComponent).join('='))
-  const claims: Claims = Object.fromEntries(given.texts('claim').map((pair) => pairOf('claim', pair, '=')))
+  const query = args.texts('query').map((pair) => pairOf('query', pair, '=').map(encodeURIComponent).join('='))
+  const claims: Claims = Object.fromEntries(args.texts('claim').map((pair) => pairOf('claim', pair, '=')))
   return {
-    method: given.text('method') ?? 'GET',
+    method: args.text('method') ?? 'GET',
     path: [path, ...query].reduce((target, pair) => `${target}${target.includes('?') ? '&' : '?'}${pair}`),
-    headers: headersOf(given),
+    headers: headersOf(args),
     ...(ip === undefined ? {} : { ip }),
     ...(cost === undefined ? {} : { cost: Number(cost) }),
-    ...(given.texts('claim').length === 0 ? {} : { claims }),
+    ...(args.texts('claim').length === 0 ? {} : { claims }),
   }
 }
 
-function headersOf(given: Given): Record<string, string[]> {
+function headersOf(args: ParsedArguments): Record<string, string[]> {
   const headers = new Map<string, string[]>()
-  for (const text of given.texts('header')) {
+  for (const text of args.texts('header')) {
     const [name, value] = pairOf('header', text, ':')
     const lower = name.trim().toLowerCase()
     headers.set(lower, [...(headers.get(lower) ?? []), value.trim()])

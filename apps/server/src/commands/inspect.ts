@@ -9,12 +9,12 @@ export const inspectVerb: Verb = {
   does: 'what is left of a key under every rule that has one, in a running service or in a store; charges nothing',
   flags: { ...HOLDER_FLAGS, json: JSON_FLAG },
   examples: ['inspect user:42 --token-file ./token', 'inspect user:42 --store redis://127.0.0.1:6379 --policy policy.yaml'],
-  async run(given, io) {
-    const target = targetOf(given)
-    const holder = await openHolder('inspect', given)
+  async run(args, io) {
+    const target = targetOf(args)
+    const holder = await openHolder('inspect', args)
     try {
       const states = await holder.inspect(target)
-      print(io, given, { key: target.key, source: holder.name, states }, () => [
+      print(io, args, { key: target.key, source: holder.name, states }, () => [
         `${JSON.stringify(target.key)} in ${holder.name}:${states.length === 0 ? ' no rule has a key' : ''}`,
         ...states.flatMap(textOf),
       ])

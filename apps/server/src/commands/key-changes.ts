@@ -5,7 +5,7 @@ import type { Io } from '../io.ts'
 import type { KeyHolder } from '../keys/key-holder.ts'
 import { HOLDER_FLAGS, openHolder, targetOf } from '../keys/open-holder.ts'
 import { print } from '../print.ts'
-import { type Given, JSON_FLAG, type Verb } from '../verb.ts'
+import { type ParsedArguments, JSON_FLAG, type Verb } from '../verb.ts'
 
 const STORE = '--store redis://127.0.0.1:6379 --policy policy.yaml'
 
@@ -15,7 +15,7 @@ export const resetVerb: Verb = {
   does: 'forgets what a key has used, so that its next request finds it fresh; a block stays',
   flags: { ...HOLDER_FLAGS, json: JSON_FLAG },
   examples: ['reset user:42 --token-file ./token', `reset user:42 --limit per-key ${STORE}`],
-  run: (given, io) => changed(io, 'reset', given, {}, 'is fresh', (holder) => holder.reset(targetOf(given))),
+  run: (args, io) => changed(io, 'reset', args, {}, 'is fresh', (holder) => holder.reset(targetOf(args))),
 }
 
 export const blockVerb: Verb = {
@@ -24,10 +24,10 @@ export const blockVerb: Verb = {
   does: 'denies a key for a while whatever is left of its limits; DURATION is such as 30s, 15m or 1d',
   flags: { ...HOLDER_FLAGS, json: JSON_FLAG },
   examples: ['block user:42 15m --token-file ./token', `block user:42 1d ${STORE}`],
-  async run(given, io) {
-    const blockedForMs = durationOf(given.words[1] as string)
-    await changed(io, 'block', given, { blockedForMs }, `is blocked for ${blockedForMs} ms`, (holder) =>
-      holder.block(targetOf(given), blockedForMs),
+  async run(args, io) {
+    const blockedForMs = durationOf(args.words[1] as string)
+    await changed(io, 'block', args, { blockedForMs }, `is blocked for ${blockedForMs} ms`, (holder) =>
+      holder.block(targetOf(args), blockedForMs),
     )
   },
 }
@@ -38,24 +38,23 @@ export const unblockVerb: Verb = {
   does: 'lifts the block of a key',
   flags: { ...HOLDER_FLAGS, json: JSON_FLAG },
   examples: ['unblock user:42 --token-file ./token', `unblock user:42 ${STORE}`],
-  run: (given, io) =>
-    changed(io, 'unblock', given, { blockedForMs: null }, 'is not blocked', (holder) => holder.block(targetOf(given), null)),
+  run: (args, io) => changed(io, 'unblock', args, { blockedForMs: null }, 'is not blocked', (holder) => holder.block(targetOf(args), null)),
 }
 
 async function changed(
   io: Io,
   verb: string,
-  given: Given,
+  args: ParsedArguments,
   facts: object,
   now: string,
   change: (holder: KeyHolder) => Promise<void>,
 ): Promise<void> {
-  const holder = await openHolder(verb, given)
+  const holder = await openHolder(verb, args)
   try {
     await change(holder)
-    const { key, limit } = targetOf(given)
+    const { key, limit } = targetOf(args)
     const rules = limit === undefined ? 'under every rule that has a key' : `under ${limit}`
-    print(io, given, { key, ...(limit === undefined ? {} : { limit }), source: holder.name, ...facts, done: verb }, () => [
+    print(io, args, { key, ...(limit === undefined ? {} : { limit }), source: holder.name, ...facts, done: verb }, () => [
       `${JSON.stringify(key)} ${now} ${rules} in ${holder.name}`,
     ])
   } finally {

@@ -18,17 +18,17 @@ export const migrateVerb: Verb = {
     json: JSON_FLAG,
   },
   examples: ['migrate --store postgres://127.0.0.1:5432/limits', 'migrate --store pglite:./data --compat-function'],
-  async run(given, io) {
-    const url = given.text('store')
+  async run(args, io) {
+    const url = args.text('store')
     if (url === undefined) throw new CommandFailure(EXIT.usage, 'migrate: --store URL is missing: postgres://... or pglite:DIR')
-    if (given.switch('yes') && !given.switch('prune')) throw new CommandFailure(EXIT.usage, 'migrate: --yes is for --prune')
+    if (args.switch('yes') && !args.switch('prune')) throw new CommandFailure(EXIT.usage, 'migrate: --yes is for --prune')
     const { name, migrate, close } = await openStore(url)
     try {
       if (migrate === undefined)
         throw new CommandFailure(EXIT.usage, `migrate: ${name} has no tables; expected postgres://... or pglite:DIR`)
-      const [compatFunction, prune, force] = [given.switch('compat-function'), given.switch('prune'), given.switch('yes')]
+      const [compatFunction, prune, force] = [args.switch('compat-function'), args.switch('prune'), args.switch('yes')]
       await migrate({ compatFunction, prune, force }).catch((error: unknown) => Promise.reject(refused(error)))
-      print(io, given, { store: name, compatFunction, pruned: prune }, () => [
+      print(io, args, { store: name, compatFunction, pruned: prune }, () => [
         `${name} is up to date${compatFunction ? ', rate_limiting_token_bucket_request included' : ''}${prune ? ', functions of other versions are gone' : ''}`,
       ])
     } finally {

@@ -3,7 +3,7 @@ import { readHosts } from '../allowed-hosts.ts'
 import { listenOf } from '../arguments.ts'
 import { connectionBounds, DEFAULT_CONNECTIONS } from '../descriptor-limit.ts'
 import { CommandFailure, EXIT } from '../failure.ts'
-import { wholeNumber } from '../given.ts'
+import { wholeNumber } from '../parse-arguments.ts'
 import { readPolicy } from '../read-policy.ts'
 import { repeatedWarnings } from '../repeated-warnings.ts'
 import { warningTo } from '../say-each-minute.ts'
@@ -37,19 +37,19 @@ export const serveVerb: Verb = {
     demo: { does: 'a small backend behind the policy, by default that of Rate Limiting at Scale' },
   },
   examples: ['serve --demo', 'serve policy.yaml --store redis://127.0.0.1:6379 --workers 2'],
-  async run(given, io) {
-    const [policy] = given.words
-    const store = given.text('store')
-    const adminTokenFile = given.text('admin-token-file')
-    const workers = wholeNumber(given, 'workers', 1, 1, 256)
+  async run(args, io) {
+    const [policy] = args.words
+    const store = args.text('store')
+    const adminTokenFile = args.text('admin-token-file')
+    const workers = wholeNumber(args, 'workers', 1, 1, 256)
     const options = {
-      listen: listenOf(given.text('listen'), io.env['PORT'], adminTokenFile !== undefined),
-      demo: given.switch('demo'),
-      requireStore: given.switch('require-store'),
+      listen: listenOf(args.text('listen'), io.env['PORT'], adminTokenFile !== undefined),
+      demo: args.switch('demo'),
+      requireStore: args.switch('require-store'),
       connections: connectionBounds(
-        given.text('max-connections') === undefined ? undefined : wholeNumber(given, 'max-connections', 1, 1, 1_000_000),
+        args.text('max-connections') === undefined ? undefined : wholeNumber(args, 'max-connections', 1, 1, 1_000_000),
       ),
-      allowedHosts: readHosts(given.texts('allowed-host')),
+      allowedHosts: readHosts(args.texts('allowed-host')),
       ...(policy === undefined ? {} : { policy }),
       ...(store === undefined ? {} : { store }),
       ...(adminTokenFile === undefined ? {} : { adminTokenFile }),

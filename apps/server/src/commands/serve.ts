@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { prometheusMetrics, topKeys } from 'sluice/observe'
 import { createEngine, type Engine, hashKeys, type Policy, type Pseudonym } from 'sluice/policy'
-import { withObservers } from 'sluice/wrap'
+import { withObservers } from 'sluice/remote'
 import { admits, readAdminToken } from '../admin.ts'
 import { hostsAllowed } from '../allowed-hosts.ts'
 import { isLoopback } from '../arguments.ts'
@@ -18,7 +18,7 @@ import { createIdentities } from '../identities.ts'
 import { mapInSlices } from '../in-slices.ts'
 import { type Io, signalled } from '../io.ts'
 import { createLive } from '../live.ts'
-import { surrounded } from '../stores/around.ts'
+import { surrounded } from '../stores/ring.ts'
 import { openServing } from '../stores/serving-store.ts'
 import { readPolicyText } from '../read-policy.ts'
 import { readinessOf } from '../readiness.ts'
@@ -60,7 +60,7 @@ const ARRIVAL_MS = 10_000
 /**
  * Milliseconds between checks for late requests. A late request is closed within a second of the limit: half a second after it is found.
  */
-const LOOK_FOR_LATE_MS = 250
+const CHECK_LATE_MS = 250
 /** Longer than the proxies of docs/service.md keep a connection, because the side that gets requests must not be the first to close. */
 const KEEP_ALIVE_MS = 125_000
 
@@ -96,22 +96,22 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
       ...serviceMetrics(
         opened,
         () => policy,
-        () => around,
+        () => ring,
       ),
       ...(admission === undefined ? [] : refusals.metrics),
       ...connectionMetrics(() => connections),
     ],
   })
   const metrics = { ...decisions, text: () => decisions.text() + tokens.text() }
-  // The metrics measure calls over the wire, not those that the wrappers decide before it.
-  const { store, around, says: aroundIt } = surrounded(withObservers(opened, [metrics]), name, first.failure.deadlineMs)
+  // The metrics measure calls to the server, not those that the ring decides without it.
+  const { store, ring, says } = surrounded(withObservers(opened, [metrics]), name, first.failure)
   const live = createLive(() => engine.policy)
   const { claims, pseudonym } = identities
-  const given = await group?.begin()
+  const beginning = await group?.begin()
   const top = topKeys()
   // Counting keys costs more than deciding, so keys are counted only if there is an administrator to read the counts.
   const observers = admission === undefined ? [metrics, live] : [metrics, live, top]
-  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, ...namesOf(given) })
+  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, ...namesOf(beginning) })
   const take = async (next: Policy): Promise<void> => {
     const prepared = await identities.prepare(next)
     const { pseudonym: renamed } = prepared
@@ -120,8 +120,8 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     apply()
   }
   const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
-  if (given?.policy !== undefined) await policy.replace(given.policy).catch(keepsPolicy)
-  for (const change of given?.overrides ?? []) adopt(engine, change)
+  if (beginning?.policy !== undefined) await policy.replace(beginning.policy).catch(keepsPolicy)
+  for (const change of beginning?.overrides ?? []) adopt(engine, change)
   let draining = false
   const relayed = group === undefined ? undefined : relayPolicies(policy, group.relay, keepsPolicy)
   const countedHere = (): Counted => countedBy(top)
@@ -141,8 +141,8 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     draining: () => draining,
   })
   const service = group === undefined ? alone : answerTogether(group, metrics.contentType, alone)
-  const patience = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: LOOK_FOR_LATE_MS }
-  const server = createServer({ ...patience, keepAliveTimeout: KEEP_ALIVE_MS })
+  const timeouts = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: CHECK_LATE_MS }
+  const server = createServer({ ...timeouts, keepAliveTimeout: KEEP_ALIVE_MS })
   const { host } = options.listen
   const { allowedHosts } = options
   const hosts = isLoopback(host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
@@ -162,7 +162,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     await warn(first)
     io.out(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${port}\n`)
     io.out(`sluice: store ${name}: ${keeps}\n`)
-    io.out(`sluice: around it: ${aroundIt}\n`)
+    io.out(`sluice: around it: ${says}\n`)
   }
   const watched = reloading({ policy: relayed?.file ?? policy, file, text, says: speaks, warn, io })
   readAgain = watched.read
@@ -182,13 +182,13 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   await connections.drain(DRAIN_MS)
   await engine.close()
   // A server that does not answer must not keep this process alive.
-  await Promise.race([(around?.close() ?? Promise.resolve()).then(close), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
+  await Promise.race([(ring?.close() ?? Promise.resolve()).then(close), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
 }
 
 /** Workers share their names for keys, so that their counts can be added. */
-function namesOf(given: Beginning | undefined): { hashKeys?: Pseudonym } {
-  if (given === undefined) return {}
-  const numbers = [...given.names]
+function namesOf(beginning: Beginning | undefined): { hashKeys?: Pseudonym } {
+  if (beginning === undefined) return {}
+  const numbers = [...beginning.names]
   return { hashKeys: hashKeys(() => numbers.shift() ?? 0) }
 }
 

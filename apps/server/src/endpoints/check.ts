@@ -3,23 +3,23 @@ import { headersOf, problemOf } from 'sluice/http'
 import type { Engine } from 'sluice/policy'
 import { BadRequest, JSON_TYPE, refusalOf, send } from '../answer.ts'
 import { readJson } from '../body.ts'
+import { readRequest, readRequests } from '../check-body.ts'
 import { decisionJson } from '../decision-json.ts'
-import { readQuestion, readQuestions } from '../question.ts'
 import type { Asked } from '../routes.ts'
 
 /** Largest body of one call and of a list, in bytes. */
-const LARGEST_QUESTION = 65_536
+const LARGEST_REQUEST = 65_536
 const LARGEST_LIST = 1_048_576
 
 /** `POST /v1/check`: returns one decision. With `?status=http` it also sets the status and the headers that a client would get. */
 export async function check(engine: Engine, { request, response, query }: Asked): Promise<void> {
-  const question = readQuestion(await readJson(request, LARGEST_QUESTION))
-  const decision = 'key' in question ? await engine.decideKey(question) : await engine.decide(question)
+  const call = readRequest(await readJson(request, LARGEST_REQUEST))
+  const decision = 'key' in call ? await engine.decideKey(call) : await engine.decide(call)
   if (decision.detail !== undefined) throw new BadRequest(decision.detail, { reason: decision.reason })
-  const told = `${decisionJson(decision)}\n`
-  if (query.get('status') !== 'http') return send(response, 200, JSON_TYPE, told)
+  const body = `${decisionJson(decision)}\n`
+  if (query.get('status') !== 'http') return send(response, 200, JSON_TYPE, body)
   const headers = headersOf(decision, decision.identity, engine.headers)
-  send(response, decision.allowed ? 200 : problemOf(decision).status, JSON_TYPE, told, headers)
+  send(response, decision.allowed ? 200 : problemOf(decision).status, JSON_TYPE, body, headers)
 }
 
 /**
@@ -27,16 +27,16 @@ export async function check(engine: Engine, { request, response, query }: Asked)
  * is reported in its own decision, so one client's bad path does not fail the other calls.
  */
 export async function checks(engine: Engine, { request, response }: Asked): Promise<void> {
-  const questions = readQuestions(await readJson(request, LARGEST_LIST))
-  const decisions = await engine.decideMany(questions).catch((error: unknown) => {
-    throw placed(error)
+  const list = readRequests(await readJson(request, LARGEST_LIST))
+  const decisions = await engine.decideMany(list).catch((error: unknown) => {
+    throw withIndex(error)
   })
   send(response, 200, JSON_TYPE, `[${decisions.map(decisionJson).join(',')}]\n`)
 }
 
-/** Adds the position of a wrong call as a number. The engine names it only in its message, which programs cannot read easily. */
-function placed(error: unknown): unknown {
+/** Adds the index of a wrong request as a number. The engine names it only in its message, which programs cannot read easily. */
+function withIndex(error: unknown): unknown {
   if (!(error instanceof LimiterError)) return error
-  const place = /^question (\d+): /.exec(error.message)?.[1]
-  return place === undefined ? error : refusalOf(error, { index: Number(place) })
+  const index = /^request (\d+): /.exec(error.message)?.[1]
+  return index === undefined ? error : refusalOf(error, { index: Number(index) })
 }

@@ -1,6 +1,6 @@
 import type { KeyTarget } from 'sluice/policy'
 import { CommandFailure, EXIT } from '../failure.ts'
-import type { Flag, Given } from '../verb.ts'
+import type { Flag, ParsedArguments } from '../verb.ts'
 import type { KeyHolder } from './key-holder.ts'
 import { serviceHolder } from './of-service.ts'
 import { storeHolder } from './of-store.ts'
@@ -17,8 +17,8 @@ export const HOLDER_FLAGS: Readonly<Record<string, Flag>> = {
  * Opens the service or the store that the flags name.
  * @throws CommandFailure exit 3 for flags that contradict each other, exit 2 if a store cannot be reached
  */
-export async function openHolder(verb: string, given: Given): Promise<KeyHolder> {
-  const [url, token, store, policy] = ['url', 'token-file', 'store', 'policy'].map((name) => given.text(name))
+export async function openHolder(verb: string, args: ParsedArguments): Promise<KeyHolder> {
+  const [url, token, store, policy] = ['url', 'token-file', 'store', 'policy'].map((name) => args.text(name))
   const wrong = (why: string): CommandFailure => new CommandFailure(EXIT.usage, `${verb}: ${why}`)
   if (store === undefined) {
     if (policy !== undefined) throw wrong('--policy belongs to --store; a service has its own')
@@ -31,7 +31,7 @@ export async function openHolder(verb: string, given: Given): Promise<KeyHolder>
 }
 
 /** The key and rule that KEY and --limit name. */
-export function targetOf(given: Given): KeyTarget {
-  const limit = given.text('limit')
-  return { key: given.words[0] as string, ...(limit === undefined ? {} : { limit }) }
+export function targetOf(args: ParsedArguments): KeyTarget {
+  const limit = args.text('limit')
+  return { key: args.words[0] as string, ...(limit === undefined ? {} : { limit }) }
 }

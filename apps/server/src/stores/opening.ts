@@ -1,6 +1,7 @@
 import type { Store } from 'sluice'
 
 export interface OpenStore {
+  /** Without a ring: the service adds its own (`surrounded`), and `verify` tests the store itself. */
   readonly store: Store
   /** The URL without its password, so it may be printed. */
   readonly name: string

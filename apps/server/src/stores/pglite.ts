@@ -6,7 +6,7 @@ export async function pglite(folder: string, space: string | undefined): Promise
   const [{ PGlite }, driver] = await Promise.all([import('@electric-sql/pglite'), import('sluice/postgres')])
   const made = folder === '' ? undefined : mkdirSync(folder, { recursive: true })
   const database = folder === '' ? await PGlite.create() : await PGlite.create(folder)
-  const store = driver.postgresStore({ client: driver.pglite(database) })
+  const store = driver.postgresStore({ client: driver.pglite(database), ring: false, onWarning: () => {} })
   return {
     store,
     keeps: folder === '' ? 'limits are gone on restart' : `limits are kept in ${folder}; one process at a time`,

@@ -15,7 +15,8 @@ export async function postgres(url: string, connectMs: number, space: string | u
   pool.on('remove', (client) => client instanceof driver.Client && clients.delete(client))
   // The pool replaces a lost idle connection; the next call reports a lasting failure.
   pool.on('error', () => {})
-  const store = postgresStore({ client: pg(pool) })
+  // Without its warning of a missing statement_timeout: this pool drops a connection after `query_timeout`.
+  const store = postgresStore({ client: pg(pool), ring: false, onWarning: () => {} })
   return {
     store,
     keeps: 'limits are kept and shared by all processes on this database',
@@ -39,8 +40,8 @@ export async function postgres(url: string, connectMs: number, space: string | u
 
 /** Warnings about the server's settings; none if it does not answer. */
 async function adviceOn(pool: Pool): Promise<readonly string[]> {
-  const asked = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as closed`
-  const { rows } = await pool.query<{ standby: boolean; closed: boolean }>(asked).catch(() => ({ rows: [] }))
+  const query = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as closed`
+  const { rows } = await pool.query<{ standby: boolean; closed: boolean }>(query).catch(() => ({ rows: [] }))
   if (rows[0]?.standby === true) return ['is a read-only standby, which can decide nothing; name its primary']
   return rows[0]?.closed === true ? ['is read-only by default_transaction_read_only, and can decide nothing; set it to off'] : []
 }

@@ -36,6 +36,7 @@ export async function redis(url: string, connectMs: number, space: string | unde
     // Without `untilConnected`: this service decides what to retry and how long, and /readyz does not wait for an unreachable store.
     store: redisStore({
       client: { ...ioredis(client), untilConnected: undefined },
+      ring: false,
       ...(space === undefined ? {} : { prefix: `${space}:` }),
     }),
     keeps: `limits are shared by all processes on ${SHARED.get(place.scheme) ?? 'this server'}`,

@@ -24,7 +24,7 @@ export interface Tally {
 }
 
 /** Milliseconds after which an answer counts as missing. */
-const PATIENCE_MS = 5_000
+const MAX_WAIT_MS = 5_000
 
 /** The only state that the test uses. */
 export const STATE: StateId = { scope: { text: 'verify:limit:tb:' }, key: 'one' }
@@ -43,12 +43,12 @@ export async function hammer(store: Store, limit: AnyLimit, callers: number, ms:
     while (performance.now() < until) {
       total += 1
       try {
-        const [verdict] = await store.consume(groups, { deadline: performance.now() + PATIENCE_MS })
-        if (verdict === undefined || verdict.outcome === 'undecided') throw verdict?.degraded ?? new Error('no verdict')
-        const { at } = verdict
+        const [verdict] = await store.decide(groups, { deadline: performance.now() + MAX_WAIT_MS })
+        if (verdict?.calls === undefined) throw verdict?.failure ?? new Error('no verdict')
+        const { at, outcome } = verdict
         if (!(at > first)) first = at
         if (!(at <= last)) last = at
-        if (verdict.allowed) allowed.push(at)
+        if (outcome === 'allowed') allowed.push(at)
       } catch (error) {
         const kind = error instanceof StoreFailure ? error.kind : 'other'
         errors[kind] = (errors[kind] ?? 0) + 1

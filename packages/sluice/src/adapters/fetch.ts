@@ -26,7 +26,7 @@ export interface FetchLimit<Rest extends readonly unknown[]> {
    * For a server with its own control flow. Returns the response to a refused request, if refused, and a function that adds the header
    * fields.
    */
-  check(request: Request, ...rest: Rest): Promise<{ readonly denial?: Response; tell(response: Response): Response }>
+  check(request: Request, ...rest: Rest): Promise<{ readonly denial?: Response; applyHeaders(response: Response): Response }>
 }
 
 const READER: RequestReader<Request> = {
@@ -44,7 +44,7 @@ const READER: RequestReader<Request> = {
 export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOptions<Rest>): FetchLimit<Rest> {
   const gate = createGate(options, READER, 'option')
   const { address, onDenied } = options
-  const tell = (response: Response, passage: Passage): Response => {
+  const applyHeaders = (response: Response, passage: Passage): Response => {
     const into = ({ headers }: Response): void =>
       gate.applyHeaders(
         { getHeader: (name) => headers.get(name) ?? undefined, setHeader: (name, value) => headers.set(name, value) },
@@ -64,19 +64,19 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
   const check: FetchLimit<Rest>['check'] = async (request, ...rest) => {
     const passage = await gate.check(request, address?.(request, ...rest))
     const { decision, answer } = passage
-    const bound = { tell: (response: Response) => tell(response, passage) }
+    const bound = { applyHeaders: (response: Response) => applyHeaders(response, passage) }
     if (decision === undefined || answer === undefined) return bound
     const plain = { status: answer.problem.status, headers: { 'Content-Type': PROBLEM_TYPE } }
     const denial = await (onDenied?.(request, decision, ...rest) ?? new Response(answer.body, plain))
-    return { denial: tell(denial, passage), ...bound }
+    return { denial: applyHeaders(denial, passage), ...bound }
   }
   return {
     check,
     wrap(handler) {
       requireHandler('wrap', handler)
       return async (request, ...rest) => {
-        const { denial, tell: told } = await check(request, ...rest)
-        return denial ?? told(await handler(request, ...rest))
+        const { denial, applyHeaders: apply } = await check(request, ...rest)
+        return denial ?? apply(await handler(request, ...rest))
       }
     },
   }

@@ -31,22 +31,22 @@ export type FindByKey = (name: string | undefined) => readonly Rule[]
  * whose other conditions hold for `NOBODY`. The finder throws a LimiterError UNKNOWN_RULE for a name that no rule has.
  */
 export function* indexByName({ rules }: Policy): Sliced<FindByKey> {
-  const asking: Rule[] = []
+  const unconditional: Rule[] = []
   const named = new Map<string, readonly Rule[]>()
   for (const rule of rules) {
     yield
     const { name, mode, match } = rule
     const active = mode !== 'off'
     named.set(name, active ? [rule] : [])
-    if (active && asksNothing(match)) asking.push(rule)
+    if (active && matchesNobody(match)) unconditional.push(rule)
   }
   return (name) => {
-    const found = name === undefined ? asking : named.get(name)
+    const found = name === undefined ? unconditional : named.get(name)
     if (found !== undefined) return found
     throw new LimiterError('UNKNOWN_RULE', `limit is ${shown(name)}, expected one of ${rules.map((rule) => rule.name).join(', ')}`)
   }
 }
 
-function asksNothing({ path, methods, hosts, when }: Match): boolean {
+function matchesNobody({ path, methods, hosts, when }: Match): boolean {
   return (path ?? methods ?? hosts) === undefined && when.every((one) => truthOf(one, NOBODY) === true)
 }

@@ -1,14 +1,14 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 import { hash32 } from '../decision/jitter.ts'
 import type { Request } from '../identity/request.ts'
-import { decisionOf, type NamedLimit } from '../limiter/decide.ts'
+import { decisionOf, type NamedLimit } from '../limiter/decision-of.ts'
+import type { Resolved } from '../limiter/on-failure.ts'
 import type { RuleResult } from '../observe/events.ts'
 import type { Mode } from '../policy/rule.ts'
-import type { GroupVerdict } from '../stores/store.ts'
 import { MICROS_PER_MS } from '../time/micros.ts'
 import type { Time } from '../time/time.ts'
-import type { Charge } from './charges.ts'
-import type { Charging } from './charging.ts'
+import type { RequestCharges } from './request-charges.ts'
+import type { RuleCharge } from './rule-charge.ts'
 
 /** A decision with the policy's rules that led to it. `limits` are those of the enforcing rules, by rule name. */
 export type EngineDecision = Decision & {
@@ -26,35 +26,36 @@ export type EngineDecision = Decision & {
   readonly exempt?: string
 }
 
-export interface Asked {
-  readonly charging: Charging
-  readonly enforcing: readonly Charge[]
-  readonly shadows: readonly Charge[]
-  /** The verdict on the enforcing rules, undefined if there are none. `shadowVerdicts` has one for each shadow rule. */
-  readonly verdict: GroupVerdict | undefined
-  readonly shadowVerdicts: readonly GroupVerdict[]
+/** What was decided about one request. */
+export interface DecidedRequest {
+  readonly charges: RequestCharges
+  readonly enforced: readonly RuleCharge[]
+  readonly shadows: readonly RuleCharge[]
+  /** The result of the enforcing rules, undefined if there are none. `shadowResults` has one for each shadow rule. */
+  readonly result: Resolved | undefined
+  readonly shadowResults: readonly Resolved[]
 }
 
 /**
  * Makes the decision on one request.
- * @param clock this process's clock, read if no store reported its own time
+ * @param clock this process's clock, read if no store decided
  */
-export function engineDecision(asked: Asked, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
-  const { charging, enforcing, shadows, verdict, shadowVerdicts } = asked
-  const { charges, probabilistic, exempt, unread } = charging
+export function engineDecision(decided: DecidedRequest, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
+  const { enforced, shadows, result, shadowResults } = decided
+  const { charges, probabilistic, exempt, unread } = decided.charges
   if (unread?.rule.mode === 'enforce') return badRequest(unread, request, clock)
   // The decision is not shared yet, so it is extended in place: a third of the cost of a copy.
-  const decision = decisionOf(verdict ?? unlimited(shadowVerdicts), enforcing.map(namedOf), clock) as Growing
+  const decision = (result === undefined ? unlimited(shadowResults, clock) : decisionOf(result, enforced.map(namedOf), clock)) as Growing
   decision.rules = charges.map(nameOf)
   decision.identity = decision.allowed ? '' : identityOf(charges, request)
   decision.shadow =
     shadows.length === 0
       ? []
-      : shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowVerdicts[index]?.outcome ?? 'undecided' }))
+      : shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowResults[index]?.outcome ?? 'undecided' }))
   decision.violated =
-    verdict === undefined || verdict.outcome === 'allowed'
+    result === undefined || result.outcome === 'allowed'
       ? []
-      : enforcing.filter((_, index) => verdict.calls[index] !== undefined && verdict.calls[index].outcome !== 'allowed').map(nameAlone)
+      : enforced.filter((_, index) => (result.calls?.[index]?.outcome ?? 'allowed') !== 'allowed').map(nameAlone)
   if (probabilistic) decision.probabilistic = true
   if (exempt !== undefined) decision.exempt = exempt
   if (unread !== undefined) {
@@ -65,7 +66,7 @@ export function engineDecision(asked: Asked, request: Request, clock: Pick<Time,
 }
 
 /** Refuses an unreadable request. It charges nothing and calls no store. */
-function badRequest({ rule, detail }: Required<Charging>['unread'], request: Request, clock: Pick<Time, 'now'>): EngineDecision {
+function badRequest({ rule, detail }: Required<RequestCharges>['unread'], request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const atMicros = clock.now()
   return {
     outcome: 'impossible',
@@ -86,15 +87,15 @@ function badRequest({ rule, detail }: Required<Charging>['unread'], request: Req
 
 type Growing = Decision & { -readonly [Field in keyof EngineDecision]: EngineDecision[Field] }
 
-function namedOf({ named }: Charge): NamedLimit {
+function namedOf({ named }: RuleCharge): NamedLimit {
   return named
 }
 
-function nameAlone({ rule }: Charge): string {
+function nameAlone({ rule }: RuleCharge): string {
   return rule.name
 }
 
-function nameOf({ rule: { name, mode } }: Pick<Charge, 'rule'>): EngineDecision['rules'][number] {
+function nameOf({ rule: { name, mode } }: Pick<RuleCharge, 'rule'>): EngineDecision['rules'][number] {
   return { name, mode }
 }
 
@@ -112,18 +113,19 @@ function shadowResult(outcome: Outcome | undefined): RuleResult['result'] {
   return outcome === 'undecided' ? 'undecided' : 'shadow_denied'
 }
 
-/** The verdict if no rule enforces: nothing is refused. */
-const UNLIMITED: GroupVerdict = { outcome: 'allowed', allowed: true, at: Number.NaN, calls: [], source: 'store' }
-
-/** As `UNLIMITED`, for a request that only shadow rules apply to. If the store failed, the decision reports the cause. */
-function unlimited(shadowVerdicts: readonly GroupVerdict[]): GroupVerdict {
-  const failed = shadowVerdicts.find(({ degraded }) => degraded !== undefined)
-  if (failed === undefined) return UNLIMITED
-  const { source, degraded, nodes } = failed as GroupVerdict & Required<Pick<GroupVerdict, 'degraded'>>
-  return { ...UNLIMITED, source, degraded, ...(nodes === undefined ? {} : { nodes }) }
+/**
+ * The decision if no rule enforces: nothing is refused, at this process's time. If the store failed a shadow rule, the decision reports
+ * the cause.
+ */
+function unlimited(shadowResults: readonly Resolved[], clock: Pick<Time, 'now'>): Decision {
+  const decision = { outcome: 'allowed', at: clock.now(), calls: [] } as const
+  const failed = shadowResults.find(({ degraded }) => degraded !== undefined)
+  if (failed === undefined) return decisionOf(decision, [], clock)
+  const { source = 'store', degraded, nodes } = failed as Resolved & Required<Pick<Resolved, 'degraded'>>
+  return decisionOf({ ...decision, source, degraded, ...(nodes === undefined ? {} : { nodes }) }, [], clock)
 }
 
-function identityOf(charges: readonly Charge[], { claims, network, path }: Request): string {
+function identityOf(charges: readonly RuleCharge[], { claims, network, path }: Request): string {
   const subject = claims?.['sub']
   let hash = hash32(path)
   if (network !== undefined) hash = hash32(network, hash)

@@ -5,8 +5,10 @@ import { checkOptions, type Form, FUNCTION, LIST, OBJECT, requireForm, shown, TE
 import { headerLines } from '../identity/header-lines.ts'
 import { type Claims, readRequest, requireClaims, type Request, type RequestFacts } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
-import { type WaitOptions, timingOf } from '../limiter/ask.ts'
 import { type OptionNames, requireOptions, WAIT } from '../limiter/call-options.ts'
+import { createStoreCaller } from '../limiter/call-store.ts'
+import type { Deciders } from '../limiter/on-failure.ts'
+import { type Deadline, timingOf, type WaitOptions } from '../limiter/timing.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { HeaderChoice } from '../policy/header-choice.ts'
 import type { Override } from '../policy/override.ts'
@@ -15,22 +17,24 @@ import type { Policy } from '../policy/policy.ts'
 import { finish, inSlices } from '../policy/sliced.ts'
 import type { CallOptions, Store } from '../stores/store.ts'
 import type { Random, Time } from '../time/time.ts'
-import { askRules, type Prepared } from './ask-rules.ts'
 import { NOBODY } from './by-key.ts'
-import { RULE_SET } from './charges.ts'
-import { chargingOf, chargingOfKey, type Present, termsOf } from './charging.ts'
+import { type ChargedRequest, decideRequests } from './decide-requests.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import { type Explanation, explainRules } from './explain.ts'
 import { type KeyOverrides, keyOverrides } from './key-overrides.ts'
 import { type KeyVerbs, keyVerbs } from './keys.ts'
 import { load, type Loaded, type Pseudonym, type Surroundings } from './loaded.ts'
 import { liveOverrides } from './overrides.ts'
-import { tellCharges } from './tell-charges.ts'
+import { chargeReporter } from './report-charges.ts'
+import { chargesOf, chargesOfKey, contextOf, type EngineContext } from './request-charges.ts'
+import { RULE_SET } from './rule-charge.ts'
 
 export interface EngineParts extends Surroundings {
   readonly policy: Policy
-  /** A store that applies the failure policy itself (`withFallback`). It stays open when the engine is closed. */
+  /** It stays open when the engine is closed. */
   readonly store: Store
+  /** Decides in this process if the store fails and the policy is `local`. Undefined: nothing does, and such requests are refused. */
+  readonly local: Store | undefined
   readonly clock: Time
   /** Verifies the token of a request and returns its claims, if the facts contain none. If it throws, there are no claims. */
   readonly claims?: ((facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>) | undefined
@@ -60,12 +64,12 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
   /** Charges every enforcing rule that applies, all or nothing. Rejects only on misuse (a LimiterError), never because the store fails. */
   decide(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** As `decide`, for a key that the caller already knows. The key counts as the first value of a rule's key. */
-  decideKey(question: KeyRequest, options?: DecideOptions): Promise<EngineDecision>
+  decideKey(request: KeyRequest, options?: DecideOptions): Promise<EngineDecision>
   /**
    * As `decide` and `decideKey`, for several requests in one store call. They are decided in order and independently, by one policy. On
    * misuse it rejects before anything is charged, and names the request by its index, from 0.
    */
-  decideMany(questions: readonly (RequestFacts | KeyRequest)[], options?: DecideOptions): Promise<EngineDecision[]>
+  decideMany(requests: readonly (RequestFacts | KeyRequest)[], options?: DecideOptions): Promise<EngineDecision[]>
   /** Reports what `decide` would decide (outcome and retryAfter) and charges nothing. Views do not include the cost. */
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** Reports which rules apply, with keys and limits, and why the others do not. Calls no store. */
@@ -95,7 +99,7 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
 const SLICE_MS = 2
 
 const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }
-const QUESTION: OptionNames = { key: true, limit: true, cost: true }
+const KEY_REQUEST: OptionNames = { key: true, limit: true, cost: true }
 
 /** The facts of a request in canonical form, and its cost if the caller passed one. */
 interface Read {
@@ -106,14 +110,17 @@ interface Read {
 /** Builds an engine from its parts. `createEngine` fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
   const { store, clock, observers, random } = parts
+  const main = createStoreCaller(store, clock)
+  const deciders: Deciders = { main, local: parts.local === undefined ? undefined : createStoreCaller(parts.local, clock) }
+  const { sync } = store.capabilities
   let loaded = finish(load(parts.policy, parts))
   let closed = false
   const live = liveOverrides()
-  const present: Present = { live: live.index, now: () => clock.now(), random }
+  const context: EngineContext = { live: live.index, now: () => clock.now(), random }
 
-  const timing = ({ policy }: Loaded, patience?: DecideOptions): CallOptions => {
-    if (patience !== undefined) requireOptions('engine', patience, WAIT)
-    return timingOf('engine', store, clock, policy.failure.deadlineMs, patience)
+  const timing = ({ policy }: Loaded, options?: DecideOptions): CallOptions => {
+    if (options !== undefined) requireOptions('engine', options, WAIT)
+    return timingOf('engine', clock, sync ? undefined : deadlineOf(policy), options)
   }
   const opened = (): void => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
@@ -130,92 +137,85 @@ export function buildEngine(parts: EngineParts): Engine {
     const { request, cost } = readFacts(at, facts, claims)
     return { at, request, cost }
   }
-  const byFacts = (at: Loaded, { request, cost }: Read): Prepared => ({ request, ...chargingOf(at, request, cost, present) })
-  const byKey = (at: Loaded, question: KeyRequest): Prepared => {
-    requireOptions('engine', question, QUESTION)
-    const { key, limit, cost } = question
+  const byFacts = (at: Loaded, { request, cost }: Read): ChargedRequest => ({ request, ...chargesOf(at, request, cost, context) })
+  const byKey = (at: Loaded, request: KeyRequest): ChargedRequest => {
+    requireOptions('engine', request, KEY_REQUEST)
+    const { key, limit, cost } = request
     validKey('engine', key)
     const charged = cost === undefined ? undefined : microCost(cost)
-    return { request: NOBODY, ...chargingOfKey(at, key, limit, charged, present) }
+    return { request: NOBODY, ...chargesOfKey(at, key, limit, charged, context) }
   }
-  const ask = (
-    verb: 'consume' | 'peek',
-    at: Loaded,
-    questions: readonly Prepared[],
-    patience: DecideOptions | undefined,
-  ): Promise<EngineDecision[]> => askRules(store, verb, questions, timing(at, patience), clock)
-  const tell = (decision: EngineDecision, route: string | undefined, durationMs: number): void =>
+  const report = (decision: EngineDecision, route: string | undefined, durationMs: number): void =>
     notify(observers, {
       limiter: RULE_SET,
-      store: store.name ?? 'store',
+      store: store.name,
       ...(route === undefined ? {} : { route }),
       decision,
       results: resultsOf(decision),
       durationMs,
     })
-  const tellKeys = tellCharges(observers, parts.hashKeys)
-  const decided = async (
+  const reportCharges = chargeReporter(observers, parts.hashKeys)
+  const decideAll = async (
     at: Loaded,
-    questions: readonly Prepared[],
+    requests: readonly ChargedRequest[],
     routeAt: (index: number) => string | undefined,
-    patience: DecideOptions | undefined,
+    options: DecideOptions | undefined,
   ): Promise<EngineDecision[]> => {
     const started = clock.monotonic()
-    const decisions = await ask('consume', at, questions, patience)
+    const decisions = await decideRequests(deciders, requests, timing(at, options), clock)
     const durationMs = clock.monotonic() - started
-    if (observers.length > 0) decisions.forEach((decision, index) => tell(decision, routeAt(index), durationMs))
-    if (tellKeys !== undefined) decisions.forEach((decision, index) => tellKeys(at, (questions[index] as Prepared).charges, decision))
+    if (observers.length > 0) decisions.forEach((decision, index) => report(decision, routeAt(index), durationMs))
+    if (reportCharges !== undefined)
+      decisions.forEach((decision, index) => reportCharges(at, (requests[index] as ChargedRequest).charges, decision))
     return decisions
   }
   const close = async (): Promise<void> => {
     closed = true
   }
   const keys = keyVerbs(
-    store,
-    () => ({ policy: loaded.policy, terms: termsOf(loaded, present) }),
-    (patience) => {
+    main,
+    () => ({ policy: loaded.policy, context: contextOf(loaded, context) }),
+    (options) => {
       opened()
-      return timing(loaded, patience)
+      return timing(loaded, options)
     },
   )
   return {
     ...keys,
-    ...keyOverrides(() => loaded, live, present.now),
+    ...keyOverrides(() => loaded, live, context.now),
     get policy() {
       return loaded.policy
     },
     get headers() {
       return loaded.policy.headers
     },
-    async decide(facts, patience) {
+    async decide(facts, options) {
       const read = await requestOf(facts)
-      return only(await decided(read.at, [byFacts(read.at, read)], () => facts.route ?? undefined, patience))
+      return only(await decideAll(read.at, [byFacts(read.at, read)], () => facts.route ?? undefined, options))
     },
-    async decideKey(question, patience) {
+    async decideKey(request, options) {
       opened()
       const at = loaded
-      return only(await decided(at, [byKey(at, question)], () => undefined, patience))
+      return only(await decideAll(at, [byKey(at, request)], () => undefined, options))
     },
-    async decideMany(questions, patience) {
+    async decideMany(requests, options) {
       opened()
-      requireForm('engine', 'questions', questions, LIST)
-      questions.forEach((question, index) => requireForm('engine', `question ${index}`, question, OBJECT))
-      const claims = await Promise.all(questions.map((question) => claimsOf(parts.claims, question)))
+      requireForm('engine', 'requests', requests, LIST)
+      requests.forEach((request, index) => requireForm('engine', `request ${index}`, request, OBJECT))
+      const claims = await Promise.all(requests.map((request) => claimsOf(parts.claims, request)))
       const at = loaded
-      const prepared = questions.map((question, index) =>
-        named(index, () =>
-          'key' in question ? byKey(at, question) : byFacts(at, readFacts(at, question, claims[index] ?? question.claims)),
-        ),
+      const charged = requests.map((request, index) =>
+        named(index, () => ('key' in request ? byKey(at, request) : byFacts(at, readFacts(at, request, claims[index] ?? request.claims)))),
       )
-      return decided(at, prepared, (index) => routeOf(questions[index]), patience)
+      return decideAll(at, charged, (index) => routeOf(requests[index]), options)
     },
-    async peek(facts, patience) {
+    async peek(facts, options) {
       const read = await requestOf(facts)
-      return only(await ask('peek', read.at, [byFacts(read.at, read)], patience))
+      return only(await decideRequests(deciders, [byFacts(read.at, read)], { ...timing(read.at, options), charge: false }, clock))
     },
     async explain(facts) {
       const { at, request, cost } = await requestOf(facts)
-      return explainRules(at.policy, request, cost, termsOf(at, present))
+      return explainRules(at.policy, request, cost, contextOf(at, context))
     },
     reload(policy) {
       loaded = finish(load(policy, parts))
@@ -249,6 +249,11 @@ export function buildEngine(parts: EngineParts): Engine {
   }
 }
 
+/** A deadline that the policy states is hard. */
+function deadlineOf({ failure: { deadlineMs, defaultDeadline } }: Policy): Deadline {
+  return defaultDeadline === true ? { ms: deadlineMs, stretch: true } : { ms: deadlineMs }
+}
+
 /** The verified claims of a request. Claims that cannot be verified are ignored, whatever the reason. */
 async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | KeyRequest): Promise<Claims | undefined> {
   if ('key' in facts) return undefined
@@ -267,8 +272,8 @@ async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | Key
   }
 }
 
-function routeOf(question: RequestFacts | KeyRequest | undefined): string | undefined {
-  return question === undefined || 'key' in question ? undefined : (question.route ?? undefined)
+function routeOf(request: RequestFacts | KeyRequest | undefined): string | undefined {
+  return request === undefined || 'key' in request ? undefined : (request.route ?? undefined)
 }
 
 function only<T>(one: readonly T[]): T {
@@ -280,6 +285,6 @@ function named<T>(index: number, run: () => T): T {
   try {
     return run()
   } catch (error) {
-    throw error instanceof LimiterError ? new LimiterError(error.code, `question ${index}: ${error.message}`, { cause: error }) : error
+    throw error instanceof LimiterError ? new LimiterError(error.code, `request ${index}: ${error.message}`, { cause: error }) : error
   }
 }

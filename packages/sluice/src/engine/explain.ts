@@ -4,8 +4,8 @@ import { mismatch } from '../policy/match.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Mode, Rule } from '../policy/rule.ts'
 import { exemptionOf } from '../policy/exemption.ts'
-import { chargeOf, type Terms } from './charges.ts'
-import { lookingAt } from './unread-rules.ts'
+import { type ChargeContext, chargeOf } from './rule-charge.ts'
+import { unreadReader } from './unread-rules.ts'
 
 /** What a policy does with a request, and why. It contains keys in clear: show it to the operator, not to clients. */
 export interface Explanation {
@@ -48,11 +48,11 @@ export interface RuleExplanation {
  * Explains a policy's rules for one request.
  * @param cost micro-tokens that the caller passed, instead of the cost by the rules
  */
-export function explainRules(policy: Policy, request: Request, cost: number | undefined, terms: Terms): Explanation {
+export function explainRules(policy: Policy, request: Request, cost: number | undefined, context: ChargeContext): Explanation {
   const { method, path, readings, unreadable, host, address } = request
   const exempt = exemptionOf(policy.exempt, request)
-  const looks = unreadable === undefined ? undefined : lookingAt(request, cost !== undefined)
-  const refusing = exempt === undefined ? policy.rules.find((rule) => rule.mode === 'enforce' && looks?.(rule) === true) : undefined
+  const readsUnread = unreadable === undefined ? undefined : unreadReader(request, cost !== undefined)
+  const refusing = exempt === undefined ? policy.rules.find((rule) => rule.mode === 'enforce' && readsUnread?.(rule) === true) : undefined
   return {
     method,
     path,
@@ -62,21 +62,21 @@ export function explainRules(policy: Policy, request: Request, cost: number | un
     ...(host === undefined ? {} : { host }),
     ...(address === undefined ? {} : { address }),
     ...(exempt === undefined ? {} : { exempt: exempt.text }),
-    rules: policy.rules.map((rule) => (looks?.(rule) === true ? unread(rule) : explainRule(rule, request, cost, terms))),
+    rules: policy.rules.map((rule) => (readsUnread?.(rule) === true ? unread(rule) : explainRule(rule, request, cost, context))),
   }
 }
 
 function unread({ name, mode }: Rule): RuleExplanation {
-  return { name, mode, matches: false, why: mode === 'off' ? 'it is off' : 'it looks at what cannot be read' }
+  return { name, mode, matches: false, why: mode === 'off' ? 'it is off' : 'it reads what cannot be read' }
 }
 
-function explainRule(rule: Rule, request: Request, cost: number | undefined, terms: Terms): RuleExplanation {
+function explainRule(rule: Rule, request: Request, cost: number | undefined, context: ChargeContext): RuleExplanation {
   const { name, mode } = rule
   const why = mode === 'off' ? 'it is off' : mismatch(rule.match, request)
   if (why !== undefined) return { name, mode, matches: false, why }
   const exempt = exemptionOf(rule.exempt, request)
   if (exempt !== undefined) return { name, mode, matches: false, why: `it is exempt by ${exempt.text}` }
-  const charge = chargeOf(rule, request, cost, terms)
+  const charge = chargeOf(rule, request, cost, context)
   if (charge === undefined) return { name, mode, matches: false, why: 'none of its tiers applies' }
   const { tier, call, values, named } = charge
   const { limit } = call

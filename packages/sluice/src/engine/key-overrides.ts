@@ -3,11 +3,11 @@ import type { Source } from '../identity/source.ts'
 import type { Override } from '../policy/override.ts'
 import type { Rule } from '../policy/rule.ts'
 import type { Micros } from '../time/micros.ts'
-import { pseudonyms } from './charges.ts'
 import { keyedRules, type KeyTarget } from './keys.ts'
 import type { Loaded } from './loaded.ts'
 import type { OverrideIndex } from './override-index.ts'
 import { isInForce, type LiveOverrides } from './overrides.ts'
+import { pseudonyms } from './rule-charge.ts'
 
 /** An override of a key, for the operator. */
 export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> {
@@ -34,8 +34,8 @@ export function keyOverrides(loaded: () => Loaded, live: LiveOverrides, now: () 
       const at = now()
       const find = finder(policy.rules, rulesByName, target, at)
       const shown = (origin: KeyOverride['origin'], { rule, values, limit, until }: Override): KeyOverride => {
-        const told = pseudonym === undefined ? values : pseudonyms(rulesByName.get(rule)?.key.flat() ?? [], values, pseudonym)
-        return { rule, key: told.map((value) => value ?? null), limit, ...(until === undefined ? {} : { until }), origin }
+        const key = pseudonym === undefined ? values : pseudonyms(rulesByName.get(rule)?.key.flat() ?? [], values, pseudonym)
+        return { rule, key: key.map((value) => value ?? null), limit, ...(until === undefined ? {} : { until }), origin }
       }
       return [...find(live.index).map((one) => shown('set', one)), ...find(overrides).map((one) => shown('policy', one))]
     },
@@ -69,8 +69,8 @@ function finder(
     spellings.set(source.text, spelling)
     return spelling
   }
-  const asked = limit === undefined ? rules : [rulesByName.get(limit)].filter((rule) => rule !== undefined)
-  for (const { key: parts } of asked) for (const sources of parts) for (const source of sources) spelt(source)
+  const selected = limit === undefined ? rules : [rulesByName.get(limit)].filter((rule) => rule !== undefined)
+  for (const { key: parts } of selected) for (const sources of parts) for (const source of sources) spelt(source)
   const isAbout = (override: Override): boolean => {
     if ((limit !== undefined && override.rule !== limit) || !isInForce(override, at)) return false
     const sources = rulesByName.get(override.rule)?.key.flat()

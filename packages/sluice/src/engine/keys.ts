@@ -3,16 +3,18 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { canonicalValue } from '../identity/canonical.ts'
 import { stateName, validKey } from '../keys/encode.ts'
-import type { WaitOptions } from '../limiter/ask.ts'
 import { type OptionNames, requireOptions } from '../limiter/call-options.ts'
-import { viewOf } from '../limiter/decide.ts'
+import type { StoreCaller } from '../limiter/call-store.ts'
+import { requireChange } from '../limiter/decidable.ts'
+import { viewOf } from '../limiter/decision-of.ts'
+import type { WaitOptions } from '../limiter/timing.ts'
 import type { LimitView } from '../decision/decision.ts'
 import type { Policy } from '../policy/policy.ts'
 import type { Rule } from '../policy/rule.ts'
-import type { Call, CallGroup, CallOptions, GroupVerdict, Store, Verdict } from '../stores/store.ts'
+import type { CallGroup, CallOptions, Change, Decided, Verdict } from '../stores/store.ts'
 import { parsePeriod } from '../time/duration.ts'
 import { toMillis } from '../time/micros.ts'
-import { type Charge, charge, type Terms } from './charges.ts'
+import { charge, type ChargeContext, type RuleCharge } from './rule-charge.ts'
 
 /** A key that an operator inspects or changes. */
 export interface KeyTarget {
@@ -54,56 +56,51 @@ export interface KeyVerbs {
 }
 
 /** The current policy, and what its charges share. */
-export interface Keyed {
+export interface KeyPolicy {
   readonly policy: Policy
-  readonly terms: Terms
+  readonly context: ChargeContext
 }
 
 /** Creates the operations for operators. `timing` returns one call's deadline, and throws if the engine is closed. */
-export function keyVerbs(store: Store, present: () => Keyed, timing: (patience?: WaitOptions) => CallOptions): KeyVerbs {
-  const statesOf = (target: KeyTarget): KeyCharge[] => chargesOf(present(), target)
+export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: (options?: WaitOptions) => CallOptions): KeyVerbs {
+  const change = async (target: KeyTarget, options: CallOptions, changeOf: (charge: KeyCharge) => Change): Promise<void> => {
+    const changes = keyCharges(current(), target).map(changeOf)
+    for (const { kind } of changes) requireChange('engine', caller.store, kind)
+    await caller.change(changes, options)
+  }
   return {
-    async inspectKey(target, patience) {
-      const options = timing(patience)
-      const charges = statesOf(target)
+    async inspectKey(target, options) {
+      const timed = timing(options)
+      const charges = keyCharges(current(), target)
       if (charges.length === 0) return []
-      const verdicts = await store.peek(charges.flatMap(looksAt), options)
-      const failed = verdicts.find(({ outcome, calls }) => outcome === 'undecided' || calls.length === 0)
-      if (failed?.degraded !== undefined) throw failed.degraded
-      return charges.map((one, index) => stateOf(one, verdicts[2 * index] as GroupVerdict, verdicts[2 * index + 1] as GroupVerdict))
+      const verdicts = await caller.decide(charges.flatMap(peeksOf), { ...timed, charge: false })
+      const decided = verdicts.map((verdict) => {
+        if (verdict.failure !== undefined) throw verdict.failure
+        return verdict
+      })
+      return charges.map((one, index) => stateOf(one, decided[2 * index] as Decided, decided[2 * index + 1] as Decided))
     },
-    async resetKey(target, patience) {
-      const options = timing(patience)
-      await store.reset(
-        statesOf(target).map(({ call }) => call.id),
-        options,
-      )
+    async resetKey(target, options) {
+      await change(target, timing(options), ({ call: { id } }) => ({ kind: 'reset', id }))
     },
-    async blockKey(target, duration, patience) {
-      const options = timing(patience)
-      const length = duration === null ? null : parsePeriod(duration, 'duration: ')
-      const charges = statesOf(target)
-      if (store.block === undefined)
-        throw new LimiterError('NOT_SUPPORTED', `engine: its store (${store.name ?? 'unnamed'}) cannot block keys in this version`)
-      await store.block(
-        charges.map(({ call }) => call.id),
-        length,
-        options,
-      )
+    async blockKey(target, duration, options) {
+      const timed = timing(options)
+      const micros = duration === null ? null : parsePeriod(duration, 'duration: ')
+      await change(target, timed, ({ call: { id } }) => (micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros }))
     },
   }
 }
 
 const TARGET: OptionNames = { key: true, limit: true }
 
-interface KeyCharge extends Charge {
+interface KeyCharge extends RuleCharge {
   readonly source: string
 }
 
-function chargesOf({ policy: { rules }, terms }: Keyed, target: KeyTarget): KeyCharge[] {
+function keyCharges({ policy: { rules }, context }: KeyPolicy, target: KeyTarget): KeyCharge[] {
   return keyedRules(rules, target).flatMap((rule) =>
     rule.tiers.flatMap((tier) =>
-      firstSources(rule).map(({ source, values }) => ({ ...charge(rule, tier, values(target.key), MICRO, terms), source })),
+      firstSources(rule).map(({ source, values }) => ({ ...charge(rule, tier, values(target.key), MICRO, context), source })),
     ),
   )
 }
@@ -139,12 +136,11 @@ function firstSources(rule: Rule): { source: string; values: (key: string) => (s
  * Two peeks. The first has a cost that can never pass and shows what is there. The second shows what a call would get. Later peeks see
  * earlier ones.
  */
-function looksAt({ call }: Charge): CallGroup[] {
-  const lookAt = (one: Call): CallGroup => ({ calls: [one], onFailure: 'deny' })
-  return [lookAt({ ...call, cost: (call.limit.capacity + 1) * MICRO }), lookAt(call)]
+function peeksOf({ call }: RuleCharge): CallGroup[] {
+  return [{ calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }, { calls: [call] }]
 }
 
-function stateOf({ source, named, tier, call }: KeyCharge, { calls: [now] }: GroupVerdict, { calls: [next] }: GroupVerdict): KeyState {
+function stateOf({ source, named, tier, call }: KeyCharge, { calls: [now] }: Decided, { calls: [next] }: Decided): KeyState {
   const view = viewOf(now as Verdict, named)
   return {
     ...view,

@@ -7,8 +7,8 @@ import { keyOf, type Rule, tierOf } from '../policy/rule.ts'
 /** How the rules of a policy apply to a request whose path or query cannot be read. */
 export interface UnreadRules {
   /** The first rule that reads the unreadable part. An enforcing rule takes precedence over a shadow rule. */
-  readonly looking: Rule | undefined
-  /** The rules that apply and read nothing of the unreadable part; empty if `looking` enforces. */
+  readonly reader: Rule | undefined
+  /** The rules that apply and read nothing of the unreadable part; empty if `reader` enforces. */
   readonly others: readonly Rule[]
 }
 
@@ -19,26 +19,26 @@ export interface UnreadRules {
  * @param hasCost whether the caller passed the request's cost
  */
 export function unreadRules(rules: readonly Rule[], request: Request, hasCost: boolean): UnreadRules {
-  const looks = lookingAt(request, hasCost)
+  const readsUnread = unreadReader(request, hasCost)
   const others: Rule[] = []
-  let looking: Rule | undefined
+  let reader: Rule | undefined
   for (const rule of rules) {
-    const looked = rule.mode === 'off' ? undefined : looks(rule)
-    if (looked === false) others.push(rule)
-    if (looked !== true) continue
-    if (rule.mode === 'enforce') return { looking: rule, others: [] }
-    looking ??= rule
+    const reads = rule.mode === 'off' ? undefined : readsUnread(rule)
+    if (reads === false) others.push(rule)
+    if (reads !== true) continue
+    if (rule.mode === 'enforce') return { reader: rule, others: [] }
+    reader ??= rule
   }
-  return { looking, others }
+  return { reader, others }
 }
 
-/** Whether a rule reads the unreadable part. Undefined if the rest of the request shows that the rule does not apply. */
-export function lookingAt(request: Request, hasCost: boolean): (rule: Rule) => boolean | undefined {
+/** Tests whether a rule reads the unreadable part. Undefined if the rest of the request shows that the rule does not apply. */
+export function unreadReader(request: Request, hasCost: boolean): (rule: Rule) => boolean | undefined {
   const during = watchUnread(request)
   return (rule) => {
-    const looked = unreadMatch(rule.match, request, during)
-    if (looked === undefined || exemptionOf(rule.exempt, request) !== undefined) return undefined
-    return looked || during((seen) => chargeAt(rule, seen, hasCost))
+    const reads = unreadMatch(rule.match, request, during)
+    if (reads === undefined || exemptionOf(rule.exempt, request) !== undefined) return undefined
+    return reads || during((seen) => chargeAt(rule, seen, hasCost))
   }
 }
 

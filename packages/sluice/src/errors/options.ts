@@ -61,10 +61,7 @@ export const TEXTS: Form = [(value) => Array.isArray(value) && value.every((one)
 export const OBSERVERS: Form = [(value) => Array.isArray(value) && value.every(isObject), 'a list of observers']
 export const CLOCK: Form = [(value) => has(value, 'now', 'monotonic', 'after'), 'a clock with now, monotonic and after']
 export const SIGNAL: Form = [(value) => has(value, 'addEventListener'), 'an AbortSignal']
-export const STORE: Form = [
-  (value) => has(value, 'consume') && isObject((value as { readonly capabilities?: unknown }).capabilities),
-  'a store, such as memoryStore()',
-]
+export const STORE: Form = [isStore, 'a store, such as memoryStore()']
 export const DECISION: Form = [
   (value) => typeof (value as { readonly outcome?: unknown } | null | undefined)?.outcome === 'string',
   'a decision of a limiter or an engine',
@@ -74,6 +71,14 @@ export const MILLISECONDS: Form = [
   (value) => typeof value === 'number' && value > 0 && value <= 60_000,
   'a number of milliseconds above 0 and at most 60000',
 ]
+
+/** Whether a value has the members of the port for stores. A store that says it always decides at once has `decideNow`. */
+function isStore(value: unknown): boolean {
+  if (!has(value, 'decide', 'change', 'ready', 'close')) return false
+  const { name, capabilities } = value as { readonly name?: unknown; readonly capabilities?: { changes?: unknown; sync?: unknown } | null }
+  if (typeof name !== 'string' || !Array.isArray(capabilities?.changes)) return false
+  return capabilities.sync === false || (capabilities.sync === true && has(value, 'decideNow'))
+}
 
 /** Accepts a number from `least` to `most`. */
 export function within(least: number, most: number): Form {

@@ -1,15 +1,24 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import type { Store } from '../stores/store.ts'
+import type { Change, Store } from '../stores/store.ts'
 
 /**
  * Requires that the store supports the limit's algorithm.
  * @throws LimiterError NOT_SUPPORTED if it does not
  */
-export function requireDecidable(where: string, { name = 'store', capabilities }: Store, { algorithm }: AnyLimit): void {
+export function requireDecidable(where: string, { name, capabilities }: Store, { algorithm }: AnyLimit): void {
   if (capabilities.algorithms?.includes(algorithm.tag) ?? true) return
   throw new LimiterError(
     'NOT_SUPPORTED',
     `${where} is a ${algorithm.name}, which the ${name} store cannot decide in this version; a memory store can`,
   )
+}
+
+/**
+ * Requires that the store makes changes of this kind.
+ * @throws LimiterError NOT_SUPPORTED if it does not
+ */
+export function requireChange(where: string, { name, capabilities }: Store, kind: Change['kind']): void {
+  if (capabilities.changes.includes(kind)) return
+  throw new LimiterError('NOT_SUPPORTED', `${where}: its store (${name}) cannot ${kind} keys in this version`)
 }

@@ -8,13 +8,15 @@ import { parsePeriod } from '../time/duration.ts'
 import type { Micros } from '../time/micros.ts'
 import { scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
-import type { CallGroup, CallOptions, GroupVerdict, Scope, StateId, Store } from '../stores/store.ts'
+import type { CallGroup, CallOptions, Change, FailurePolicy, Scope, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
-import { type WaitOptions, timingOf } from './ask.ts'
-import { requireDecidable } from './decidable.ts'
 import { CHECK, COST, type OptionNames, REFUND, REQUEST, requireOptions, WAIT } from './call-options.ts'
-import { decisionOf, type NamedLimit, resultsOf } from './decide.ts'
+import { createStoreCaller, type StoreCaller } from './call-store.ts'
+import { requireChange, requireDecidable } from './decidable.ts'
+import { decisionOf, type NamedLimit, resultsOf } from './decision-of.ts'
+import { decideGroups, type Deciders, onFailure, type Resolved } from './on-failure.ts'
 import { phaseOf } from './phase.ts'
+import { type Deadline, timingOf, type WaitOptions } from './timing.ts'
 
 /** `signal` stops waiting for a remote store: the decision is then `undecided`. */
 export interface CheckOptions extends WaitOptions {
@@ -38,10 +40,12 @@ export interface LimiterParts {
   readonly name: string
   /** Every check charges all of them, or none. */
   readonly limits: Readonly<Record<string, AnyLimit>>
-  /** A store that reports failures as verdicts (`withFallback`). */
   readonly store: Store
+  readonly onStoreFailure: FailurePolicy
+  /** Decides in this process if the store fails and the policy is `local`. Undefined: nothing does, and such calls are refused. */
+  readonly local: Store | undefined
   readonly clock: Time
-  readonly deadlineMs: number
+  readonly deadline: Deadline
   readonly observers: readonly Observer[]
   /** Runs when the limiter is closed. */
   readonly onClose: () => Promise<void>
@@ -91,6 +95,12 @@ interface OpenCall {
 /** Builds a limiter from its parts. `createLimiter` fills in the defaults. */
 export function buildLimiter(parts: LimiterParts): Limiter {
   const { name, store, clock, observers } = parts
+  const main = createStoreCaller(store, clock)
+  const local = parts.local === undefined ? undefined : createStoreCaller(parts.local, clock)
+  const syncLocal = parts.local?.capabilities.sync === true ? local : undefined
+  const deciders: Deciders = { main, local }
+  const policyAt = (): FailurePolicy => parts.onStoreFailure
+  const { sync } = store.capabilities
   const where = `limiter ${name}`
   const limits = Object.entries(parts.limits).map(([limitName, limit]): ScopedLimit => {
     if (typeof limit?.algorithm?.decide !== 'function')
@@ -118,61 +128,56 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     fill(calls, key, cost)
     return { calls }
   }
-  // A synchronous store keeps no reference to the group, so all calls share one.
-  const question = { calls: openCalls() }
-  const timing = (options?: WaitOptions): CallOptions => timingOf(where, store, clock, parts.deadlineMs, options)
+  // `decideNow` keeps no reference to the group, so all calls share one.
+  const shared = { calls: openCalls() }
+  const deadline = sync ? undefined : parts.deadline
+  const timing = (options?: WaitOptions): CallOptions => timingOf(where, clock, deadline, options)
   const observed = observers.length > 0
-  const finish = (verdict: GroupVerdict, started: number): Decision => {
-    const decision = decisionOf(verdict, limits, clock)
-    if (observed) tell(verdict, decision, started)
+  const finish = (resolved: Resolved, started: number): Decision => {
+    const decision = decisionOf(resolved, limits, clock)
+    if (observed) report(resolved, decision, started)
     return decision
   }
-  const tell = (verdict: GroupVerdict, decision: Decision, started: number): void => {
-    const results = resultsOf(verdict, limits)
-    notify(observers, { limiter: name, store: store.name ?? 'store', decision, results, durationMs: clock.monotonic() - started })
+  const report = (resolved: Resolved, decision: Decision, started: number): void => {
+    const results = resultsOf(resolved, limits)
+    notify(observers, { limiter: name, store: store.name, decision, results, durationMs: clock.monotonic() - started })
   }
   const start = (): number => (observed ? clock.monotonic() : 0)
-  const decideNow = (consumeSync: NonNullable<Store['consumeSync']>, key: string, cost: number | undefined): Decision => {
-    fill(question.calls, key, cost)
-    const started = start()
-    return finish(consumeSync(question), started)
-  }
-  const { consumeSync } = store
-  const answerHere = consumeSync ?? store.consumeHere?.bind(store)
-  /** Decides without a network call if it can. */
-  const decideHere =
-    answerHere === undefined
+  /** Decides without calling a server; undefined if the store cannot. */
+  const decideNow =
+    main.decideNow === undefined
       ? undefined
-      : (key: string, options: CheckOptions | undefined): Decision | undefined => {
+      : (key: string, options: CheckOptions | undefined, fallback: StoreCaller | undefined): Decision | Promise<Decision> | undefined => {
           if (options !== undefined) timing(options)
-          fill(question.calls, key, options?.cost)
+          fill(shared.calls, key, options?.cost)
           // A caller that has aborted must not be charged.
-          if (consumeSync === undefined && options?.signal?.aborted === true) return undefined
+          if (options?.signal?.aborted === true) return undefined
           const started = start()
-          const verdict = answerHere(question)
-          return verdict === undefined ? undefined : finish(verdict, started)
+          const verdict = (main as Required<StoreCaller>).decideNow(shared)
+          if (verdict === undefined) return undefined
+          if (verdict.failure === undefined) return finish(verdict, started)
+          const resolved = onFailure(verdict, parts.onStoreFailure, fallback, groupOf(key, options?.cost), timing(options))
+          return resolved instanceof Promise ? resolved.then((one) => finish(one, started)) : finish(resolved, started)
         }
   // A separate function, so that the synchronous path is compiled without it.
-  const ask = async (key: string, options: CheckOptions | undefined): Promise<Decision> => {
+  const checkLater = async (key: string, options: CheckOptions | undefined): Promise<Decision> => {
     const started = start()
-    const [verdict] = await store.consume([groupOf(key, options?.cost)], timing(options))
-    return finish(verdict as GroupVerdict, started)
+    const [resolved] = await decideGroups(deciders, [groupOf(key, options?.cost)], policyAt, timing(options))
+    return finish(resolved as Resolved, started)
   }
-  /** @throws LimiterError NOT_SUPPORTED if the store lacks the method */
-  const able = <V extends 'adjust' | 'block'>(verb: V): NonNullable<Store[V]> => {
-    const method = store[verb]
-    if (method !== undefined) return method.bind(store) as NonNullable<Store[V]>
-    throw new LimiterError('NOT_SUPPORTED', `${where}: its store (${store.name ?? 'unnamed'}) cannot ${verb} keys in this version`)
+  /** @throws LimiterError NOT_SUPPORTED if the store does not make changes of this kind */
+  const change = (changes: readonly Change[], options: CallOptions = timing()): Promise<void> => {
+    for (const { kind } of changes) requireChange(where, store, kind)
+    return main.change(changes, options)
   }
   const adjust = async (key: string, sign: 1 | -1, given: RefundOptions, known: OptionNames): Promise<void> => {
     requireOptions(where, given, known)
-    const { cost, receipt, ...patience } = given
+    const { cost, receipt, ...wait } = given
+    const at = receipt === undefined ? undefined : instantOf(where, receipt)
     const { calls } = groupOf(key, cost)
-    const options = { ...timing(patience), ...(receipt === undefined ? {} : { receipt: instantOf(where, receipt) }) }
-    await able('adjust')(
-      calls,
-      calls.map((call) => sign * call.cost),
-      options,
+    await change(
+      calls.map((call) => ({ kind: 'adjust', call, amount: sign * call.cost, receipt: at })),
+      timing(wait),
     )
   }
   const idsOf = (key: string): StateId[] => groupOf(key).calls.map(({ id }) => id)
@@ -186,17 +191,19 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     check(key, options) {
       try {
         if (options !== undefined) requireOptions(where, options, CHECK)
-        const decision = decideHere?.(key, options)
+        const decision = decideNow?.(key, options, local)
         if (decision !== undefined) return Promise.resolve(decision)
       } catch (error) {
         return Promise.reject(error)
       }
-      return ask(key, options)
+      return checkLater(key, options)
     },
     checkSync(key, options) {
-      if (consumeSync === undefined) throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
+      if (!sync || decideNow === undefined)
+        throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
       if (options !== undefined) requireOptions(where, options, COST)
-      return decideNow(consumeSync, key, options?.cost)
+      // Two synchronous stores never make a promise.
+      return decideNow(key, options, syncLocal) as Decision
     },
     async checkMany(requests, options) {
       if (options !== undefined) requireOptions(where, options, WAIT)
@@ -208,28 +215,36 @@ export function buildLimiter(parts: LimiterParts): Limiter {
       })
       if (groups.length === 0) return []
       const started = start()
-      const verdicts = await store.consume(groups, timing(options))
-      return verdicts.map((verdict) => finish(verdict, started))
+      const resolved = await decideGroups(deciders, groups, policyAt, timing(options))
+      return resolved.map((one) => finish(one, started))
     },
     async peek(key, options) {
       if (options !== undefined) requireOptions(where, options, CHECK)
-      const [verdict] = await store.peek([groupOf(key, options?.cost)], timing(options))
-      return decisionOf(verdict as GroupVerdict, limits, clock)
+      const [resolved] = await decideGroups(deciders, [groupOf(key, options?.cost)], policyAt, { ...timing(options), charge: false })
+      return decisionOf(resolved as Resolved, limits, clock)
     },
     refund: (key, options = {}) => adjust(key, 1, options, REFUND),
     penalize: (key, options = {}) => adjust(key, -1, options, CHECK),
     async block(key, duration) {
-      const length = parsePeriod(duration, `${where}: `)
+      const micros = parsePeriod(duration, `${where}: `)
       // The first limit's state carries the block: one is enough to deny the group.
-      await able('block')(idsOf(key).slice(0, 1), length, timing())
+      await change(
+        idsOf(key)
+          .slice(0, 1)
+          .map((id) => ({ kind: 'block', id, micros })),
+      )
     },
     async unblock(key) {
-      await able('block')(idsOf(key).slice(0, 1), null, timing())
+      await change(
+        idsOf(key)
+          .slice(0, 1)
+          .map((id) => ({ kind: 'unblock', id })),
+      )
     },
     async reset(key) {
-      await store.reset(idsOf(key), timing())
+      await change(idsOf(key).map((id) => ({ kind: 'reset', id })))
     },
-    ready: () => store.ready(timing({ deadlineMs: 5_000 })),
+    ready: () => main.ready(timing({ deadlineMs: 5_000 })),
     close,
     [Symbol.asyncDispose]: close,
   }

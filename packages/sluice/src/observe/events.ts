@@ -22,10 +22,10 @@ export interface DecisionEvent {
   readonly durationMs: number
 }
 
-/** One call of a store, after it returned. Decisions of a substitute for a failing store are not included. */
+/** One call of a store, after it returned. Decisions of the local fallback are not included. */
 export interface StoreEvent {
   readonly store: string
-  readonly operation: 'consume' | 'peek' | 'reset' | 'adjust' | 'block' | 'lease' | 'ready'
+  readonly operation: 'decide' | 'peek' | 'change' | 'lease' | 'ready'
   readonly durationMs: number
   /** Kind of the StoreFailure, if it failed. */
   readonly failure?: string

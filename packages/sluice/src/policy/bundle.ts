@@ -7,6 +7,7 @@ import type { SelectorOptions } from './bundle-selector.ts'
 import { compileAlone, openSpec, readSpec, SPEC } from './bundle-spec.ts'
 import { checkTimes } from './bundle-time.ts'
 import type { MapNode, PolicyNode } from './node.ts'
+import { DEFAULT_DEADLINE } from './failure-choice.ts'
 import { type Fields, openFields } from './fields.ts'
 import { type HeaderChoice, headerChoice } from './header-choice.ts'
 import type { Issues } from './issues.ts'
@@ -55,7 +56,7 @@ export function* readBundle(root: MapNode, { strict, now }: BundleOptions, issue
 
 /** In this dialect the failure policy is `allow`. */
 function bodyOf(rules: readonly Rule[]): PolicyBody {
-  return { rules, failure: { deadlineMs: 50, policy: 'allow' }, headers: HEADERS }
+  return { rules, failure: { ...DEFAULT_DEADLINE, policy: 'allow' }, headers: HEADERS }
 }
 
 function* readWhole(bundle: Fields, options: SelectorOptions, now: Micros, issues: Issues): Sliced<Rule[]> {

@@ -13,6 +13,7 @@ export const PUBLIC_ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256', '
 export const MAX_SAMPLED = 10_000
 export const MAX_KEY_PARTS = 16
 export const MAX_PROCESSES = 100_000
+export const MAX_FAILURES = 10_000
 /** Names appear in headers, metrics and state ids, where `#` separates a rule's name from its tier. */
 export const RULE_NAME: RegExp = /^[!$-[\]-~]{1,64}$/
 
@@ -109,7 +110,7 @@ export const RULE: Shape = shapeOf(
 
 export const HEADERS: Shape = shapeOf({ dialect: oneOf(DIALECTS), legacy: oneOf(LEGACY) })
 export const IDENTIFIERS: Shape = shapeOf({ mode: oneOf(IDENTIFIER_MODES), secretFile: TEXT })
-export const BREAKER: Shape = shapeOf({ failures: wholeFrom(1, 10_000), within: DURATION, probeAfter: DURATION })
+export const BREAKER: Shape = shapeOf({ failures: wholeFrom(1, MAX_FAILURES), window: DURATION, probe: DURATION })
 export const FAILURE: Shape = shapeOf({
   deadline: DURATION,
   policy: oneOf(STORE_FAILURES),

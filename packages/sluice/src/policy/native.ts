@@ -1,11 +1,11 @@
 import { toMillis } from '../time/micros.ts'
 import type { MapNode, PolicyNode } from './node.ts'
-import type { FailureChoice } from './failure-choice.ts'
+import { type BreakerChoice, DEFAULT_DEADLINE, type FailureChoice } from './failure-choice.ts'
 import { type Fields, openFields } from './fields.ts'
 import { DIALECTS, type HeaderChoice, headerChoice, LEGACY } from './header-choice.ts'
 import type { Issues } from './issues.ts'
 import { readRule } from './native-rule.ts'
-import { BREAKER, FAILURE, HEADERS, MAX_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
+import { BREAKER, FAILURE, HEADERS, MAX_FAILURES, MAX_PROCESSES, ROOT, STORE_FAILURES } from './native-shape.ts'
 import type { PolicyBody } from './policy.ts'
 import type { Rule } from './rule.ts'
 import type { Sliced } from './sliced.ts'
@@ -37,34 +37,46 @@ function readHeaders(fields: Fields, issues: Issues): HeaderChoice {
   })
 }
 
-const MAX_DEADLINE_MS = 60_000
+/** Of a deadline, and of the times of a breaker. */
+const MAX_MS = 60_000
 
 function readFailure(fields: Fields, issues: Issues): FailureChoice {
   const node = fields.node('failure')
   const failure = node === undefined ? undefined : openFields(node, 'failure', FAILURE, issues)
-  const micros = failure?.duration('deadline')
-  const deadlineMs = micros === undefined ? 50 : toMillis(micros)
-  if (deadlineMs > MAX_DEADLINE_MS) issues.wrong(failure?.node('deadline') as PolicyNode, 'failure.deadline', 'at most 60s')
+  const deadlineMs = shortTime(failure, 'failure', 'deadline', issues)
   const processes = failure?.whole('processes', 1, MAX_PROCESSES)
   const outage = failure?.duration('outage')
-  if (failure !== undefined) refuseBreaker(failure, issues)
+  const breaker = readBreaker(failure, issues)
   return {
-    deadlineMs,
+    ...(deadlineMs === undefined ? DEFAULT_DEADLINE : { deadlineMs }),
     policy: failure?.choice('policy', STORE_FAILURES) ?? 'deny',
     ...(processes === undefined ? {} : { processes }),
     ...(outage === undefined ? {} : { outageMs: toMillis(outage) }),
+    ...(breaker === undefined ? {} : { breaker }),
   }
 }
 
-/** Validates and then refuses `failure.breaker`, which is not implemented: ignoring it would make authors believe that it works. */
-function refuseBreaker(failure: Fields, issues: Issues): void {
-  const node = failure.node('breaker')
+function readBreaker(failure: Fields | undefined, issues: Issues): BreakerChoice | undefined {
+  const node = failure?.node('breaker')
   const breaker = node === undefined ? undefined : openFields(node, 'failure.breaker', BREAKER, issues)
-  if (node === undefined || breaker === undefined) return
-  breaker.whole('failures', 1, 10_000)
-  breaker.duration('within')
-  breaker.duration('probeAfter')
-  issues.notYet(node.at, 'failure.breaker')
+  const failures = breaker?.whole('failures', 1, MAX_FAILURES)
+  const windowMs = shortTime(breaker, 'failure.breaker', 'window', issues)
+  const probeMs = shortTime(breaker, 'failure.breaker', 'probe', issues)
+  if (breaker === undefined) return undefined
+  return {
+    ...(failures === undefined ? {} : { failures }),
+    ...(windowMs === undefined ? {} : { windowMs }),
+    ...(probeMs === undefined ? {} : { probeMs }),
+  }
+}
+
+/** A duration of at most a minute, in milliseconds. */
+function shortTime(fields: Fields | undefined, path: string, name: string, issues: Issues): number | undefined {
+  const micros = fields?.duration(name)
+  if (micros === undefined) return undefined
+  const ms = toMillis(micros)
+  if (ms > MAX_MS) issues.wrong(fields?.node(name) as PolicyNode, `${path}.${name}`, 'at most 60s')
+  return ms
 }
 
 function* readRules(fields: Fields, failure: FailureChoice, issues: Issues): Sliced<Rule[]> {

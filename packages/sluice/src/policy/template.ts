@@ -1,4 +1,5 @@
 import type { MapNode, PolicyNode } from './node.ts'
+import { DEFAULT_DEADLINE } from './failure-choice.ts'
 import { type Fields, openFields, openMap } from './fields.ts'
 import { type HeaderChoice, headerChoice } from './header-choice.ts'
 import { type Issues, join } from './issues.ts'
@@ -47,7 +48,7 @@ export function* readTemplate(root: MapNode, issues: Issues): Sliced<PolicyBody 
     issues.add(inner.at, 'rate_limits', 'rate_limits has no limit: expected global, tenants or endpoints')
   return {
     rules,
-    failure: { deadlineMs: 50, policy: failure },
+    failure: { ...DEFAULT_DEADLINE, policy: failure },
     headers,
     ...(yield* readBeside(outer, rules, issues)),
   }

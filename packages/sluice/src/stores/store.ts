@@ -1,61 +1,56 @@
 import type { AlgorithmTag, AnyLimit, CallOutcome, MicroTokens, View } from '../algorithms/algorithm.ts'
 import type { LeaseAsk } from '../algorithms/leased-bucket.ts'
 import type { Micros } from '../time/micros.ts'
-import type { Outcome, Source } from '../decision/decision.ts'
+import type { Source } from '../decision/decision.ts'
 import type { MonotonicInstant } from '../time/time.ts'
 
 /**
- * What all states of one limit share: `text` names the limiter, the limit and its algorithm, already encoded, without braces,
- * spaces and control characters, with a colon at its end. One object per limit: stores may keep what they know of it by identity.
+ * What all states of one limit share: `text` names the limiter, the limit and its algorithm, already encoded, without braces, spaces and
+ * control characters, with a colon at its end. One object per limit: stores may keep what they know of it by identity.
  */
 export interface Scope {
   readonly text: string
 }
 
-/** Where one state lives. `key` is any text; a store that needs it safe and short takes `stateName`. */
+/** Where one state is stored. `key` is any text; a store that needs it safe and short uses `stateName`. */
 export interface StateId {
   readonly scope: Scope
   readonly key: string
 }
 
-/** One question to one limit. */
+/** A call of one limit. */
 export interface Call {
   readonly id: StateId
   readonly limit: AnyLimit
   /** Above 0, checked by the caller. */
   readonly cost: MicroTokens
-  /** A number below 2^32 that belongs to the key (`phaseOf`); 0 where the limit is not phased. */
+  /** A number below 2^32 that belongs to the key (`phaseOf`); 0 if the limit is not phased. */
   readonly phase: number
 }
 
-/** What an unanswered group should become: let pass, refused, or decided by a store in this process. */
-export type FailurePolicy = 'allow' | 'deny' | 'local'
-
-/**
- * Calls decided all or nothing, in order; the second call of one state sees the first. Calls of one state carry one limit.
- */
+/** Calls decided all or nothing, in order; the second call of one state sees the first. Calls of one state have the same limit. */
 export interface CallGroup {
   readonly calls: readonly Call[]
-  /** Read by `withFallback`; stores ignore it. */
-  readonly onFailure?: FailurePolicy
 }
 
 export interface CallOptions {
   /** The store settles by this instant of its time port's monotonic clock, with a StoreFailure if it must. */
   readonly deadline?: MonotonicInstant
+  /** Set if the deadline is a built-in default: it may be extended, to one second, while the first connection is made. */
+  readonly stretch?: true
   readonly signal?: AbortSignal
-  /**
-   * A store over a wire may call it when the answer has come and before it is read, if it will ask nothing more: what waits for its turn may be
-   * sent meanwhile. Whoever asks a store more than once for one call does not hand it on.
-   */
-  readonly heard?: () => void
   /** Decide as if it were this time: the test kit's clock, also for remote programs. States then outlive their time to live. */
   readonly now?: Micros
 }
 
-export interface AdjustOptions extends CallOptions {
-  /** Store time of the charge that is given back: a window that has ended since gives nothing back. */
-  readonly receipt?: Micros
+export interface DecideOptions extends CallOptions {
+  /** `false`: a peek. It decides the same (outcomes and waits) and charges and writes nothing; views show the state before the group. */
+  readonly charge?: boolean
+  /**
+   * `fail`: a group whose state somebody else has locked fails at once with `contention`, and the other groups are decided. Absent: the
+   * store waits for it. Stores without locks ignore it.
+   */
+  readonly onContention?: 'fail'
 }
 
 /** One call's part of the answer; times are microseconds from the group's `at`. */
@@ -63,49 +58,77 @@ export interface Verdict extends Readonly<View> {
   readonly outcome: CallOutcome
   /** Of this call by itself; 0 unless denied. */
   readonly retryAfter: Micros
-  /** Set where a block, not the limit, denies. */
+  /** Set if a block, not the limit, denies. */
   readonly blocked?: true
 }
 
-export interface GroupVerdict {
-  /** With `undecided`, `calls` is empty: nothing is known. */
-  readonly outcome: Outcome
-  /** Whether the request may pass: the outcome's, or the failure policy's for `undecided`. */
-  readonly allowed: boolean
-  /** Store time of the decision, microseconds since 1970; NaN with `undecided`, for no store said it. */
+/** A group that was decided. */
+export interface Decided {
+  readonly outcome: CallOutcome
+  /** Store time of the decision, microseconds since 1970. */
   readonly at: Micros
   /**
-   * With `denied`: the least wait after which every call of the group would pass if nobody else called (law 4). Absent otherwise, and where none was
-   * found: a limit whose ramp begins anew may deny then what it would let pass now.
+   * With `denied`: the least wait after which every call of the group would pass if nobody else called (law 4). Absent otherwise, and if
+   * none was found: a limit whose ramp begins anew may then deny what it would let pass now.
    */
   readonly retryAfter?: Micros | undefined
   readonly calls: readonly Verdict[]
-  readonly source: Source
-  /** Set where an overflow state stands in for the key's own. */
+  /** Default `store`. */
+  readonly source?: Source
+  /** Set if an overflow state, used instead of the key's own, denies. */
   readonly reason?: 'overflow'
-  /** Set where the store that should have decided did not, or not from the key's own state. */
+  /** Set if an overflow state was used instead of the key's own: why. */
   readonly degraded?: StoreFailure
-  /** With `undecided`: the store has no room for a new key, and its own option says so; `allowed` agrees. The failure policy does not override it. */
+  readonly failure?: undefined
+}
+
+/** A group that was not decided. */
+export interface Failed {
+  readonly failure: StoreFailure
+  /** Set if the store has no room for a new key and its option says what is decided then. The failure policy does not override it. */
   readonly onFull?: 'allow' | 'deny'
-  /** Set where a store in this process stood in with a part of the limit: among how many processes it was divided. */
-  readonly nodes?: number
+  readonly outcome?: undefined
+  readonly calls?: undefined
+}
+
+export type GroupVerdict = Decided | Failed
+
+/**
+ * A change of one state.
+ * - `adjust`: gives tokens back (`amount` above 0, in micro-tokens; the call's cost is not read) or takes them unconditionally (below 0).
+ *   With `receipt`, the store time of the charge, a window that has ended since gives nothing back.
+ * - `block`: nothing passes for `micros` microseconds from the store's now; `unblock` ends that.
+ * - `reset`: forgets the state, so that the next call finds it fresh. A block stays, and so does what is leased.
+ */
+export type Change =
+  | { readonly kind: 'adjust'; readonly call: Call; readonly amount: MicroTokens; readonly receipt?: Micros | undefined }
+  | { readonly kind: 'block'; readonly id: StateId; readonly micros: Micros }
+  | { readonly kind: 'unblock' | 'reset'; readonly id: StateId }
+
+/** The result of one change: made, or failed. */
+export interface ChangeResult {
+  readonly failure?: StoreFailure
+}
+
+/** The state that a change is about. */
+export function changedState(change: Change): StateId {
+  return change.kind === 'adjust' ? change.call.id : change.id
 }
 
 /**
- * What a holder asks of one bucket, as `grantLease` reads it; the call's cost is the least amount that is of use. The holder spends what it has
- * within `life` of the instant before it sent the request, by a clock that never steps, and drops what comes as the answer to
- * any but its newest request.
+ * What a holder requests of one bucket (`grantLease`); the call's cost is the least useful amount. The holder spends the tokens within
+ * `life` of the instant before it sent the request, by a clock that never steps. It drops the answer to any but its newest request.
  */
 export interface LeaseRequest extends Omit<LeaseAsk, 'cost'> {
   readonly call: Call
 }
 
 export interface LeaseAnswer {
-  /** Tokens that have left the bucket and are the holder's to spend; 0 where there is no lease to be had. */
+  /** Tokens that have left the bucket and are the holder's to spend; 0 if there is no lease. */
   readonly granted: MicroTokens
   /** Store time. */
   readonly at: Micros
-  /** The bucket after the grant, as every caller finds it; with nothing granted, why, where `allowed` means: ask with `consume`. */
+  /** The bucket after the grant, as every caller finds it; with nothing granted, why, where `allowed` means: call `decide` instead. */
   readonly verdict: Verdict
 }
 
@@ -114,52 +137,44 @@ export interface Capabilities {
   readonly clock: 'caller' | 'server'
   /** Which groups are atomic: any, those whose keys share a cluster slot, or none. */
   readonly atomicBatch: 'any' | 'same-slot' | 'none'
-  /** Algorithms that the store decides; absent where it decides all. */
+  /** The algorithms that the store decides; absent if it decides all. */
   readonly algorithms?: readonly AlgorithmTag[]
-  /** Whether `consumeSync` is there. */
+  /** The kinds of changes that it can make. */
+  readonly changes: readonly Change['kind'][]
+  /** Whether `decideNow` always decides. */
   readonly sync: boolean
 }
 
 /**
- * A store offers atomicity. It decides each group all or nothing, groups in order, and rejects only with StoreFailure. A
- * group that it alone cannot decide is answered `undecided` with `degraded` set, and the others stand.
+ * A store offers atomicity. It rejects only with StoreFailure, which then concerns the whole call. A new verb is a new kind of change or a
+ * new option, never a new member.
  */
 export interface Store {
-  /** What metrics call it; a wrapper has the name of the store it wraps. Default `store`. */
-  readonly name?: string
+  /** Its name in metrics. */
+  readonly name: string
   readonly capabilities: Capabilities
-  /** Present where `atomicBatch` is `same-slot`: the slot of these states, undefined where they lie in several. */
-  slotOf?(ids: readonly StateId[]): number | undefined
-  consume(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
-  /** Present exactly when `capabilities.sync`. The verdict is the store's own and good until its next call. */
-  consumeSync?(group: CallGroup, options?: CallOptions): GroupVerdict
+  /** Decides each group all or nothing, groups in order. A group that it cannot decide fails alone, and the others stand. */
+  decide(groups: readonly CallGroup[], options?: DecideOptions): Promise<readonly GroupVerdict[]>
   /**
-   * Present where a part keeps something of the store in this process: the verdict that `consume` would give at once without asking the store, or
-   * undefined, and then nothing was charged or noted. It keeps nothing of the group.
+   * Decides and charges without calling a server. Undefined: it cannot, and nothing was charged. It keeps no reference to the group.
+   * @param now decides as if it were this time
    */
-  consumeHere?(group: CallGroup): GroupVerdict | undefined
+  decideNow?(group: CallGroup, now?: Micros): GroupVerdict | undefined
+  /** Makes changes in order. Neighbouring changes of one kind are atomic together for each state; a failed one does not undo others. */
+  change(changes: readonly Change[], options?: CallOptions): Promise<readonly ChangeResult[]>
   /**
-   * What `consume` would answer to the same groups in turn (outcomes and waits), charging nothing and writing nothing. What is left is told as it
-   * stands before the group, uncharged.
-   */
-  peek(groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]>
-  /**
-   * Gives back (amounts above 0, in micro-tokens, one for each call; the calls' costs are not read) or takes without asking
-   * (below 0). Where the store cannot, the method is absent.
-   */
-  adjust?(calls: readonly Call[], amounts: readonly MicroTokens[], options?: AdjustOptions): Promise<void>
-  /** For this long from the store's now nothing passes; null lifts the block. Where the store cannot, the method is absent. */
-  block?(ids: readonly StateId[], duration: Micros | null, options?: CallOptions): Promise<void>
-  /**
-   * Tokens in advance, of token buckets alone, so that not every call must ask: what is out on lease and what is in the bucket are never
-   * more than the burst. In order, each on its own. Where the store cannot, the method is absent.
+   * Leases tokens of token buckets, in order and each on its own: what is leased and what is in the bucket are never more than the burst.
+   * Absent if the store has no leases.
    */
   lease?(requests: readonly LeaseRequest[], options?: CallOptions): Promise<readonly LeaseAnswer[]>
-  /** Forgets states: the next call finds them fresh. A block stays, and so does what is out on lease. */
-  reset(ids: readonly StateId[], options?: CallOptions): Promise<void>
+  /**
+   * Present if states are spread over servers that fail separately: the server (or, if that is unknown, the cluster slot) of these states,
+   * as a name; undefined if they are on several.
+   */
+  laneOf?(ids: readonly StateId[]): string | number | undefined
   /** Resolves when the store can decide; rejects with a StoreFailure that says why not. */
   ready(options?: CallOptions): Promise<void>
-  /** Stops timers and queues of the store's own. Clients that were handed in stay open. */
+  /** Stops timers and queues of the store's own. Clients that were passed in stay open. */
   close(): Promise<void>
 }
 
@@ -193,3 +208,6 @@ export class StoreFailure extends Error {
     this.executed = executed
   }
 }
+
+/** The decision for a group of a failing store: let pass, refuse, or decide in this process. */
+export type FailurePolicy = 'allow' | 'deny' | 'local'

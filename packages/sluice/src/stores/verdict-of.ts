@@ -1,8 +1,8 @@
 import type { GroupResult } from '../algorithms/group.ts'
 import type { Micros } from '../time/micros.ts'
-import type { GroupVerdict } from './store.ts'
+import type { Decided } from './store.ts'
 
-/** What a store answers where the reference driver decided. */
-export function verdictOf({ outcome, retryAfter, calls }: GroupResult, at: Micros): GroupVerdict {
-  return { outcome, allowed: outcome === 'allowed', at, ...(retryAfter === undefined ? {} : { retryAfter }), calls, source: 'store' }
+/** A store's verdict for a group that the reference driver decided. */
+export function verdictOf({ outcome, retryAfter, calls }: GroupResult, at: Micros): Decided {
+  return { outcome, at, retryAfter, calls }
 }

@@ -131,11 +131,11 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
   })
 }
 
-/** A store that never answers. */
-function broken({ capabilities, consumeSync: _none, ...store }: Store): Store {
+/** A store that fails. */
+function broken({ capabilities, decideNow: _none, ...store }: Store): Store {
   return {
     ...store,
     capabilities: { ...capabilities, sync: false },
-    consume: () => Promise.reject(new StoreFailure('timeout', 'unknown', 'the store of this test is gone')),
+    decide: () => Promise.reject(new StoreFailure('timeout', 'unknown', 'the store of this test is gone')),
   }
 }

@@ -1,7 +1,7 @@
 import { applyGroup } from '../algorithms/group.ts'
 import type { MicroTokens } from '../algorithms/algorithm.ts'
 import { stateName } from '../keys/encode.ts'
-import type { AdjustOptions, Call, CallGroup, GroupVerdict, StateId } from '../stores/store.ts'
+import type { Call, CallGroup, Decided, StateId } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 
 export interface ReferenceState {
@@ -24,7 +24,7 @@ export class Reference {
   }
 
   /** @param look dry run: the caller discards the new states, and views show what is left without a charge */
-  decide({ calls }: CallGroup, now: Micros, look = false): Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAfter' | 'calls'> {
+  decide({ calls }: CallGroup, now: Micros, look = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
     const asked = calls.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit, cost, phase }))
     const result = applyGroup(
@@ -38,12 +38,14 @@ export class Reference {
       const call = calls[asked.findIndex((one) => one.slot === slot)]
       if (call !== undefined) this.#write(call, state)
     }
-    const { outcome, retryAfter } = result
-    return { outcome, allowed: outcome === 'allowed', at: now, ...(retryAfter === undefined ? {} : { retryAfter }), calls: result.calls }
+    return { outcome: result.outcome, at: now, retryAfter: result.retryAfter, calls: result.calls }
   }
 
-  adjust(calls: readonly Call[], amounts: readonly MicroTokens[], options: Required<Pick<AdjustOptions, 'now'>> & AdjustOptions): void {
-    const { now, receipt } = options
+  adjust(
+    calls: readonly Call[],
+    amounts: readonly MicroTokens[],
+    { now, receipt }: { readonly now: Micros; readonly receipt?: Micros | undefined },
+  ): void {
     calls.forEach((call, index) => {
       const { algorithm, plan } = call.limit
       const stored = this.states.get(stateName(call.id))?.state

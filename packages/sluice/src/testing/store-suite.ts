@@ -3,6 +3,7 @@ import type { AlgorithmTag } from '../algorithms/algorithm.ts'
 import type { Store } from '../stores/store.ts'
 import { TENS } from './limits.ts'
 import { benchOf, type StoreSuiteOptions } from './store-suite/bench.ts'
+import { contractOf } from './store-suite/contract.ts'
 import { changesOf } from './store-suite/changes.ts'
 import { groupsOf } from './store-suite/groups.ts'
 import { lawsOn } from './store-suite/laws.ts'
@@ -19,8 +20,8 @@ export type { StoreSuiteOptions } from './store-suite/bench.ts'
 const ALL = Object.keys(TENS) as readonly AlgorithmTag[]
 
 /**
- * Registers the tests that every store and every wrapper must pass with vitest: the laws on each algorithm, groups, keys, blocks,
- * failures, and the kernel replayed. Every decision at a given time is compared with the reference driver.
+ * Registers the tests that every store must pass with vitest: the port, the laws on each algorithm, groups, keys, changes, failures, and
+ * the kernel replayed. Every decision at a given time is compared with the reference driver.
  */
 export function storeSuite(name: string, options: StoreSuiteOptions): void {
   describe(`store suite: ${name}`, () => {
@@ -38,6 +39,7 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
       if (tags.includes(tag)) lawsOn(tag, bench)
       else it(`decides a ${TENS[tag].algorithm.name}`, (context) => context.skip('the store has no program for it yet'))
     }
+    contractOf(tags, bench)
     groupsOf(tags, bench)
     waitsOf(tags, bench)
     turnsOf(tags, bench)

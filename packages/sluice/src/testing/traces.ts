@@ -6,7 +6,7 @@ import type { Micros } from '../time/micros.ts'
 import { LIMITS } from './limits.ts'
 import { seeded } from './random.ts'
 
-/** One call of `consume`: groups decided at one time. */
+/** One call of `decide`: groups decided at one time. */
 export interface TraceStep {
   readonly now: Micros
   readonly groups: readonly CallGroup[]

@@ -63,11 +63,11 @@ describe('fetch', () => {
     expect([(await handler(ask())).status, (await handler(ask())).status]).toEqual([200, 429])
   })
 
-  it("check gives a denial, or a way to tell on an answer of one's own", async () => {
+  it("check gives a denial, or a way to add the fields to one's own answer", async () => {
     const limit = rateLimit<[{ user: string }]>({ limiter: limiter(), key: () => 'all' })
     const first = await limit.check(ask(), { user: 'ada' })
     expect(first.denial).toBeUndefined()
-    expect(first.tell(new Response('mine')).headers.get('ratelimit')).toBe('"burst-1";r=0;t=3600')
+    expect(first.applyHeaders(new Response('mine')).headers.get('ratelimit')).toBe('"burst-1";r=0;t=3600')
     const second = await limit.check(ask(), { user: 'ada' })
     expect([second.denial?.status, second.denial?.headers.get('content-type')]).toEqual([429, 'application/problem+json'])
     expect(await second.denial?.json()).toMatchObject({ status: 429, 'violated-policies': ['burst-1'] })

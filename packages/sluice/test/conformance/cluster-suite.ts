@@ -1,13 +1,14 @@
 import { Cluster } from 'ioredis'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../src/index.ts'
-import { type RedisPort, redisStore } from '../../src/stores/redis/index.ts'
+import { type RedisPort, bareRedisStore } from '../../src/stores/redis/index.ts'
 import type { Call } from '../../src/stores/store.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { privateCluster, type PrivateCluster } from '../faults/private-cluster.ts'
 import { noRedis } from '../faults/private-redis.ts'
 import { immortal } from '../stores/redis/immortal.ts'
 import { redisStates } from './redis-states.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 export interface OpenCluster {
   readonly port: RedisPort
@@ -37,27 +38,30 @@ export function clusterSuite(
         sent += 1
         return port.evalsha(...args)
       }
-      const store = redisStore({ client: { ...port, evalsha }, prefix: `${prefix}${layout}:`, layout })
+      const store = bareRedisStore({ client: { ...port, evalsha }, prefix: `${prefix}${layout}:`, layout })
       // The text of the program is brought to each node.
-      for (let index = 0; index < 30; index += 1) await store.consume([{ calls: threeLimits(`first${index}`) }])
+      for (let index = 0; index < 30; index += 1) await verbs.decide(store, [{ calls: threeLimits(`first${index}`) }])
       const calls = threeLimits('user:42')
       for (let left = 9; left >= 0; left -= 1) {
         sent = 0
-        const [verdict] = await store.consume([{ calls }])
+        const [verdict] = await verbs.decide(store, [{ calls }])
         expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: left }, { remaining: left }, { remaining: left }] })
         expect(sent).toBe(1)
       }
       sent = 0
-      expect(await store.consume([{ calls }])).toMatchObject([{ outcome: 'denied' }])
+      expect(await verbs.decide(store, [{ calls }])).toMatchObject([{ outcome: 'denied' }])
       // Nothing was charged elsewhere, and nothing had to be given back.
       expect(sent).toBe(1)
-      await store.reset(calls.map(({ id }) => id))
+      await verbs.reset(
+        store,
+        calls.map(({ id }) => id),
+      )
       expect(sent).toBe(2)
     })
 
     storeSuite(`cluster by ${name}`, {
       ...redisStates(prefix, { getBuffer: (key) => reader.getBuffer(key) }),
-      open: async () => redisStore({ client: client.port, prefix }),
+      open: async () => bareRedisStore({ client: client.port, prefix }),
       close: async () => {
         try {
           for (const { admin } of cluster.nodes.slice(0, 3)) expect(await immortal(admin, prefix)).toEqual([])

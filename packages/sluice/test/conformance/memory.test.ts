@@ -6,6 +6,7 @@ let store: MemoryStore
 
 storeSuite('memory', {
   open: async () => (store = memoryStore()),
+  openFull: async () => memoryStore({ maxKeys: 1 }),
   differentialCalls: draws(100_000, 25_000),
   ownClockCalls: draws(6_000, 3_000),
   readState: async (id) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { pglite, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pglite, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { readRow } from './postgres-rows.ts'
 
@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-pglite-'))
 storeSuite('pglite in a folder', {
   open: async () => {
     database = await PGlite.create(folder)
-    const store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
+    const store = barePostgresStore({ client: pglite(database), sweepEveryMs: 0 })
     await store.migrate()
     return store
   },

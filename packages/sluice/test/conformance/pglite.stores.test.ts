@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite'
-import { pglite, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pglite, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { readRow } from './postgres-rows.ts'
 
@@ -9,7 +9,7 @@ let store: PostgresStore
 storeSuite('pglite', {
   open: async () => {
     database = await PGlite.create()
-    store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
+    store = barePostgresStore({ client: pglite(database), sweepEveryMs: 0 })
     await store.migrate()
     return store
   },

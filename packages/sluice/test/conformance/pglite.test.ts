@@ -1,10 +1,10 @@
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AlgorithmTag } from '../../src/algorithms/algorithm.ts'
-import { pglite, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
-import type { GroupVerdict } from '../../src/stores/store.ts'
+import { pglite, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { Reference, traces } from '../../src/testing/index.ts'
 import { readRow } from './postgres-rows.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const CALLS = 100
 
@@ -14,7 +14,7 @@ describe('PGlite', () => {
   let store: PostgresStore
   beforeAll(async () => {
     database = await PGlite.create()
-    store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
+    store = barePostgresStore({ client: pglite(database), sweepEveryMs: 0 })
     await store.migrate()
   })
   afterAll(async () => {
@@ -28,7 +28,7 @@ describe('PGlite', () => {
     let latest = 0
     for (const { now, groups } of traces(20_261_121, CALLS, { algorithms: [tag] })) {
       latest = Math.max(latest, now)
-      const verdicts: readonly GroupVerdict[] = await store.consume(groups, { now })
+      const verdicts = await verbs.decide(store, groups, { now })
       expect(verdicts).toMatchObject(groups.map((group) => reference.decide(group, now)))
       for (const { outcome } of verdicts) outcomes.add(outcome)
     }

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { describe, inject } from 'vitest'
-import { postgresJs, postgresStore } from '../../src/stores/postgres/index.ts'
+import { postgresJs, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { readRow, schema } from './postgres-rows.ts'
 
@@ -12,7 +12,7 @@ describe.skipIf(url === undefined)('PostgreSQL through postgres.js', () => {
   storeSuite('postgres-js', {
     open: async () => {
       await own.create()
-      const store = postgresStore({ client: postgresJs(sql), sweepEveryMs: 0 })
+      const store = barePostgresStore({ client: postgresJs(sql), sweepEveryMs: 0 })
       await store.migrate()
       return store
     },

@@ -1,7 +1,7 @@
 import pgDriver from 'pg'
 import { digestOf } from '../../src/stores/postgres/encode.ts'
 import { functionNames } from '../../src/stores/postgres/functions.ts'
-import { pg, type PostgresPort, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, type PostgresPort, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import type { StateId } from '../../src/stores/store.ts'
 
 /** A schema of a test's own in a shared server, made and dropped by it. */
@@ -47,7 +47,7 @@ export function ownStore(
 ): { store: PostgresStore; pool: pgDriver.Pool; open(): Promise<void>; close(): Promise<void> } {
   const own = schema(url)
   const pool = new pgDriver.Pool({ connectionString: url, max: connections, options: `-c search_path=${own.name}` })
-  const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+  const store = barePostgresStore({ client: pg(pool), sweepEveryMs: 0 })
   return {
     store,
     pool,

@@ -1,6 +1,6 @@
 import pgDriver from 'pg'
 import { describe, inject } from 'vitest'
-import { pg, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { digestOf } from '../../src/stores/postgres/encode.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { schema } from './postgres-rows.ts'
@@ -14,7 +14,7 @@ describe.skipIf(url === undefined)('the path of YugabyteDB and CockroachDB, on P
   storeSuite('postgres-swap', {
     open: async () => {
       await own.create()
-      store = postgresStore({ client: pg(pool), concurrency: 'compare-and-swap', sweepEveryMs: 0 })
+      store = barePostgresStore({ client: pg(pool), concurrency: 'compare-and-swap', sweepEveryMs: 0 })
       await store.migrate()
       return store
     },

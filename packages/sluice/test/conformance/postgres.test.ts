@@ -1,6 +1,6 @@
 import pgDriver from 'pg'
 import { describe, inject } from 'vitest'
-import { pg, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { readRow, schema } from './postgres-rows.ts'
 import { draws } from '../draws.ts'
@@ -14,7 +14,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
   storeSuite('postgres', {
     open: async () => {
       await own.create()
-      store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+      store = barePostgresStore({ client: pg(pool), sweepEveryMs: 0 })
       await store.migrate()
       return store
     },

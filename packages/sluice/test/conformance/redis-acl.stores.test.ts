@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { packedState } from '../stores/redis/packed-state.ts'
@@ -27,13 +27,13 @@ describe.skipIf(url === undefined)('Redis, as the user of the page', () => {
   })
   const small = { differentialCalls: 10_000 }
   storeSuite('redis (least rights)', {
-    open: async () => redisStore({ client: ioredis(client), prefix }),
+    open: async () => bareRedisStore({ client: ioredis(client), prefix }),
     readState: async (id) => readValue(await admin.getBuffer(plainName(prefix, id))).numbers,
     ...small,
   })
   const packing = { keys: 200 }
   storeSuite('redis (packed, least rights)', {
-    open: async () => redisStore({ client: ioredis(client), prefix: `${prefix}packed:`, layout: 'packed', packing }),
+    open: async () => bareRedisStore({ client: ioredis(client), prefix: `${prefix}packed:`, layout: 'packed', packing }),
     readState: async (id) => (await packedState(admin, `${prefix}packed:`, packing, id)).numbers,
     ...small,
   })

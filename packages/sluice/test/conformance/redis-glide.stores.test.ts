@@ -1,7 +1,7 @@
 import type { GlideClient } from '@valkey/valkey-glide'
 import { Redis } from 'ioredis'
 import { describe, inject } from 'vitest'
-import { redisStore, valkeyGlide } from '../../src/stores/redis/index.ts'
+import { bareRedisStore, valkeyGlide } from '../../src/stores/redis/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { glide } from './glide.ts'
 import { redisStates } from './redis-states.ts'
@@ -17,7 +17,7 @@ describe.skipIf(glide === undefined || port === '')('Redis by valkey-glide', () 
     ...redisStates(prefix, reader),
     open: async () => {
       client = await glide?.GlideClient.createClient({ addresses: [{ host, port: Number(port) }], requestTimeout: 60_000 })
-      return redisStore({ client: valkeyGlide(client as GlideClient), prefix })
+      return bareRedisStore({ client: valkeyGlide(client as GlideClient), prefix })
     },
     close: async () => {
       client?.close()

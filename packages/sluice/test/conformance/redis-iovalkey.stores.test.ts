@@ -1,6 +1,6 @@
 import { Redis as Valkey } from 'iovalkey'
 import { describe, inject } from 'vitest'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { redisStates } from './redis-states.ts'
 
@@ -11,7 +11,7 @@ describe.skipIf(url === undefined)('Redis by iovalkey', () => {
   const client = new Valkey(url ?? '', { lazyConnect: true })
   storeSuite('redis by iovalkey', {
     ...redisStates(prefix, client),
-    open: async () => redisStore({ client: ioredis(client), prefix }),
+    open: async () => bareRedisStore({ client: ioredis(client), prefix }),
     close: async () => void (await client.quit()),
     differentialCalls: 10_000,
   })

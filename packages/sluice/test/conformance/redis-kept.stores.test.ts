@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { packedState } from '../stores/redis/packed-state.ts'
@@ -19,12 +19,12 @@ describe.skipIf(url === undefined)('Redis, with states that are kept', () => {
     await client.quit()
   })
   storeSuite('redis (kept)', {
-    open: async () => redisStore({ client: ioredis(client), prefix, ...kept }),
+    open: async () => bareRedisStore({ client: ioredis(client), prefix, ...kept }),
     readState: async (id) => readValue(await client.getBuffer(plainName(prefix, id))).numbers,
     differentialCalls: 2_000,
   })
   storeSuite('redis (packed, kept)', {
-    open: async () => redisStore({ client: ioredis(client), prefix: `${prefix}packed:`, layout: 'packed', packing, ...kept }),
+    open: async () => bareRedisStore({ client: ioredis(client), prefix: `${prefix}packed:`, layout: 'packed', packing, ...kept }),
     readState: async (id) => (await packedState(client, `${prefix}packed:`, packing, id)).numbers,
     differentialCalls: 2_000,
   })

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { createClient as createClient5 } from 'redis-5'
 import { describe, inject } from 'vitest'
-import { nodeRedis, redisStore } from '../../src/stores/redis/index.ts'
+import { nodeRedis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { redisStates } from './redis-states.ts'
 
@@ -16,7 +16,7 @@ describe.skipIf(url === '').each([
   const reader = new Redis(url, { lazyConnect: true })
   storeSuite(`redis by ${name}`, {
     ...redisStates(prefix, reader),
-    open: async () => redisStore({ client: nodeRedis(await client.connect()), prefix }),
+    open: async () => bareRedisStore({ client: nodeRedis(await client.connect()), prefix }),
     close: async () => void (await Promise.all([client.close(), reader.quit()])),
     differentialCalls: 10_000,
   })

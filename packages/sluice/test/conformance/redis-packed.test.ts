@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { describe, expect, inject } from 'vitest'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { immortal } from '../stores/redis/immortal.ts'
 import { packedState } from '../stores/redis/packed-state.ts'
@@ -13,7 +13,7 @@ describe.skipIf(url === undefined)('Redis, packed', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   const packing = { keys: 200, secret: 'of the suite' }
   storeSuite('redis (packed)', {
-    open: async () => redisStore({ client: ioredis(client), prefix, layout: 'packed', packing }),
+    open: async () => bareRedisStore({ client: ioredis(client), prefix, layout: 'packed', packing }),
     differentialCalls: draws(100_000, 4_000),
     ownClockCalls: draws(3_000, 1_000),
     readState: async (id) => (await packedState(client, prefix, packing, id)).numbers,

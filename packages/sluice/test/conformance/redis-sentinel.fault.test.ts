@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { beforeAll, describe } from 'vitest'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { noRedis } from '../faults/private-redis.ts'
 import { privateSentinel, type PrivateSentinel, SENTINEL_NAME } from '../faults/private-sentinel.ts'
@@ -17,7 +17,7 @@ describe.skipIf(noRedis)('Redis watched by Sentinel', () => {
   })
   storeSuite('redis by Sentinel', {
     ...redisStates(prefix, { getBuffer: (key) => client.getBuffer(key) }),
-    open: async () => redisStore({ client: ioredis(client), prefix }),
+    open: async () => bareRedisStore({ client: ioredis(client), prefix }),
     close: async () => {
       await client.quit()
       await servers.stop()

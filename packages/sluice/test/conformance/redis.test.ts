@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { describe, expect, inject } from 'vitest'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
 import { storeSuite } from '../../src/testing/index.ts'
 import { immortal } from '../stores/redis/immortal.ts'
@@ -13,7 +13,7 @@ const prefix = `suite-${process.pid}:`
 describe.skipIf(url === undefined)('Redis', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   storeSuite('redis', {
-    open: async () => redisStore({ client: ioredis(client), prefix }),
+    open: async () => bareRedisStore({ client: ioredis(client), prefix }),
     differentialCalls: draws(100_000, 4_000),
     ownClockCalls: draws(3_000, 1_000),
     readState: async (id) => readValue(await client.getBuffer(plainName(prefix, id))).numbers,

@@ -4,9 +4,10 @@ import { parsePolicy } from '../../src/policy/parse.ts'
 import type { Policy } from '../../src/policy/policy.ts'
 import type { Rule } from '../../src/policy/rule.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
-import { type Store, StoreFailure } from '../../src/stores/store.ts'
+import { StoreFailure } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { facts } from './bench.ts'
+import { remoteMemory } from '../remote-memory.ts'
 
 const policy = (rule: string, more = ''): Policy =>
   parsePolicy(`version: 1\n${more}\nrules: [{ name: a, key: [], rate: 10/s, burst: 20, ${rule} }]\n`)
@@ -69,26 +70,19 @@ describe('how far a rule can go over its limit', () => {
     const engine = createEngine({ policy: policy('maxOvergrant: 0, onStoreFailure: local'), store, clock })
     expect(() => engine.reload(policy('maxOvergrant: 0, onStoreFailure: allow'))).toThrow(/maxOvergrant of rule a is 0 is below its bound/)
     expect(only(engine.policy).onStoreFailure).toBe('local')
-    const remote: Store = { ...store, capabilities: { ...store.capabilities, sync: false, clock: 'server' } }
+    const remote = remoteMemory(store)
     expect(() => createEngine({ policy: policy('maxOvergrant: 0, onStoreFailure: local'), store: remote, clock })).toThrow(
       /is below its bound/,
     )
   })
 
-  it('is what really passes when the store goes away and comes back: a stand-in begins with a full bucket', async () => {
+  it('is what really passes when the store goes away and comes back: a local fallback begins with a full bucket', async () => {
     const clock = manualClock()
     const shared = memoryStore({ clock })
     let away = false
-    const consume: Store['consume'] = (groups, options) =>
-      away ? Promise.reject(new StoreFailure('connection', 'no', 'away')) : shared.consume(groups, options)
-    const remote = {
-      capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
-      consume,
-      peek: consume,
-      reset: shared.reset,
-      ready: shared.ready,
-      close: shared.close,
-    } as Store
+    const remote = remoteMemory(shared, {
+      decide: (groups, options) => (away ? Promise.reject(new StoreFailure('connection', 'no', 'away')) : shared.decide(groups, options)),
+    })
     const read = policy('onStoreFailure: local', 'failure: { processes: 2, outage: 10s }')
     const processes = [0, 1].map(() => createEngine({ policy: read, store: remote, clock }))
     let admitted = 0

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { Decision } from '../../src/decision/decision.ts'
 import { createEngine, type Engine, type EngineDecision } from '../../src/policy.ts'
 import { headersOf } from '../../src/http/headers.ts'
-import { type Store, StoreFailure } from '../../src/stores/store.ts'
+import { StoreFailure } from '../../src/stores/store.ts'
+import { remoteMemory } from '../remote-memory.ts'
 import { asked, bare, bundleBench } from './bundle-bench.ts'
 
 const fixture = (name: string): string => readFileSync(new URL(`../fixtures/seed-001-${name}.json`, import.meta.url), 'utf8')
@@ -127,12 +128,7 @@ describe("what the page of Fairvisor's Token Bucket prints", () => {
 
   it('the failure behaviour: a store that fails stops no traffic and takes no tokens, and the decision says so', async () => {
     const { engine, store, clock } = bundleBench(fixture('global'))
-    const failing: Store = {
-      ...store,
-      capabilities: { ...store.capabilities, sync: false },
-      consume: () => Promise.reject(new StoreFailure('memory', 'no', 'out of memory')),
-    }
-    delete (failing as Partial<Store>).consumeSync
+    const failing = remoteMemory(store, { decide: () => Promise.reject(new StoreFailure('memory', 'no', 'out of memory')) })
     const away = createEngine({ policy: engine.policy, store: failing, clock })
     for (let index = 0; index < 20; index += 1)
       expect(await away.decide(asked())).toMatchObject({

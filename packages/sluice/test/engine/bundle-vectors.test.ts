@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { RequestFacts } from '../../src/identity/request.ts'
 import { headersOf } from '../../src/http/headers.ts'
 import { createEngine, type Engine, parsePolicy } from '../../src/policy.ts'
-import { type Store, StoreFailure } from '../../src/stores/store.ts'
 import { asked, bare, type BundleBench, bundleBench } from './bundle-bench.ts'
+import { failingStore, remoteMemory } from '../remote-memory.ts'
 
 /** What that system's own tests assert: outcome, remaining as it is sent, seconds to wait on a rejection. */
 type Seen = readonly [outcome: string, remaining: number, wait?: number]
@@ -79,32 +79,23 @@ describe('the cases of a token bucket', () => {
   })
 
   it('12: a store that fails lets pass, and what remains is not invented', async () => {
-    const { engine, store, clock } = at(10, 10)
-    const { consumeSync: _, ...rest } = store
-    const failing: Store = {
-      ...rest,
-      capabilities: { ...store.capabilities, sync: false },
-      consume: () => Promise.reject(new StoreFailure('memory', 'no', 'full')),
-    }
-    const decision = await createEngine({ policy: engine.policy, store: failing, clock }).decide(asked())
+    const { engine, clock } = at(10, 10)
+    const decision = await createEngine({ policy: engine.policy, store: failingStore('memory'), clock }).decide(asked())
     expect(decision).toMatchObject({ outcome: 'undecided', allowed: true, limits: [] })
   })
 
-  it('13: a decision asks the store once, and shares nothing with the next', async () => {
+  it('13: a decision calls the store once, and shares nothing with the next', async () => {
     const { engine, store, clock } = at(10, 10)
-    let questions = 0
-    const { consumeSync: _, ...rest } = store
-    const counted: Store = {
-      ...rest,
-      capabilities: { ...store.capabilities, sync: false },
-      consume: (groups, options) => {
-        questions += groups.length
-        return store.consume(groups, options)
+    let decided = 0
+    const counter = remoteMemory(store, {
+      decide: (groups, options) => {
+        decided += groups.length
+        return store.decide(groups, options)
       },
-    }
-    const asking = createEngine({ policy: engine.policy, store: counted, clock })
-    const [first, second] = [await asking.decide(asked()), await asking.decide(asked())]
-    expect([questions, first.limits[0]?.remaining, second.limits[0]?.remaining]).toEqual([2, 9, 8])
+    })
+    const counted = createEngine({ policy: engine.policy, store: counter, clock })
+    const [first, second] = [await counted.decide(asked()), await counted.decide(asked())]
+    expect([decided, first.limits[0]?.remaining, second.limits[0]?.remaining]).toEqual([2, 9, 8])
   })
 
   it('14: ten and no more', async () => {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { createEngine, type Engine, type EngineOptions } from '../../src/policy.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
-import { type Store, StoreFailure } from '../../src/stores/store.ts'
-import { withFallback } from '../../src/stores/wrap/fallback.ts'
+import type { CallOptions } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { bench, facts } from './bench.ts'
+import { failingStore, remoteMemory } from '../remote-memory.ts'
 
 describe('a store that cannot answer', () => {
   const rules = (...policies: string[]): string =>
@@ -58,19 +58,14 @@ describe('a store that cannot answer', () => {
     })
   })
 
-  it('may be wrapped outside: what the wrapper decided stands', async () => {
+  it('has a memory store as its local fallback, unless it is in this process itself', async () => {
     const clock = manualClock()
-    const gone: Store = {
-      ...memoryStore({ clock }),
-      capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
-      consume: () => Promise.reject(new StoreFailure('connection', 'no', 'refused')),
-    }
     const policy = parsePolicy(`version: 1\n${rules('local')}`)
-    const wrapped = createEngine({ policy, clock, store: withFallback(gone, { local: memoryStore({ clock }) }) })
-    expect(await wrapped.decide(facts())).toMatchObject({ outcome: 'allowed', source: 'fallback', degraded: { kind: 'connection' } })
-    expect(await wrapped.decide(facts())).toMatchObject({ outcome: 'denied', source: 'fallback' })
-    const bare = createEngine({ policy, clock, store: gone })
-    expect(await bare.decide(facts())).toMatchObject({ outcome: 'allowed', source: 'fallback', degraded: { kind: 'connection' } })
+    const engine = createEngine({ policy, clock, store: failingStore() })
+    expect(await engine.decide(facts())).toMatchObject({ outcome: 'allowed', source: 'fallback', degraded: { kind: 'connection' } })
+    expect(await engine.decide(facts())).toMatchObject({ outcome: 'denied', source: 'fallback', violated: ['r0'] })
+    const itself = await full(rules('local'))
+    expect(await itself.decide(facts())).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'memory' } })
   })
 
   it('leaves the enforced answer alone when only a shadow fails', async () => {
@@ -107,24 +102,32 @@ describe('a store that cannot answer', () => {
     expect(await engine.decide(facts())).toMatchObject(shadow('denied'))
   })
 
-  it("is given the policy's deadline, or the call's, on a server's clock only", async () => {
+  it("R4: gets the policy's deadline, or the call's; only the built-in one may be extended", async () => {
     const clock = manualClock()
-    const seen: unknown[] = []
+    const seen: (CallOptions | undefined)[] = []
     const memory = memoryStore({ clock })
-    const watched = (kind: 'caller' | 'server'): Store => ({
-      ...memory,
-      capabilities: { ...memory.capabilities, clock: kind },
-      consume: (groups, options) => {
-        seen.push(options?.deadline)
-        return memory.consume(groups, options)
-      },
-    })
-    const policy = parsePolicy('version: 1\nfailure: { deadline: 20ms }\nrules: [{ name: a, key: [], rate: 1/s, burst: 9 }]')
+    const decide = (groups: Parameters<typeof memory.decide>[0], options?: CallOptions) => {
+      seen.push(options)
+      return memory.decide(groups, options)
+    }
+    const over = (failure: string, store = remoteMemory(memory, { decide })) =>
+      createEngine({ policy: parsePolicy(`version: 1\n${failure}\nrules: [{ name: a, key: [], rate: 1/s, burst: 9 }]`), clock, store })
     clock.advance(100)
-    const remote = createEngine({ policy, clock, store: watched('server') })
-    await remote.decide(facts())
-    await remote.decide(facts(), { deadlineMs: 5 })
-    await createEngine({ policy, clock, store: watched('caller') }).decide(facts())
-    expect(seen).toEqual([120, 105, undefined])
+    const stated = over('failure: { deadline: 20ms }')
+    await stated.decide(facts())
+    await stated.decide(facts(), { deadlineMs: 5 })
+    await over('failure: { deadline: 50ms }').decide(facts())
+    await over('').decide(facts())
+    await over('').decide(facts(), { deadlineMs: 50 })
+    // A store in this process answers at once.
+    await over('', { ...memory, decide }).peek(facts())
+    expect(seen).toEqual([
+      { deadline: 120 },
+      { deadline: 105 },
+      { deadline: 150 },
+      { deadline: 150, stretch: true },
+      { deadline: 150 },
+      { charge: false },
+    ])
   })
 })

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/policy.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
-import type { Store } from '../../src/stores/store.ts'
-import { StoreFailure } from '../../src/stores/store.ts'
+import { type Change, type Store, StoreFailure } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { remoteMemory } from '../remote-memory.ts'
 import { bench, facts } from './bench.ts'
 
 const RULES = `
@@ -22,7 +22,6 @@ const by = (key: string, more: Record<string, string> = {}) => {
   const { ip: _, ...unknown } = facts({ headers: { 'x-key': key, ...more } })
   return unknown
 }
-const blocks = memoryStore().block !== undefined
 
 describe('a key, for an operator', () => {
   it('shows what is left in every rule and tier, and charges nothing', async () => {
@@ -80,23 +79,20 @@ describe('a key, for an operator', () => {
     expect(await engine.peek(by('b'))).toMatchObject({ outcome: 'denied' })
   })
 
-  it.skipIf(!blocks)(
-    'is denied while it is blocked, in every tier, and forgetting it lifts nothing (where the memory store has blocks)',
-    async () => {
-      const { engine, clock } = bench(RULES)
-      await engine.blockKey({ key: 'a' }, '1h')
-      for (const headers of [{}, { 'x-plan': 'big' }])
-        expect(await engine.decide(by('a', headers))).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 3_600_000 })
-      expect(await engine.decide(by('b'))).toMatchObject({ outcome: 'allowed' })
-      await engine.resetKey({ key: 'a' })
-      expect((await engine.inspectKey({ key: 'a' })).map(({ blockedForMs }) => blockedForMs)).toEqual([3_600_000, 3_600_000, 3_600_000])
-      await engine.blockKey({ key: 'a' }, null)
-      expect(await engine.decide(by('a'))).toMatchObject({ outcome: 'allowed' })
-      await engine.blockKey({ key: 'a', limit: 'per-key' }, 1_000)
-      clock.advance(1_000)
-      expect(await engine.decide(by('a'))).toMatchObject({ outcome: 'allowed' })
-    },
-  )
+  it('is denied while it is blocked, in every tier, and a reset does not lift the block', async () => {
+    const { engine, clock } = bench(RULES)
+    await engine.blockKey({ key: 'a' }, '1h')
+    for (const headers of [{}, { 'x-plan': 'big' }])
+      expect(await engine.decide(by('a', headers))).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 3_600_000 })
+    expect(await engine.decide(by('b'))).toMatchObject({ outcome: 'allowed' })
+    await engine.resetKey({ key: 'a' })
+    expect((await engine.inspectKey({ key: 'a' })).map(({ blockedForMs }) => blockedForMs)).toEqual([3_600_000, 3_600_000, 3_600_000])
+    await engine.blockKey({ key: 'a' }, null)
+    expect(await engine.decide(by('a'))).toMatchObject({ outcome: 'allowed' })
+    await engine.blockKey({ key: 'a', limit: 'per-key' }, 1_000)
+    clock.advance(1_000)
+    expect(await engine.decide(by('a'))).toMatchObject({ outcome: 'allowed' })
+  })
 
   it('is refused where it is none, and where a rule or a length is none', async () => {
     const { engine } = bench(RULES)
@@ -120,11 +116,29 @@ describe('a key, for an operator', () => {
 
   it('says that a store cannot, instead of inventing what is left', async () => {
     const failure = new StoreFailure('connection', 'no', 'gone')
-    const { block: _, ...rest } = memoryStore()
-    const gone: Store = { ...rest, peek: () => Promise.reject(failure), reset: () => Promise.reject(failure) }
+    const gone = failing(failure, ['reset'])
     const engine = createEngine({ policy: parsePolicy(`version: 1\nfailure: { policy: allow }\n${RULES}`), store: gone })
     await expect(engine.inspectKey({ key: 'a' })).rejects.toBe(failure)
     await expect(engine.resetKey({ key: 'a' })).rejects.toBe(failure)
     await expect(engine.blockKey({ key: 'a' }, '1s')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' })
+    await expect(engine.blockKey({ key: 'a' }, null)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' })
   })
+
+  it('says so too if the store failed for one of the states alone', async () => {
+    const failure = new StoreFailure('contention', 'no', 'locked')
+    const memory = memoryStore()
+    const one = remoteMemory(memory, {
+      decide: async (groups, options) => [...(await memory.decide(groups, options)).slice(1), { failure }],
+      change: async (changes) => changes.map((_, index) => (index === 1 ? { failure } : {})),
+    })
+    const engine = createEngine({ policy: parsePolicy(`version: 1\n${RULES}`), store: one })
+    await expect(engine.inspectKey({ key: 'a' })).rejects.toBe(failure)
+    await expect(engine.resetKey({ key: 'a' })).rejects.toBe(failure)
+  })
+
+  /** A store that fails with this, and makes changes of these kinds. */
+  function failing(failure: StoreFailure, changes: readonly Change['kind'][]): Store {
+    const fail = (): Promise<never> => Promise.reject(failure)
+    return remoteMemory(memoryStore(), { capabilities: { ...remoteMemory().capabilities, changes }, decide: fail, change: fail })
+  }
 })

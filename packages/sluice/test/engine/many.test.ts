@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { LimiterError, memoryStore, type Store } from '../../src/index.ts'
+import { LimiterError, memoryStore } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { remoteMemory } from '../remote-memory.ts'
 
 const POLICY = `
 version: 1
@@ -14,16 +15,13 @@ rules:
 function engineOver(count: { calls: number }) {
   const clock = manualClock()
   const memory = memoryStore({ clock })
-  // The very store as one that is asked over a network, with its calls counted.
-  const { consumeSync: _, ...asynchronous } = memory
-  const store: Store = {
-    ...asynchronous,
-    capabilities: { ...memory.capabilities, sync: false },
-    consume: (groups, options) => {
+  // The same store as one that is called over a network, with its calls counted.
+  const store = remoteMemory(memory, {
+    decide: (groups, options) => {
       count.calls += 1
-      return memory.consume(groups, options)
+      return memory.decide(groups, options)
     },
-  }
+  })
   return createEngine({ policy: parsePolicy(POLICY), store, clock })
 }
 const of = (user: string, cost?: number) => ({
@@ -34,13 +32,13 @@ const of = (user: string, cost?: number) => ({
 })
 
 describe('decideMany', () => {
-  it('answers each question as it would have been answered alone, in order, in one call of the store', async () => {
-    const questions = [of('a', 2), of('b'), { key: 'a', limit: 'user', cost: 2 }, of('a'), of('a'), of('b', 4)]
+  it('decides each request as if it were alone, in order, in one call of the store', async () => {
+    const requests = [of('a', 2), of('b'), { key: 'a', limit: 'user', cost: 2 }, of('a'), of('a'), of('b', 4)]
     const [together, alone] = [{ calls: 0 }, { calls: 0 }]
-    const many = await engineOver(together).decideMany(questions)
+    const many = await engineOver(together).decideMany(requests)
     const engine = engineOver(alone)
     const one = []
-    for (const question of questions) one.push('key' in question ? await engine.decideKey(question) : await engine.decide(question))
+    for (const request of requests) one.push('key' in request ? await engine.decideKey(request) : await engine.decide(request))
     expect(many).toEqual(one)
     expect(many.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'denied', 'allowed', 'denied', 'impossible'])
     expect(many.map(({ shadow }) => shadow.map(({ outcome }) => outcome).join())).toEqual([
@@ -56,26 +54,26 @@ describe('decideMany', () => {
 
   it('answers the same from a store that can do so at once', async () => {
     const [clock, policy] = [manualClock(), parsePolicy(POLICY)]
-    const questions = [of('a', 2), of('b'), { key: 'a', limit: 'user', cost: 2 }, of('a')]
-    const many = await createEngine({ policy, store: memoryStore({ clock }), clock }).decideMany(questions)
-    expect(many).toEqual(await engineOver({ calls: 0 }).decideMany(questions))
+    const requests = [of('a', 2), of('b'), { key: 'a', limit: 'user', cost: 2 }, of('a')]
+    const many = await createEngine({ policy, store: memoryStore({ clock }), clock }).decideMany(requests)
+    expect(many).toEqual(await engineOver({ calls: 0 }).decideMany(requests))
   })
 
-  it('answers nothing to no questions, and asks no store', async () => {
+  it('decides nothing for no requests, and calls no store', async () => {
     const count = { calls: 0 }
     expect(await engineOver(count).decideMany([])).toEqual([])
     expect(count.calls).toBe(0)
   })
 
   it.each([
-    [{ key: 'a', limit: 'nothing' }, 'question 1: limit is "nothing", expected one of all, user, trial'],
-    [{ key: '' }, 'question 1: engine: key is ""'],
-    [of('a', -5), 'question 1: cost is -5'],
+    [{ key: 'a', limit: 'nothing' }, 'request 1: limit is "nothing", expected one of all, user, trial'],
+    [{ key: '' }, 'request 1: engine: key is ""'],
+    [of('a', -5), 'request 1: cost is -5'],
     [
       { method: 'GET', path: '/' } as never,
-      'question 1: facts: headers is undefined, expected an object of header fields by lower-case name',
+      'request 1: facts: headers is undefined, expected an object of header fields by lower-case name',
     ],
-  ])('refuses %j by its place, and charges nothing', async (wrong, message) => {
+  ])('refuses %j by its index, and charges nothing', async (wrong, message) => {
     const engine = engineOver({ calls: 0 })
     const refused = await engine.decideMany([of('a', 3), wrong]).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(LimiterError)

@@ -6,6 +6,7 @@ import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { CallGroup, Store } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { bench, facts } from './bench.ts'
+import { remoteMemory } from '../remote-memory.ts'
 
 const RULES = `
 identifiers: { mode: hmac, secretFile: ./secret }
@@ -21,11 +22,11 @@ function listening(): { store: Store; keys: string[] } {
   const clock = manualClock()
   const store = memoryStore({ clock })
   const keys: string[] = []
-  const consume = async (groups: readonly CallGroup[]): ReturnType<Store['consume']> => {
+  const decide = async (groups: readonly CallGroup[]): ReturnType<Store['decide']> => {
     keys.push(...groups.flatMap(({ calls }) => calls.map(({ id }) => id.key)))
-    return store.consume(groups)
+    return store.decide(groups)
   }
-  return { store: { ...store, consume }, keys }
+  return { store: remoteMemory(store, { decide }), keys }
 }
 
 describe('pseudonyms', () => {

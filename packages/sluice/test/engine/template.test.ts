@@ -4,8 +4,8 @@ import { headersOf } from '../../src/http/headers.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/policy.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
-import { type Store, StoreFailure } from '../../src/stores/store.ts'
 import { type ManualClock, manualClock } from '../../src/time/manual.ts'
+import { failingStore } from '../remote-memory.ts'
 import { facts } from './bench.ts'
 
 interface Bench {
@@ -103,16 +103,8 @@ describe("the template's levels, request by request", () => {
 })
 
 describe("the template's failure policy", () => {
-  const clock = manualClock()
-  const fails: Store['consume'] = () => Promise.reject(new StoreFailure('connection', 'no', 'away'))
-  const away: Store = {
-    ...memoryStore({ clock }),
-    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
-    consume: fails,
-    peek: fails,
-  }
   const answer = async (text: string, path = '/'): Promise<[string, boolean]> => {
-    const { outcome, allowed } = await bench(text, { store: away }).engine.decide(facts({ path }))
+    const { outcome, allowed } = await bench(text, { store: failingStore() }).engine.decide(facts({ path }))
     return [outcome, allowed]
   }
   const endpoint = (policy: string): string => `  endpoints:\n    /a: { capacity: 1, refill_rate: 1, failure_policy: ${policy} }\n`

@@ -201,7 +201,7 @@ describe('S9: how a bad request is reported', () => {
     expect(isBad(await engine.peek(facts({ path: FRAGMENT })))).toBe(true)
     const explained = await engine.explain(facts({ path: FRAGMENT }))
     expect(explained).toMatchObject({ path: '(ambiguous)', unreadable: expect.stringContaining('has a #'), refusedBy: 'b' })
-    expect(explained.rules).toMatchObject([{ matches: true }, { matches: false, why: 'it looks at what cannot be read' }])
+    expect(explained.rules).toMatchObject([{ matches: true }, { matches: false, why: 'it reads what cannot be read' }])
     expect(store.size).toBe(0)
   })
 

@@ -6,14 +6,15 @@ import type { AlgorithmTag, AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
 import { memoryStore, type Store } from '../../src/index.ts'
 import { phaseOf } from '../../src/limiter/phase.ts'
-import { pg, pglite, postgresStore } from '../../src/stores/postgres/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
-import type { Call, GroupVerdict, Verdict } from '../../src/stores/store.ts'
+import { pg, pglite, barePostgresStore } from '../../src/stores/postgres/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
+import type { Call, Decided, Verdict } from '../../src/stores/store.ts'
 import { anyLimit } from '../../src/testing/any-limit.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { systemTime } from '../../src/time/system.ts'
 import { schema } from '../conformance/postgres-rows.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const { redis, postgres } = inject('engines')
 const TAGS: readonly AlgorithmTag[] = ['tb', 'fw', 'sc', 'sl']
@@ -43,13 +44,16 @@ const pool = (): pgDriver.Pool => new pgDriver.Pool({ connectionString: postgres
 async function onPostgres(concurrency: 'lock' | 'compare-and-swap'): Promise<Opened> {
   await own.create()
   const connections = pool()
-  const store = postgresStore({ client: pg(connections), concurrency, sweepEveryMs: 0 })
+  const store = barePostgresStore({ client: pg(connections), concurrency, sweepEveryMs: 0 })
   await store.migrate()
   return { store, close: () => connections.end().then(own.drop) }
 }
 function onRedis(layout: 'plain' | 'packed'): Opened {
   const client = new Redis(redis ?? '')
-  return { store: redisStore({ client: ioredis(client), prefix: `range-${layout}-${process.pid}:`, layout }), close: () => client.quit() }
+  return {
+    store: bareRedisStore({ client: ioredis(client), prefix: `range-${layout}-${process.pid}:`, layout }),
+    close: () => client.quit(),
+  }
 }
 
 /** Name, engine that it needs, limits of each algorithm, how it is opened. */
@@ -65,7 +69,7 @@ const STORES: readonly (readonly [string, string | undefined, number, () => Open
     25,
     async () => {
       const database = await PGlite.create()
-      const store = postgresStore({ client: pglite(database), sweepEveryMs: 0 })
+      const store = barePostgresStore({ client: pglite(database), sweepEveryMs: 0 })
       await store.migrate()
       return { store, close: () => database.close() }
     },
@@ -103,9 +107,9 @@ async function greedy(store: Store, all: readonly Victim[], random: () => number
 
 async function take(store: Store, victim: Victim, waits: boolean): Promise<void> {
   const call = { ...victim.call, cost: Math.max(1, Math.min(whole(victim.call.limit), Math.floor(victim.cost))) }
-  const [verdict] = await store.consume([{ calls: [call] }], { now: victim.now })
-  const { allowed, retryAfter, calls } = verdict as GroupVerdict
-  victim.seen.push({ at: victim.now, cost: call.cost / MICRO, allowed })
+  const [verdict] = await verbs.decide(store, [{ calls: [call] }], { now: victim.now })
+  const { outcome, retryAfter, calls } = verdict as Decided
+  victim.seen.push({ at: victim.now, cost: call.cost / MICRO, allowed: outcome === 'allowed' })
   const { remaining } = calls[0] as Verdict
   // What is left whole, then halves of it.
   victim.cost = remaining > 0 ? remaining * MICRO : call.cost / 2
@@ -119,11 +123,11 @@ async function flood(store: Store, all: readonly Victim[]): Promise<void> {
     return { ...call, cost, id: { ...call.id, key: `flood-${call.id.key}` } }
   })
   const groups = Array.from({ length: 60 }, () => calls.map((call) => ({ calls: [call] }))).flat()
-  const verdicts = await store.consume(groups)
+  const verdicts = await verbs.decide(store, groups)
   const floods = new Map<Call, TraceEntry[]>()
-  verdicts.forEach(({ at, allowed }, index) => {
+  verdicts.forEach(({ at, outcome }, index) => {
     const call = groups[index]?.calls[0] as Call
-    floods.set(call, [...(floods.get(call) ?? []), { at, cost: call.cost / MICRO, allowed }])
+    floods.set(call, [...(floods.get(call) ?? []), { at, cost: call.cost / MICRO, allowed: outcome === 'allowed' }])
   })
   for (const [call, seen] of floods) expect(audit(seen, call.limit).overGrant).toBe(0)
 }

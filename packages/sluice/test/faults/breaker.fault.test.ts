@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
-import { withBreaker } from '../../src/stores/wrap/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
+import { withBreaker } from '../../src/remote.ts'
 import { startLoad } from './load.ts'
 import { advised, noRedis, privateRedis, type PrivateRedis } from './private-redis.ts'
 import { continueTree, noProcesses, stopTree } from './process-tree.ts'
@@ -35,7 +35,7 @@ describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis tha
     const client = advised(proxy.port)
     onTestFinished(() => client.disconnect())
     await new Promise((resolve) => client.once('ready', resolve))
-    const store = withBreaker(redisStore({ client: ioredis(client) }))
+    const store = withBreaker(bareRedisStore({ client: ioredis(client) }))
     const limiter = createLimiter({ limit: plenty, store, deadlineMs: DEADLINE_MS })
     const load = startLoad(limiter, { callers: CALLERS, deadlineMs: DEADLINE_MS, pauseMs: 2 })
     try {

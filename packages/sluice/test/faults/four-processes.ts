@@ -1,6 +1,6 @@
 import pgDriver from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { schema } from '../conformance/postgres-rows.ts'
 import { hammer, type Hammered, type Hammering } from './hammer.ts'
 
@@ -23,7 +23,7 @@ export function fourProcesses(ms: number): void {
       await own.create()
       onTestFinished(() => own.drop())
       const pool = new pgDriver.Pool({ connectionString: postgres, max: 1, options: `-c search_path=${own.name}` })
-      await postgresStore({ client: pg(pool) }).migrate()
+      await barePostgresStore({ client: pg(pool) }).migrate()
       await pool.end()
       const hammered = await hammer({ ...ONE_KEY, kind: 'postgres', url: postgres as string, space: own.name, ms })
       told(hammered)

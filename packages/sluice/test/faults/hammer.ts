@@ -71,5 +71,5 @@ export async function hammer(hammering: Hammering): Promise<Hammered> {
 function permittedAt(instants: readonly number[], limit: AnyLimit): number {
   const reference = new Reference()
   const calls = [{ id: { scope: { text: 'hammer:' }, key: 'one' }, limit, cost: 1_000_000, phase: 0 }]
-  return [...instants].sort((one, other) => one - other).filter((at) => reference.decide({ calls }, at).allowed).length
+  return [...instants].sort((one, other) => one - other).filter((at) => reference.decide({ calls }, at).outcome === 'allowed').length
 }

@@ -5,7 +5,7 @@ import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
 import { pg, postgresStore } from 'sluice/postgres'
 import { ioredis, redisStore } from 'sluice/redis'
-import { withCoalescing, withLeases } from 'sluice/wrap'
+import { remoteStore, withCoalescing } from 'sluice/remote'
 
 /**
  * @typedef {{ kind: 'redis' | 'postgres', mode: 'exact' | 'coalesced' | 'leases', url: string, space: string, rate: string, burst: number,
@@ -20,7 +20,7 @@ process.once('message', (/** @type {Task} */ task) => void run(task))
 const MODES = {
   exact: (store) => store,
   coalesced: (store) => withCoalescing(store),
-  leases: (store) => withLeases(withCoalescing(store)),
+  leases: (store) => remoteStore(store, { breaker: false, denials: false, leases: {} }),
 }
 
 /** @param {Task} task */
@@ -42,7 +42,9 @@ async function run({ kind, mode, url, space, rate, burst, callers, keys, ms }) {
   const caller = async (_, index) => {
     for (let turn = index; performance.now() < until; turn += 7) {
       const key = turn % keys
-      const [{ at, allowed, source }] = await store.consume(groups[key])
+      const [{ failure, at, outcome, source = 'store' }] = await store.decide(groups[key])
+      if (failure !== undefined) throw failure
+      const allowed = outcome === 'allowed'
       sources[source] = (sources[source] ?? 0) + 1
       if (allowed) seen[key].admitted.push(at)
       else if (mode === 'exact' && keys === 1) seen[key].denied.push(at)
@@ -57,10 +59,10 @@ async function run({ kind, mode, url, space, rate, burst, callers, keys, ms }) {
 
 function overRedis(url, prefix) {
   const client = new Redis(url)
-  return { store: redisStore({ client: ioredis(client), prefix }), end: () => client.quit() }
+  return { store: redisStore({ client: ioredis(client), prefix, ring: false }), end: () => client.quit() }
 }
 
 function overPostgres(url, schema) {
   const pool = new pgDriver.Pool({ connectionString: url, max: 4, options: `-c search_path=${schema}` })
-  return { store: postgresStore({ client: pg(pool) }), end: () => pool.end() }
+  return { store: postgresStore({ client: pg(pool), ring: false }), end: () => pool.end() }
 }

@@ -2,6 +2,7 @@ import type { Decision, Limiter } from '../../src/index.ts'
 
 /** One call as its caller saw it; milliseconds of `performance.now()`. */
 export interface Sample {
+  readonly key: string
   readonly started: number
   readonly ended: number
   readonly decision: Decision
@@ -27,12 +28,14 @@ export interface LoadOptions {
   readonly deadlineMs: number
   /** Milliseconds between two calls of one caller; default none. */
   readonly pauseMs?: number
+  /** The key of a caller; default `caller-` and its index. */
+  readonly keyOf?: (index: number) => string
 }
 
 const PATIENCE_MS = 10_000
 
 /** Callers that ask one after another, each on a key of its own, as fast as they are answered or with a pause in between. */
-export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0 }: LoadOptions): Load {
+export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, keyOf = (index) => `caller-${index}` }: LoadOptions): Load {
   const samples: Sample[] = []
   const looks: number[] = [performance.now()]
   const state = { running: true, looking: true }
@@ -46,13 +49,14 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0 }
   let since = 0
   let recovered: (() => void) | undefined
   const caller = async (_: unknown, index: number): Promise<void> => {
+    const key = keyOf(index)
     while (state.running) {
       const started = performance.now()
       let ran: { timer?: number } = {}
       const timer = setTimeout(() => (ran = { timer: performance.now() }), deadlineMs)
-      const decision = await limiter.check(`caller-${index}`)
+      const decision = await limiter.check(key)
       clearTimeout(timer)
-      samples.push({ started, ended: performance.now(), decision, ...ran })
+      samples.push({ key, started, ended: performance.now(), decision, ...ran })
       if (started >= since) {
         good = decision.source === 'store' && decision.degraded === undefined ? good + 1 : 0
         if (good >= callers) recovered?.()

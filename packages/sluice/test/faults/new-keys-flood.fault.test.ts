@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLimiter, tokenBucket } from '../../src/index.ts'
-import { ioredis, type RedisPort, redisStore, type RedisStoreOptions } from '../../src/stores/redis/index.ts'
-import { resilient } from '../../src/stores/wrap/index.ts'
+import type { BareRedisOptions } from '../../src/redis.ts'
+import { resilient } from '../../src/remote.ts'
+import { ioredis, type RedisPort, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { advised, noRedis, privateRedis, type PrivateRedis } from './private-redis.ts'
 
 const FLOOD_MS = 3_000
@@ -25,7 +26,7 @@ describe.skipIf(noRedis)('R6: a flood of new keys, and the keys of another limit
   })
   afterAll(() => server.stop())
 
-  const flood = async (prefix: string, options: Partial<RedisStoreOptions>): Promise<Seen> => {
+  const flood = async (prefix: string, options: Partial<BareRedisOptions>): Promise<Seen> => {
     const client = advised(server.port)
     const port = ioredis(client)
     const counts = { asked: 0, refused: 0, flooded: 0, passed: 0, calls: 0, batches: 0 }
@@ -36,12 +37,12 @@ describe.skipIf(noRedis)('R6: a flood of new keys, and the keys of another limit
         return port.evalsha(...args)
       },
     }
-    const inner = redisStore({ client: counted, prefix, ...options })
+    const inner = bareRedisStore({ client: counted, prefix, ...options })
     const store = resilient({
       ...inner,
-      consume: (groups, callOptions) => {
-        counts.batches += 1
-        return inner.consume(groups, callOptions)
+      decide: (groups, callOptions) => {
+        if (callOptions?.charge !== false) counts.batches += 1
+        return inner.decide(groups, callOptions)
       },
     })
     const flooded = createLimiter({ name: 'flooded', limit: tokenBucket({ rate: '1/h', burst: 3 }), store })
@@ -81,7 +82,7 @@ describe.skipIf(noRedis)('R6: a flood of new keys, and the keys of another limit
     const open = await flood('open:', {})
     const shared = await flood('shared:', { maxNewKeys: 100, onFull: 'shared' })
     console.log([told('left out', open), told('shared', shared)].join('\n'))
-    // It was a call for each new key: some 34 a batch. A few more are looks of the breaker and programs that are loaded.
+    // It was a call for each new key: some 34 a batch. A few more are probes of the breaker and programs that are loaded.
     expect(shared.calls).toBeLessThan(2.2 * shared.batches + 20)
     expect(shared.passed).toBeLessThan(0.2 * shared.flooded)
     skip(open.refused > 0.02 * open.asked, 'this machine is too busy for a deadline of 50 ms: without a bound calls are refused as well')

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
-import type { GroupVerdict, Store } from '../../src/stores/store.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { audit, type TraceEntry } from '../../src/testing/index.ts'
 import { facts } from '../engine/bench.ts'
 import { advised, noRedis, privateRedis } from './private-redis.ts'
@@ -10,6 +10,7 @@ import { continueTree, noProcesses, stopTree } from './process-tree.ts'
 import { report } from './stopped.ts'
 import { wait } from './under-fault.ts'
 import { until } from './until.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const policy = (rate: number, burst: number): ReturnType<typeof parsePolicy> =>
   parsePolicy(`version: 1\nfailure: { deadline: 50ms, policy: deny }\nrules: [{ name: all, key: [], rate: ${rate}/s, burst: ${burst} }]`)
@@ -23,15 +24,17 @@ describe.skipIf(noRedis || noProcesses)('a policy that is reloaded while the sto
     await new Promise((resolve) => client.once('ready', resolve))
     const trace: (TraceEntry & { readonly policy: number })[] = []
     let current = 0
-    const engine = createEngine({ policy: policy(200, 100), store: noting(redisStore({ client: ioredis(client) })) })
+    const engine = createEngine({ policy: policy(200, 100), store: noting(bareRedisStore({ client: ioredis(client) })) })
     onTestFinished(() => engine.close())
     function noting(store: Store): Store {
       return {
         ...store,
-        consume: async (groups, options) => {
+        decide: async (groups, options) => {
           const asked = current
-          const verdicts = await store.consume(groups, options)
-          trace.push(...(verdicts as GroupVerdict[]).map(({ at, allowed }) => ({ at, cost: 1, allowed, policy: asked })))
+          const verdicts = await store.decide(groups, options)
+          trace.push(
+            ...verdicts.map(verbs.decided).map(({ at, outcome }) => ({ at, cost: 1, allowed: outcome === 'allowed', policy: asked })),
+          )
           return verdicts
         },
       }

@@ -2,12 +2,13 @@ import type { Engine } from '@sluice/scripts/engines'
 import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
-import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { migratedPostgres, noPostgres, pooled } from './private-postgres.ts'
 import { report } from './stopped.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 import { underFault, wait } from './under-fault.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const SEED = 5
 /** A commit takes its time where the disk is shared with others: what is tried here is the network. */
@@ -31,7 +32,7 @@ describe.skipIf(noPostgres)('a PostgreSQL behind a bad network', () => {
       await proxy.stop()
       await pool.end()
     })
-    return { proxy, store: postgresStore({ client: pg(pool) }) }
+    return { proxy, store: barePostgresStore({ client: pg(pool) }) }
   }
 
   it('200 ms away with jitter: nobody waits longer than the deadline', async () => {
@@ -60,12 +61,12 @@ describe.skipIf(noPostgres)('a PostgreSQL behind a bad network', () => {
     const ledger = tokenBucket({ rate: '1/day', burst: 10_000 })
     const calls = [{ id: { scope: { text: 'ledger:' }, key: 'one' }, limit: ledger, cost: 1_000_000, phase: 0 }]
     const counted = { allowed: 0, unknown: 0, unsent: 0 }
-    await store.consume([{ calls }])
+    await verbs.decide(store, [{ calls }])
     proxy.faults.lost = 0.1
     const caller = async (): Promise<void> => {
       for (let round = 0; round < 30; round += 1) {
         try {
-          await store.consume([{ calls }], { deadline: performance.now() + 2_000 })
+          await verbs.decide(store, [{ calls }], { deadline: performance.now() + 2_000 })
           counted.allowed += 1
         } catch (error) {
           counted[error instanceof StoreFailure && error.executed === 'no' ? 'unsent' : 'unknown'] += 1
@@ -75,7 +76,7 @@ describe.skipIf(noPostgres)('a PostgreSQL behind a bad network', () => {
     }
     await Promise.all(Array.from({ length: 8 }, caller))
     const { store: direct } = pooled(server.url, 1)
-    const [seen] = await direct.peek([{ calls }])
+    const [seen] = await verbs.peek(direct, [{ calls }])
     // The first call, and what the look itself would take, are counted as well.
     const charged = 10_000 - (seen?.calls[0]?.remaining as number) - 2
     report('charged', { ...counted, charged })

@@ -7,11 +7,12 @@ import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter, type Decision, type Store, tokenBucket } from '../../src/index.ts'
 import { digestOf } from '../../src/stores/postgres/encode.ts'
-import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { migrations } from '../../src/stores/postgres/programs.gen.ts'
 import { migratedPostgres, noPostgres, pooled } from './private-postgres.ts'
 import { underFault, wait } from './under-fault.ts'
 import { until } from './until.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const LOAD = { bound: 0, callers: 16, pauseMs: 20, deadlineMs: 250 } as const
 const PATIENT_MS = 10_000
@@ -59,7 +60,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
     await holder.query('select from sluice_state where id = $1 for update', [
       digestOf({ scope: { text: 'default:default:tb:' }, key: 'locked' }),
     ])
-    const limited = postgresStore({ client: pg(pool) })
+    const limited = barePostgresStore({ client: pg(pool) })
     const decision = await asked(limited, 'locked')
     await holder.query('rollback')
     holder.release()
@@ -94,7 +95,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
     const old = new pgDriver.Pool({ connectionString: server.url, max: 1, options: '-c search_path=earlier' })
     onTestFinished(() => old.end())
     await old.query((migrations[0] as (typeof migrations)[number]).source)
-    const decision = await asked(postgresStore({ client: pg(old) }), 'k')
+    const decision = await asked(barePostgresStore({ client: pg(old) }), 'k')
     expect(decision).toMatchObject({ outcome: 'undecided', degraded: { kind: 'setup', executed: 'no' } })
     expect(decision.degraded?.message).toContain('run "sluice migrate --store URL"')
   })
@@ -111,7 +112,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
       await pool.query(`create tablespace small location '${folder}'`)
       await pool.query('create schema small')
       const there = new pgDriver.Pool({ connectionString: server.url, max: 2, options: '-c search_path=small -c default_tablespace=small' })
-      const full = postgresStore({ client: pg(there), sweepEveryMs: 0 })
+      const full = barePostgresStore({ client: pg(there), sweepEveryMs: 0 })
       await full.migrate()
       await asked(full, 'before')
       const fill = async (): Promise<unknown> => {
@@ -120,7 +121,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
             calls: [{ id: { scope: { text: 'full:' }, key: `k${from + place}` }, limit, cost: 1_000_000, phase: 0 }],
           }))
           try {
-            await full.consume(groups)
+            await verbs.decide(full, groups)
           } catch (error) {
             return error
           }

@@ -1,7 +1,7 @@
 import { type Engine, findPostgres, startPostgres } from '@sluice/scripts/engines'
 import pgDriver from 'pg'
 import { inject, onTestFinished } from 'vitest'
-import { pg, type PostgresStore, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
 
 const found = inject('engines').postgres === undefined ? undefined : findPostgres()
 
@@ -18,7 +18,7 @@ export async function privatePostgres(): Promise<Engine> {
 export async function migratedPostgres(): Promise<Engine> {
   const server = await privatePostgres()
   const pool = new pgDriver.Pool({ connectionString: server.url, max: 1 })
-  await postgresStore({ client: pg(pool) }).migrate()
+  await barePostgresStore({ client: pg(pool) }).migrate()
   await pool.end()
   return server
 }
@@ -28,5 +28,5 @@ export function pooled(url: string, max = 8, connectionTimeoutMillis = 500): { p
   const pool = new pgDriver.Pool({ connectionString: url, max, connectionTimeoutMillis })
   pool.on('error', () => {})
   onTestFinished(() => pool.end())
-  return { pool, store: postgresStore({ client: pg(pool) }) }
+  return { pool, store: barePostgresStore({ client: pg(pool) }) }
 }

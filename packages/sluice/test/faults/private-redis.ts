@@ -40,7 +40,7 @@ const ADVISED = {
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   connectTimeout: 500,
-  retryStrategy: () => 50,
+  retryStrategy: (times) => (times === 1 ? 1 : 50),
 } satisfies RedisOptions
 
 export function advised(port: number, options: Greeting = {}): Redis {

@@ -25,7 +25,7 @@ async function run({ port, stores, deadlineMs, pauseMs }) {
       retryStrategy: () => 10 + Math.random() * 190,
     })
     client.on('error', () => {})
-    return { client, store: redisStore({ client: ioredis(client) }) }
+    return { client, store: redisStore({ client: ioredis(client), ring: false }) }
   })
   await Promise.all(open.map(({ client }) => new Promise((resolve) => client.once('ready', resolve))))
   await Promise.all(open.map(({ store }) => store.ready()))
@@ -43,9 +43,10 @@ async function run({ port, stores, deadlineMs, pauseMs }) {
     while (state.running) {
       const began = performance.now()
       try {
-        const [verdict] = await store.consume([{ calls }], { deadline: began + deadlineMs })
+        const [{ failure, outcome }] = await store.decide([{ calls }], { deadline: began + deadlineMs })
+        if (failure !== undefined) throw failure
         answered += 1
-        if (!verdict.allowed) denied += 1
+        if (outcome !== 'allowed') denied += 1
         // A single late answer is no outage.
         if (inARow >= 5) seen.recoveredAt = Date.now()
         inARow = 0

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter, type Store } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { advised, noRedis, privateRedis, type PrivateRedis } from './private-redis.ts'
 import { noProcesses, stopTree } from './process-tree.ts'
 import { CALLERS, DEADLINE_MS, plenty, report } from './stopped.ts'
@@ -11,7 +11,7 @@ async function connected(server: PrivateRedis): Promise<{ client: Redis; store: 
   const client = advised(server.port)
   onTestFinished(() => client.disconnect())
   await new Promise((resolve) => client.once('ready', resolve))
-  return { client, store: redisStore({ client: ioredis(client) }) }
+  return { client, store: bareRedisStore({ client: ioredis(client) }) }
 }
 
 describe.skipIf(noRedis)('a Redis that goes away under load', () => {
@@ -55,7 +55,7 @@ describe.skipIf(noRedis)('a Redis that goes away under load', () => {
       const client = advised(server.port)
       onTestFinished(() => client.disconnect())
       await new Promise((resolve) => client.once('ready', resolve))
-      const store = redisStore({ client: ioredis(client), maxInFlight: 100 })
+      const store = bareRedisStore({ client: ioredis(client), maxInFlight: 100 })
       const limiter = createLimiter({ limit: plenty, store, deadlineMs: DEADLINE_MS })
       await stopTree(server.pid)
 

@@ -1,6 +1,6 @@
 import { createClient } from 'redis'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { nodeRedis, type RedisPort, redisStore, valkeyGlide } from '../../src/stores/redis/index.ts'
+import { nodeRedis, type RedisPort, bareRedisStore, valkeyGlide } from '../../src/stores/redis/index.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { glide } from '../conformance/glide.ts'
 import { noRedis, privateRedis } from './private-redis.ts'
@@ -35,7 +35,7 @@ describe.skipIf(noRedis).each([
   it.skipIf(!there)('its server killed and started again, empty', async () => {
     const first = await privateRedis()
     onTestFinished(first.stop)
-    const store = redisStore({ client: await open(first.port) })
+    const store = bareRedisStore({ client: await open(first.port) })
     const { degraded } = await underFault({ store, bound: SLOW_BURST }, async () => {
       first.signal('SIGKILL')
       await wait(800)
@@ -51,7 +51,7 @@ describe.skipIf(noRedis).each([
     onTestFinished(server.stop)
     const proxy = await tcpProxy(server.port, seeded(1))
     onTestFinished(proxy.stop)
-    const store = redisStore({ client: await open(proxy.port) })
+    const store = bareRedisStore({ client: await open(proxy.port) })
     await underFault({ store, bound: 0 }, async () => {
       proxy.blackhole()
       await wait(1_200)

@@ -2,7 +2,7 @@ import type { Cluster } from 'ioredis'
 import { createCluster } from 'redis'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Store } from '../../src/index.ts'
-import { ioredis, nodeRedis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, nodeRedis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { keySlot, SLOTS } from '../../src/stores/redis/key-slot.ts'
 import { type ClusterNode, privateCluster, type PrivateCluster } from './private-cluster.ts'
 import { advisedCluster, noRedis } from './private-redis.ts'
@@ -34,7 +34,7 @@ describe.skipIf(noRedis)('a Redis Cluster under load', () => {
     const client = advisedCluster(cluster.addresses)
     onTestFinished(() => client.disconnect())
     await new Promise((resolve) => client.once('ready', resolve))
-    return { client, store: redisStore({ client: ioredis(client) }) }
+    return { client, store: bareRedisStore({ client: ioredis(client) }) }
   }
 
   async function byNodeRedis(): Promise<{ store: Store }> {
@@ -50,7 +50,7 @@ describe.skipIf(noRedis)('a Redis Cluster under load', () => {
     client.on('error', () => {})
     await client.connect()
     onTestFinished(() => client.destroy())
-    return { store: redisStore({ client: nodeRedis(client) }) }
+    return { store: bareRedisStore({ client: nodeRedis(client) }) }
   }
 
   it('1,000 slots that move with all that is in use: nobody is admitted twice, and nobody refused', async () => {

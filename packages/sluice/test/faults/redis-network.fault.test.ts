@@ -1,11 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { advised, noRedis, privateRedis, type PrivateRedis } from './private-redis.ts'
 import { report } from './stopped.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
 import { underFault, wait } from './under-fault.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const SEED = 4
 
@@ -17,7 +18,7 @@ async function behindProxy(): Promise<{ server: PrivateRedis; proxy: TcpProxy; s
   const client = advised(proxy.port)
   onTestFinished(() => client.disconnect())
   await new Promise((resolve) => client.once('ready', resolve))
-  return { server, proxy, store: redisStore({ client: ioredis(client) }) }
+  return { server, proxy, store: bareRedisStore({ client: ioredis(client) }) }
 }
 
 describe.skipIf(noRedis)('a Redis behind a bad network', () => {
@@ -84,7 +85,7 @@ describe.skipIf(noRedis)('a Redis behind a bad network', () => {
       const caller = async (): Promise<void> => {
         for (let round = 0; round < 50; round += 1) {
           try {
-            await store.consume([{ calls }], { deadline: performance.now() + 1_000 })
+            await verbs.decide(store, [{ calls }], { deadline: performance.now() + 1_000 })
             counted.allowed += 1
           } catch (error) {
             counted[error instanceof StoreFailure && error.executed === 'no' ? 'unsent' : 'unknown'] += 1
@@ -96,7 +97,7 @@ describe.skipIf(noRedis)('a Redis behind a bad network', () => {
       const direct = advised(server.port)
       onTestFinished(() => direct.disconnect())
       await new Promise((resolve) => direct.once('ready', resolve))
-      const [seen] = await redisStore({ client: ioredis(direct) }).peek([{ calls }])
+      const [seen] = await verbs.peek(bareRedisStore({ client: ioredis(direct) }), [{ calls }])
       // What the look itself would take is counted as well.
       const charged = 10_000 - (seen?.calls[0]?.remaining as number) - 1
       report('charged', { ...counted, charged })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter, type Decision, type Limiter } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { advised, type Greeting, noRedis, privateRedis } from './private-redis.ts'
 import { plenty } from './stopped.ts'
 import { underFault } from './under-fault.ts'
@@ -25,7 +25,7 @@ async function over(...settings: readonly string[]): Promise<{ limiter: Limiter;
   const { port, stop } = await privateRedis(settings)
   onTestFinished(stop)
   const client = await open(port)
-  return { limiter: createLimiter({ limit: plenty, store: redisStore({ client: ioredis(client) }), deadlineMs: 5_000 }), client, port }
+  return { limiter: createLimiter({ limit: plenty, store: bareRedisStore({ client: ioredis(client) }), deadlineMs: 5_000 }), client, port }
 }
 
 function refused(kind: string): Partial<Decision> {
@@ -66,7 +66,7 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
     const { port, stop } = await privateRedis(['--maxmemory', '4mb', '--maxmemory-policy', 'noeviction'])
     onTestFinished(stop)
     const [client, other] = [await open(port), await open(port)]
-    const { kinds } = await underFault({ store: redisStore({ client: ioredis(client) }), bound: 0 }, async () => {
+    const { kinds } = await underFault({ store: bareRedisStore({ client: ioredis(client) }), bound: 0 }, async () => {
       const [end, names] = [performance.now() + 700, [] as string[]]
       while (performance.now() < end) {
         const name = `other-${names.length}`
@@ -116,7 +116,7 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
     const { port } = await over('--maxclients', '1')
     const client = advised(port, BARE)
     onTestFinished(() => client.disconnect())
-    const limiter = createLimiter({ limit: plenty, store: redisStore({ client: ioredis(client) }), deadlineMs: 5_000 })
+    const limiter = createLimiter({ limit: plenty, store: bareRedisStore({ client: ioredis(client) }), deadlineMs: 5_000 })
     const kinds = new Set<string>()
     for (let index = 0; index < 100; index += 1) {
       const decision = await limiter.check('k')

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { advisedBySentinel, noRedis } from './private-redis.ts'
 import { privateSentinel, SENTINEL_NAME } from './private-sentinel.ts'
 import { type TcpProxy, tcpProxy } from './tcp-proxy.ts'
@@ -22,7 +22,7 @@ describe.skipIf(noRedis)('a Redis that Sentinel fails over', () => {
     const client = advisedBySentinel(servers.sentinels, SENTINEL_NAME)
     onTestFinished(() => client.disconnect())
     await new Promise((resolve) => client.once('ready', resolve))
-    const store = redisStore({ client: ioredis(client) })
+    const store = bareRedisStore({ client: ioredis(client) })
 
     const { audits, kinds } = await underFault({ store, bound: SLOW_BURST }, async (also) => {
       link?.blackhole()

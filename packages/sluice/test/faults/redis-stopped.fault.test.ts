@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { advised, noRedis, privateRedis } from './private-redis.ts'
 import { continueTree, noProcesses, stopTree } from './process-tree.ts'
 import { redisStopped } from './redis-stopped.ts'
@@ -14,7 +14,7 @@ describe.skipIf(noRedis || noProcesses)('a Redis that is stopped for long', () =
     const client = advised(server.port)
     onTestFinished(() => client.disconnect())
     await new Promise((resolve) => client.once('ready', resolve))
-    const { kinds } = await underFault({ store: redisStore({ client: ioredis(client) }), bound: 0 }, async () => {
+    const { kinds } = await underFault({ store: bareRedisStore({ client: ioredis(client) }), bound: 0 }, async () => {
       await stopTree(server.pid)
       await wait(5_000)
       continueTree(server.pid)

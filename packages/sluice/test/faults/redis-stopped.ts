@@ -1,6 +1,6 @@
 import { describe, it, onTestFinished } from 'vitest'
 import type { FailurePolicy } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { advised, noRedis, privateRedis } from './private-redis.ts'
 import { noProcesses } from './process-tree.ts'
 import { stopUnderLoad } from './stopped.ts'
@@ -16,7 +16,7 @@ export function redisStopped(policies: readonly FailurePolicy[], stoppedMs: numb
         const client = advised(server.port)
         onTestFinished(() => client.disconnect())
         await new Promise((resolve) => client.once('ready', resolve))
-        await stopUnderLoad(redisStore({ client: ioredis(client) }), { policy, pid: server.pid, stoppedMs })
+        await stopUnderLoad(bareRedisStore({ client: ioredis(client) }), { policy, pid: server.pid, stoppedMs })
       },
     )
   })

@@ -19,6 +19,8 @@ export interface TcpProxy {
   readonly faults: Faults
   /** Connections made so far. */
   readonly connections: number
+  /** Ends every connection at once. */
+  reset(): void
   /** From now on nothing passes, and nobody is told: connections stay open and are dead for ever, new ones too. */
   blackhole(): void
   /** Connections made from now on work. */
@@ -81,6 +83,7 @@ export async function tcpProxy(target: number, random: () => number): Promise<Tc
     get connections() {
       return connections
     },
+    reset: () => sockets.forEach((socket) => socket.resetAndDestroy()),
     blackhole: () => {
       dark = true
       dead = new Set(sockets)

@@ -1,11 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'vitest'
-import { createLimiter, type FailurePolicy, type GroupVerdict, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
+import { createLimiter, type Decided, type FailurePolicy, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { type Audit, audit, type TraceEntry } from '../../src/testing/index.ts'
 import { type Load, type Punctuality, punctuality, startLoad } from './load.ts'
 import { CALLERS, DEADLINE_MS, expectPunctual, plenty, report } from './stopped.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 /** So small that the callers who ask for it are mostly denied: what passes is audited. */
 export const NARROW_BURST = 50
@@ -111,8 +112,9 @@ function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: num
   const caller = async (): Promise<void> => {
     while (state.running) {
       try {
-        const [verdict] = await store.consume([{ calls }], { deadline: performance.now() + deadlineMs })
-        trace.push({ at: (verdict as GroupVerdict).at, cost: 1, allowed: (verdict as GroupVerdict).allowed })
+        const [verdict] = await verbs.decide(store, [{ calls }], { deadline: performance.now() + deadlineMs })
+        const { at, outcome } = verdict as Decided
+        trace.push({ at, cost: 1, allowed: outcome === 'allowed' })
       } catch (error) {
         if (!(error instanceof StoreFailure)) throw error
         state.lost += 1

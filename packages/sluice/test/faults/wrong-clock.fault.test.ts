@@ -1,11 +1,12 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createLimiter, tokenBucket } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
-import type { CallGroup, GroupVerdict, Store } from '../../src/stores/store.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
+import type { CallGroup, Store } from '../../src/stores/store.ts'
 import { audit, Reference, type TraceEntry } from '../../src/testing/index.ts'
 import { systemTime } from '../../src/time/system.ts'
 import type { Time } from '../../src/time/time.ts'
 import { advised, noRedis } from './private-redis.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const HOUR = 3_600_000_000
 const limit = tokenBucket({ rate: '200/s', burst: 20 })
@@ -25,7 +26,7 @@ describe.skipIf(noRedis)('clients whose clocks are wrong by an hour', () => {
     const key = `clock-${process.pid}-${performance.now()}`
     const limiters = [-HOUR, 0, HOUR].map((by) => {
       const clock = wrong(by)
-      const store = redisStore({ client: ioredis(client), clock })
+      const store = bareRedisStore({ client: ioredis(client), clock })
       return createLimiter({ name: 'clocks', limit, store: noting(store, groups, trace), clock, deadlineMs: 5_000 })
     })
     const until = performance.now() + 500
@@ -38,7 +39,7 @@ describe.skipIf(noRedis)('clients whose clocks are wrong by an hour', () => {
     const permitted = trace
       .map(({ at }) => at)
       .sort((a, b) => a - b)
-      .filter((at) => reference.decide(group, at).allowed)
+      .filter((at) => reference.decide(group, at).outcome === 'allowed')
     expect(audit(trace, limit).overGrant).toBe(0)
     expect(trace.filter(({ allowed }) => allowed).length).toBe(permitted.length)
     expect(permitted.length).toBeGreaterThan(100)
@@ -49,10 +50,10 @@ describe.skipIf(noRedis)('clients whose clocks are wrong by an hour', () => {
 function noting(store: Store, groups: CallGroup[], trace: TraceEntry[]): Store {
   return {
     ...store,
-    consume: async (asked, options) => {
-      const verdicts = await store.consume(asked, options)
+    decide: async (asked, options) => {
+      const verdicts = await store.decide(asked, options)
       groups.push(...asked)
-      trace.push(...(verdicts as GroupVerdict[]).map(({ at, allowed }) => ({ at, cost: 1, allowed })))
+      trace.push(...verdicts.map(verbs.decided).map(({ at, outcome }) => ({ at, cost: 1, allowed: outcome === 'allowed' })))
       return verdicts
     },
   }

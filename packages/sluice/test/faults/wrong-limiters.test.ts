@@ -105,7 +105,7 @@ describe('the audit tells a wrong limiter from a right one', () => {
   it.each(mistakes)('the kernel, asked as the one that $name, is not', async ({ schedule }) => {
     const store = memoryStore({ clock: manualClock() })
     const group = { calls: [{ id: { scope: { text: 'w:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }] }
-    const trace = await run((now) => store.consumeSync(group, { now }).allowed, schedule)
+    const trace = await run((now) => store.decideNow(group, now).outcome === 'allowed', schedule)
     expect(audit(trace, limit).overGrant).toBe(0)
     expect(trace.filter((entry) => entry.allowed).length).toBeGreaterThanOrEqual(BURST)
   })

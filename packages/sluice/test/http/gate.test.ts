@@ -4,6 +4,7 @@ import { createGate, type Passage, type RequestReader } from '../../src/http/gat
 import type { GateOptions } from '../../src/http/gate-options.ts'
 import { createLimiter, type Limiter, memoryStore, type Store, tokenBucket } from '../../src/index.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { remoteMemory } from '../remote-memory.ts'
 
 /** A request of no framework: only what a gate asks of one. */
 type Plain = Readonly<Record<string, string>>
@@ -11,12 +12,11 @@ const reader: RequestReader<Plain> = { method: () => 'GET', target: () => '/a?b'
 const limiter = (burst: number, store?: Store): Limiter =>
   createLimiter({ limit: tokenBucket({ rate: '1/h', burst }), clock: manualClock(), ...(store === undefined ? {} : { store }) })
 const gate = (options: GateOptions<Plain>) => createGate(options, reader)
-const remote = ({ consumeSync: _none, ...store }: Store): Store => ({ ...store, capabilities: { ...store.capabilities, sync: false } })
 
 describe('a gate', () => {
   it('answers at once over a store in this process, and later over another, with the same answer', async () => {
     const near = gate({ limiter: limiter(1) })
-    const far = gate({ limiter: limiter(1, remote(memoryStore({ clock: manualClock() }))) })
+    const far = gate({ limiter: limiter(1, remoteMemory(memoryStore({ clock: manualClock() }))) })
     for (const outcome of ['allowed', 'denied', 'denied']) {
       const now = near.check({}, '192.0.2.1')
       expect(now).not.toBeInstanceOf(Promise)
@@ -98,7 +98,7 @@ describe('a gate', () => {
   })
 
   it('spreads retries by who asks and where, not by the query, and asks a store that is not synchronous only once whether it is', async () => {
-    const limited = limiter(1, remote(memoryStore({ clock: manualClock() })))
+    const limited = limiter(1, remoteMemory(memoryStore({ clock: manualClock() })))
     let asked = 0
     const counting: Limiter = { ...limited, checkSync: (...question) => ((asked += 1), limited.checkSync(...question)) }
     const targets: RequestReader<Plain> = { ...reader, target: ({ target = '' }) => target }

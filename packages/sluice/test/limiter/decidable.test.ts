@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createLimiter, fixedWindow, memoryStore, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
-import { withDeadline } from '../../src/stores/wrap/index.ts'
+import { withDividedLimit } from '../../src/stores/divided-limit.ts'
 
 /** A store of somebody's own that says what it decides. */
 const whole = memoryStore()
@@ -14,7 +14,7 @@ const windows = {
 
 describe.each(Object.entries(stores))('%s', (name, store) => {
   it.each(Object.entries(windows))('refuses a limiter with a %s, and says which limit and which store', (algorithm, limit) => {
-    for (const wrapped of [store, withDeadline(store, 50)]) {
+    for (const wrapped of [store, withDividedLimit(store, 1)]) {
       const make = () =>
         createLimiter({ name: 'api', limits: { fine: tokenBucket({ rate: '1/s', burst: 1 }), odd: limit }, store: wrapped })
       expect(make).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED' }))

@@ -3,8 +3,9 @@ import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { createLimiter, fixedWindow, memoryStore, tokenBucket } from '../../src/index.ts'
 import { headersOf } from '../../src/http/headers.ts'
 import { problemOf } from '../../src/http/problem.ts'
-import { withDeniedCache } from '../../src/stores/wrap/denied-cache.ts'
+import { remoteStore } from '../../src/stores/remote/remote-store.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { remoteMemory } from '../remote-memory.ts'
 
 const RAMPED = fixedWindow({ limit: 10, window: '10s', ramp: '5s' })
 const BUCKET = tokenBucket({ rate: '1/s', burst: 5 })
@@ -32,9 +33,8 @@ describe('X5: retryAfter is enough for a group with a ramped window', () => {
 
   it('a remembered denial tells it as well, shorter by the time that has passed', async () => {
     const clock = manualClock(START + 6_000_000)
-    const { consumeSync: _, ...memory } = memoryStore({ clock })
-    const far = { ...memory, capabilities: { ...memory.capabilities, sync: false, clock: 'server' as const } }
-    const limiter = createLimiter({ limits: { ramped: RAMPED, bucket: BUCKET }, store: withDeniedCache(far, { clock }), clock })
+    const store = remoteStore(remoteMemory(memoryStore({ clock })), { clock })
+    const limiter = createLimiter({ limits: { ramped: RAMPED, bucket: BUCKET }, store, clock })
     await limiter.check('k', { cost: 5 })
     clock.advance(500)
     expect(await limiter.check('k', { cost: 5 })).toMatchObject({ source: 'store', retryAfterMs: 6_000 })
@@ -75,9 +75,9 @@ rules:
     expect(new Map(headersOf(decision, 'x')).has('Retry-After')).toBe(false)
     expect(problemOf(decision).detail).not.toContain('Retry-After')
 
-    async function keyApart(asked: typeof limiter): Promise<string> {
+    async function keyApart(peeked: typeof limiter): Promise<string> {
       for (let index = 0; ; index += 1) {
-        const found = await asked.peek(`k${index}`, { cost: 5 })
+        const found = await peeked.peek(`k${index}`, { cost: 5 })
         if (found.outcome === 'denied' && found.retryAfterMs === undefined) return `k${index}`
         if (index > 100) throw new Error('every key has a wait')
       }

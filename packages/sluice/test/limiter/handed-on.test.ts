@@ -1,60 +1,88 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { buildLimiter } from '../../src/limiter/limiter.ts'
 import { createLimiter, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
 import type { DecisionEvent } from '../../src/observe/events.ts'
 import type { CallOptions } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { remoteMemory } from '../remote-memory.ts'
 
 const [wide, narrow] = [tokenBucket({ rate: '10/s', burst: 20 }), tokenBucket({ rate: '1/s', burst: 2 })]
 
-/** A memory store that takes 5 ms for each call, and what it was given. */
-function slow(clock = manualClock(), capabilities: Partial<Store['capabilities']> = {}) {
+/** A memory store that takes 5 ms for each call, and the options of its calls. */
+function slow(clock = manualClock()) {
   const memory = memoryStore({ clock })
-  const given: (CallOptions | undefined)[] = []
-  const { consumeSync, ...rest } = memory
-  const store: Store = {
-    ...rest,
+  const calls: (CallOptions | undefined)[] = []
+  const store = remoteMemory(memory, {
     name: 'slow',
-    capabilities: { ...memory.capabilities, ...capabilities, sync: false },
-    consume(groups, options) {
-      given.push(options)
+    decide(groups, options) {
+      calls.push(options)
       clock.advance(5)
-      return memory.consume(groups)
+      return memory.decide(groups)
     },
-  }
+    change(changes, options) {
+      calls.push(options)
+      return memory.change(changes)
+    },
+  })
   const sync: Store = {
     ...memory,
-    consumeSync(group) {
+    decideNow(group) {
       clock.advance(5)
-      return consumeSync(group)
+      return memory.decideNow(group)
+    },
+    decide(groups, options) {
+      calls.push(options)
+      return memory.decide(groups)
     },
   }
-  return { clock, given, store, sync }
+  return { clock, calls, store, sync }
 }
 
-describe('X7: what a limiter hands on to its store', () => {
-  it('the signal of the caller, and a deadline where the store is far away', async () => {
+describe('X7: what a limiter passes to its store', () => {
+  it('the signal of the caller, and a deadline if the store is not in this process', async () => {
     const { signal } = new AbortController()
     const near = slow()
-    await createLimiter({ limit: wide, store: near.store }).check('k', { signal })
-    await createLimiter({ limit: wide, store: near.store, clock: near.clock }).check('k')
-    expect(near.given).toEqual([{ signal }, {}])
-    const far = slow(manualClock(), { clock: 'server' })
+    const peeked = createLimiter({ limit: wide, store: near.sync, clock: near.clock })
+    await peeked.peek('k', { signal })
+    await peeked.peek('k')
+    expect(near.calls).toEqual([{ signal, charge: false }, { charge: false }])
+    const far = slow()
     const limiter = createLimiter({ limit: wide, store: far.store, clock: far.clock, deadlineMs: 70 })
     const start = far.clock.monotonic()
     await limiter.check('k')
     await limiter.check('k', { signal, deadlineMs: 30 })
     await limiter.check('k', { signal })
-    expect(far.given).toEqual([{ deadline: start + 70 }, { deadline: start + 5 + 30, signal }, { deadline: start + 10 + 70, signal }])
+    await limiter.refund('k')
+    expect(far.calls).toEqual([
+      { deadline: start + 70 },
+      { deadline: start + 5 + 30, signal },
+      { deadline: start + 10 + 70, signal },
+      { deadline: start + 15 + 70 },
+    ])
+  })
+
+  it('R4: which deadline may be extended: the built-in one, and none that anybody stated', async () => {
+    const far = slow()
+    const limiter = createLimiter({ limit: wide, store: far.store, clock: far.clock })
+    const start = far.clock.monotonic()
+    await limiter.check('k')
+    await limiter.check('k', { deadlineMs: 50 })
+    await limiter.check('k', { deadlineMs: undefined as never })
+    await limiter.reset('k')
+    await createLimiter({ limit: wide, store: far.store, clock: far.clock, deadlineMs: 50 }).check('k')
+    const stated = { deadline: expect.any(Number) }
+    const builtIn = { ...stated, stretch: true }
+    expect(far.calls[0]).toEqual({ deadline: start + 50, stretch: true })
+    expect(far.calls.slice(1)).toEqual([stated, builtIn, builtIn, stated])
   })
 
   it('five seconds to become ready, however little a call may take', async () => {
-    const far = slow(manualClock(), { clock: 'server' })
-    const asked: (CallOptions | undefined)[] = []
-    const store: Store = { ...far.store, ready: async (options) => void asked.push(options) }
+    const far = slow()
+    const calls: (CallOptions | undefined)[] = []
+    const store: Store = { ...far.store, ready: async (options) => void calls.push(options) }
     const start = far.clock.monotonic()
     await createLimiter({ limit: wide, store, clock: far.clock, deadlineMs: 70 }).ready()
-    expect(asked).toEqual([{ deadline: start + 5_000 }])
+    expect(calls).toEqual([{ deadline: start + 5_000 }])
   })
 
   it('a receipt of any instant since 1970, also of the first', async () => {
@@ -68,43 +96,46 @@ describe('X7: what a limiter hands on to its store', () => {
   })
 
   it('no call for no request, and one for one', async () => {
-    const { given, store, clock } = slow()
+    const { calls, store, clock } = slow()
     const limiter = createLimiter({ limit: wide, store, clock })
     expect(await limiter.checkMany([])).toEqual([])
-    expect(given).toEqual([])
+    expect(calls).toEqual([])
     expect(await limiter.checkMany([{ key: 'k', cost: 3 }])).toMatchObject([{ outcome: 'allowed', limits: [{ remaining: 17 }] }])
-    expect(given).toHaveLength(1)
+    expect(calls).toHaveLength(1)
   })
 })
 
-describe('X7: what a limiter says of a refusal', () => {
-  it('which limit it was, also where the store knows of no wait', async () => {
-    const memory = memoryStore({ clock: manualClock() })
-    const { consumeSync: _, ...rest } = memory
+describe('X7: what a limiter reports of a refusal', () => {
+  it('which limit it was, also if the store knows no wait', async () => {
     const view = { remaining: 0, replenishAfter: 0, resetAfter: 0 }
-    const store: Store = {
-      ...rest,
-      capabilities: { ...memory.capabilities, sync: false },
-      consume: async () => [
+    const store = remoteMemory(memoryStore(), {
+      decide: async () => [
         {
           outcome: 'denied',
-          allowed: false,
           at: 0,
-          source: 'store',
           calls: [
             { ...view, outcome: 'allowed', retryAfter: 0 },
             { ...view, outcome: 'denied', retryAfter: 0 },
           ],
         },
       ],
-    }
+    })
     const decision = await createLimiter({ limits: { wide, narrow }, store }).check('k')
-    expect(decision).toMatchObject({ outcome: 'denied', reason: 'quota', limitName: 'narrow' })
+    expect(decision).toMatchObject({ outcome: 'denied', reason: 'quota', limitName: 'narrow', source: 'store' })
     expect('retryAfterMs' in decision).toBe(false)
   })
 })
 
 describe('X7: closing a limiter', () => {
+  it('closes the store that createLimiter made, and leaves those of others open', async () => {
+    const [store, local] = [remoteMemory(), memoryStore()]
+    const left = [store, local].map((one) => vi.spyOn(one, 'close'))
+    await createLimiter({ limit: wide, store, onStoreFailure: local }).close()
+    await createLimiter({ limit: wide, store, onStoreFailure: 'local' }).close()
+    await createLimiter({ limit: wide, store: local }).close()
+    for (const close of left) expect(close).not.toHaveBeenCalled()
+  })
+
   it('closes what it owns, once, and is over when that is closed', async () => {
     const clock = manualClock()
     const closed: string[] = []
@@ -112,8 +143,10 @@ describe('X7: closing a limiter', () => {
       name: 'own',
       limits: { wide },
       store: memoryStore({ clock }),
+      onStoreFailure: 'deny',
+      local: undefined,
       clock,
-      deadlineMs: 50,
+      deadline: { ms: 50 },
       observers: [],
       onClose: async () => {
         closed.push('begun')
@@ -128,7 +161,7 @@ describe('X7: closing a limiter', () => {
   })
 })
 
-describe('X7: what observers of a limiter are told', () => {
+describe('X7: what observers of a limiter see', () => {
   const observed = (store: Store, clock: ReturnType<typeof manualClock>) => {
     const events: DecisionEvent[] = []
     const limits = { wide, narrow }
@@ -150,13 +183,13 @@ describe('X7: what observers of a limiter are told', () => {
     expect([...events, ...here.events].map(({ durationMs }) => durationMs)).toEqual([5, 5, 5, 5])
   })
 
-  it('the outcome of each limit, and that of all where the store said nothing', async () => {
+  it('the outcome of each limit, and that of all if the store did not decide', async () => {
     const { clock, store } = slow()
     const { events, limiter } = observed(store, clock)
     await limiter.check('k', { cost: 2 })
     await limiter.check('k')
     await limiter.check('k', { cost: 3 })
-    const away = observed({ ...store, consume: () => Promise.reject(new StoreFailure('connection', 'no', 'away')) }, clock)
+    const away = observed({ ...store, decide: () => Promise.reject(new StoreFailure('connection', 'no', 'away')) }, clock)
     await away.limiter.check('k')
     expect([...events, ...away.events].map(({ results }) => results)).toEqual([
       [

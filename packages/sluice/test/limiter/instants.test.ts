@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createLimiter, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
+import { createLimiter, memoryStore, tokenBucket } from '../../src/index.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { failingStore } from '../remote-memory.ts'
 
 const limit = tokenBucket({ rate: '10/s', burst: 20 })
 
@@ -22,17 +23,10 @@ describe('X7: the instant that a decision tells', () => {
 
   it('is that of this process, where no store decided', async () => {
     const clock = manualClock()
-    const fail = () => Promise.reject(new StoreFailure('connection', 'no', 'the server is away'))
-    const store: Store = { ...remote(), consume: fail, peek: fail }
-    const limiter = createLimiter({ limit, clock, store, onStoreFailure: 'deny' })
+    const limiter = createLimiter({ limit, clock, store: failingStore(), onStoreFailure: 'deny' })
     clock.advance(1_500)
     const instant = { at: 1_700_000_001_500, atMicros: 1_700_000_001_500_000 }
     expect(await limiter.check('k')).toMatchObject({ outcome: 'undecided', ...instant })
     expect(await limiter.peek('k')).toMatchObject({ outcome: 'undecided', ...instant })
   })
 })
-
-function remote(): Store {
-  const { consumeSync: _, ...memory } = memoryStore()
-  return { ...memory, capabilities: { ...memory.capabilities, clock: 'server', sync: false } }
-}

@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createLimiter, LimiterError, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
+import { createLimiter, LimiterError, memoryStore, type Store, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { draws } from '../draws.ts'
+import { failingStore, remoteMemory } from '../remote-memory.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const limit = tokenBucket({ rate: '10/s', burst: 20 })
-
-function dead(kind: 'timeout' | 'connection' = 'connection'): Store {
-  const fail = (): Promise<never> => Promise.reject(new StoreFailure(kind, 'unknown', 'the server is away'))
-  return {
-    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
-    consume: fail,
-    peek: fail,
-    reset: fail,
-    ready: fail,
-    close: async () => {},
-  }
-}
 
 describe('createLimiter', () => {
   it('answers as the first five minutes of the README say', async () => {
@@ -40,38 +30,50 @@ describe('createLimiter', () => {
     expect(await limiter.check('user:42', { cost: 21 })).toMatchObject({ outcome: 'impossible', reason: 'capacity', limitName: 'perUser' })
   })
 
-  it('asks a store at first for what it knows in this process, and only then the store itself', async () => {
+  it('lets the store decide now, and calls it only where it cannot', async () => {
     const memory = memoryStore({ clock: manualClock() })
-    const asked: string[] = []
+    const calls: string[] = []
     let known = true
-    const { consumeSync, ...rest } = memory
-    const store: Store = {
-      ...rest,
-      capabilities: { ...memory.capabilities, clock: 'server', sync: false },
-      consumeHere: (group) => (asked.push('here'), known ? { ...consumeSync(group), source: 'lease' } : undefined),
-      consume: (groups, options) => (asked.push('store'), memory.consume(groups, options)),
-    }
+    const store = remoteMemory(memory, {
+      decideNow: (group) => (calls.push('now'), known ? { ...verbs.decideNow(memory, group), source: 'lease' } : undefined),
+      decide: (groups, options) => (calls.push('call'), memory.decide(groups, options)),
+    })
     const limiter = createLimiter({ limit, store })
     expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed', source: 'lease', limits: [{ remaining: 19 }] })
     known = false
     expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed', source: 'store', limits: [{ remaining: 18 }] })
-    expect(asked).toEqual(['here', 'here', 'store'])
-    // One who has left is not charged by anybody.
-    await limiter.check('k', { signal: AbortSignal.abort() })
-    expect(asked.slice(3)).toEqual(['store'])
+    expect(calls).toEqual(['now', 'now', 'call'])
     await expect(limiter.check('k', { deadlineMs: 0 })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
     await expect(limiter.check('')).rejects.toMatchObject({ code: 'INVALID_KEY' })
-    expect(asked).toHaveLength(4)
+    expect(calls).toHaveLength(3)
     const engine = createEngine({
       policy: parsePolicy('version: 1\nrules: [{ name: all, key: [], rate: 10/s, burst: 20 }]\n'),
       store,
     })
-    asked.length = 0
+    calls.length = 0
     known = true
     expect(await engine.decideKey({ key: 'x' })).toMatchObject({ outcome: 'allowed', source: 'lease' })
     known = false
     expect(await engine.decideKey({ key: 'x' })).toMatchObject({ outcome: 'allowed', source: 'store' })
-    expect(asked).toEqual(['here', 'here', 'store'])
+    expect(calls).toEqual(['now', 'now', 'call'])
+  })
+
+  it.each([
+    ['memory', () => memoryStore()],
+    ['remote', () => remoteMemory()],
+    ['remote, decides now', () => remoteMemory(memoryStore(), { decideNow: (group) => memoryStore().decideNow(group) })],
+  ] as const)('does not charge a caller that has aborted (%s)', async (_, open) => {
+    const [store, local] = [open(), memoryStore()]
+    const limiter = createLimiter({ limit, store, onStoreFailure: local })
+    const signal = AbortSignal.abort()
+    const aborted = { outcome: 'undecided', allowed: false, degraded: { kind: 'aborted', executed: 'no' } }
+    expect(await limiter.check('k', { signal })).toMatchObject(aborted)
+    expect(await limiter.checkMany([{ key: 'k' }], { signal })).toMatchObject([aborted])
+    const engine = createEngine({ policy: parsePolicy('version: 1\nrules: [{ name: all, key: [], rate: 10/s, burst: 20 }]\n'), store })
+    expect(await engine.decideKey({ key: 'k' }, { signal })).toMatchObject(aborted)
+    await expect(limiter.penalize('k', { signal })).rejects.toMatchObject({ kind: 'aborted', executed: 'no' })
+    expect((await limiter.peek('k')).limits[0]?.remaining).toBe(20)
+    expect(local.size).toBe(0)
   })
 
   it('charges several limits together or not at all, and names the one with the latest retry', async () => {
@@ -84,7 +86,7 @@ describe('createLimiter', () => {
   it.each([-5, 0, Number.NaN, Number.POSITIVE_INFINITY, 1e309, 0.0000001, 2 ** 53, '5' as unknown as number])(
     'refuses a cost of %s before the store',
     async (cost) => {
-      const limiter = createLimiter({ limit, store: dead() })
+      const limiter = createLimiter({ limit, store: failingStore() })
       await expect(limiter.check('k', { cost })).rejects.toMatchObject({ name: 'LimiterError', code: 'INVALID_COST' })
     },
   )
@@ -127,7 +129,7 @@ describe('createLimiter', () => {
     expect(decisions.map(({ outcome }) => outcome)).toEqual(['allowed', 'denied', 'allowed'])
   })
 
-  it('looks, forgets and closes', async () => {
+  it('peeks, resets and closes', async () => {
     const limiter = createLimiter({ limit, clock: manualClock() })
     limiter.checkSync('k', { cost: 20 })
     expect((await limiter.peek('k')).outcome).toBe('denied')
@@ -141,7 +143,7 @@ describe('createLimiter', () => {
     const seen: string[] = []
     const observers = [
       {
-        decided: () => {
+        onDecision: () => {
           throw new Error('broken observer')
         },
       },
@@ -153,14 +155,19 @@ describe('createLimiter', () => {
     expect(seen).toEqual(['allowed', 'denied'])
   })
 
-  it.each([
+  it.each<[object, string]>([
     [{ limit, limits: { a: limit } }, 'either limit or limits'],
     [{ limit, max: 5 }, 'unknown option max'],
     [{ limit, deadlineMs: 0 }, 'deadlineMs is 0'],
-    [{ limit, onStoreFailure: 'open' }, 'onStoreFailure is "open"'],
+    [{ limit, onStoreFailure: 'open' }, 'onStoreFailure is "open", expected allow, deny, local or a store in this process'],
     [{ limits: {} }, 'no limit given'],
     [{ limit: { rate: '1/s' } }, 'is no limit'],
     [{ limit, store: {} }, 'store is {}, expected a store, such as memoryStore()'],
+    ...(['name', 'decide', 'decideNow', 'change', 'ready', 'close', 'capabilities'] as const).map((member): [object, string] => [
+      { limit, store: { ...memoryStore(), [member]: undefined } },
+      'expected a store, such as memoryStore()',
+    ]),
+    [{ limit, store: { ...memoryStore(), capabilities: { sync: true } } }, 'expected a store, such as memoryStore()'],
   ])('refuses %j', (options, message) => {
     expect(() => createLimiter(options as never)).toThrow(message)
     expect(() => createLimiter(options as never)).toThrow(LimiterError)
@@ -173,12 +180,12 @@ describe('a store that fails', () => {
     ['allow', { outcome: 'undecided', allowed: true, limits: [] }],
     ['local', { outcome: 'allowed', allowed: true, source: 'fallback' }],
   ] as const)('policy %s', async (onStoreFailure, expected) => {
-    const limiter = createLimiter({ limit, store: dead('timeout'), onStoreFailure })
+    const limiter = createLimiter({ limit, store: failingStore('timeout', 'unknown'), onStoreFailure })
     expect(await limiter.check('k')).toMatchObject({ ...expected, degraded: { kind: 'timeout', executed: 'unknown' } })
   })
 
   it('local keeps the limit in this process', async () => {
-    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 3 }), store: dead(), onStoreFailure: 'local' })
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 3 }), store: failingStore(), onStoreFailure: 'local' })
     const outcomes = await Promise.all([1, 2, 3, 4].map(async () => (await limiter.check('k')).outcome))
     expect(outcomes).toEqual(['allowed', 'allowed', 'allowed', 'denied'])
   })
@@ -231,7 +238,7 @@ describe('a store that fails', () => {
     const quick = { limit: tokenBucket({ rate: '10/s', burst: 1 }), cost: 1_000_000, phase: 0 }
     const slow = { limit: tokenBucket({ rate: '1/day', burst: 1 }), cost: 1_000_000, phase: 0 }
     const id = (key: string) => ({ id: { scope: { text: 's:' }, key } })
-    store.consumeSync({
+    store.decideNow({
       calls: [
         { ...id('a'), ...quick },
         { ...id('b'), ...slow },
@@ -239,33 +246,44 @@ describe('a store that fails', () => {
     })
     clock.advance(100)
     expect(
-      store.consumeSync({
+      store.decideNow({
         calls: [
           { ...id('a'), ...quick },
           { ...id('c'), ...quick },
         ],
-      }).outcome,
-    ).toBe('undecided')
+      }),
+    ).toMatchObject({ failure: { kind: 'memory', executed: 'no' } })
     expect(store.size).toBeLessThanOrEqual(2)
   })
 
-  it('may be written as a class: wrappers ask it, they do not copy it', async () => {
-    const inner = memoryStore()
+  it('may be an instance of a class: its methods are called on it, not copied', async () => {
     class Own implements Store {
+      readonly #inner = memoryStore()
+      readonly name = 'own'
       get capabilities(): Store['capabilities'] {
-        return { clock: 'server', atomicBatch: 'any', sync: false }
+        return { clock: 'server', atomicBatch: 'any', changes: [], sync: false }
       }
-      consume: Store['consume'] = (...args) => inner.consume(...args)
-      peek: Store['peek'] = (...args) => inner.peek(...args)
-      reset: Store['reset'] = (...args) => inner.reset(...args)
-      ready: Store['ready'] = () => inner.ready()
-      close: Store['close'] = () => inner.close()
+      decide(...args: Parameters<Store['decide']>): ReturnType<Store['decide']> {
+        return this.#inner.decide(...args)
+      }
+      decideNow(): undefined {
+        expect(this.#inner.size).toBe(0)
+      }
+      change(...args: Parameters<Store['change']>): ReturnType<Store['change']> {
+        return this.#inner.change(...args)
+      }
+      ready(): Promise<void> {
+        return this.#inner.ready()
+      }
+      close(): Promise<void> {
+        return this.#inner.close()
+      }
     }
     expect(await createLimiter({ limit, store: new Own() }).check('k')).toMatchObject({ outcome: 'allowed', source: 'store' })
   })
 
   it.each([Number.NaN, 0, -1, 60_001, Number.POSITIVE_INFINITY])('a deadline of %s is refused before it is sent', async (deadlineMs) => {
-    const limiter = createLimiter({ limit, store: dead() })
+    const limiter = createLimiter({ limit, store: failingStore() })
     await expect(limiter.check('k', { deadlineMs })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' })
   })
 

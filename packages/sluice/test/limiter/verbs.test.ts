@@ -1,7 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createLimiter, LimiterError, memoryStore, type Store, tokenBucket } from '../../src/index.ts'
+import {
+  type Change,
+  type ChangeResult,
+  createLimiter,
+  LimiterError,
+  memoryStore,
+  type Store,
+  StoreFailure,
+  tokenBucket,
+} from '../../src/index.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { failingStore, remoteMemory } from '../remote-memory.ts'
 
 function limiterOf(clock = manualClock()) {
   const limits = { second: tokenBucket({ rate: '10/s', burst: 10 }), hour: tokenBucket({ rate: '100/h', burst: 100 }) }
@@ -37,7 +47,7 @@ describe('refund', () => {
 })
 
 describe('penalize', () => {
-  it('takes without asking, below empty but not deeper than one burst', async () => {
+  it('takes unconditionally, below empty but not deeper than one burst', async () => {
     const { limiter, clock } = limiterOf()
     await limiter.penalize('k', { cost: 5 })
     expect(await limiter.peek('k')).toMatchObject({ limits: [{ remaining: 5 }, { remaining: 95 }] })
@@ -128,12 +138,50 @@ describe('block', () => {
   })
 })
 
-describe('a store that lacks a verb', () => {
+describe('a store that lacks a kind of change', () => {
+  const limit = tokenBucket({ rate: '1/s', burst: 1 })
+  const lacking = (changes: readonly Change['kind'][]): Store => {
+    const memory = memoryStore()
+    return { ...memory, name: 'plain', capabilities: { ...memory.capabilities, changes } }
+  }
+
   it('is named, and nothing happens', async () => {
-    const { adjust: _, block: __, ...lacking } = memoryStore() as Store
-    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 1 }), store: { ...lacking, name: 'plain' } })
-    for (const verb of [limiter.refund('k'), limiter.penalize('k'), limiter.block('k', 1_000), limiter.unblock('k')])
-      await expect(verb).rejects.toMatchObject({ code: 'NOT_SUPPORTED', message: expect.stringContaining('plain') })
+    const limiter = createLimiter({ limit, store: lacking([]) })
+    const calls = [limiter.refund('k'), limiter.penalize('k'), limiter.block('k', 1_000), limiter.unblock('k'), limiter.reset('k')]
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'NOT_SUPPORTED', message: expect.stringContaining('plain') })
     expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed' })
+  })
+
+  it('makes the others', async () => {
+    const limiter = createLimiter({ limit, store: lacking(['reset']) })
+    await limiter.check('k')
+    await limiter.reset('k')
+    expect(await limiter.check('k')).toMatchObject({ outcome: 'allowed' })
+    await expect(limiter.refund('k')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' })
+  })
+})
+
+describe('a change that fails', () => {
+  const limits = { one: tokenBucket({ rate: '1/s', burst: 1 }), other: tokenBucket({ rate: '1/s', burst: 2 }) }
+
+  it('rejects with the first failure, also where others were made', async () => {
+    const [first, second] = [new StoreFailure('connection', 'no', 'first'), new StoreFailure('timeout', 'unknown', 'second')]
+    const limiterOver = (results: readonly ChangeResult[]) =>
+      createLimiter({ limits, store: remoteMemory(memoryStore(), { change: async () => results }) })
+    await expect(limiterOver([{ failure: first }, { failure: second }]).refund('k')).rejects.toBe(first)
+    await expect(limiterOver([{}, { failure: second }]).reset('k')).rejects.toBe(second)
+    await limiterOver([{}, {}]).reset('k')
+    await expect(createLimiter({ limits, store: failingStore() }).penalize('k')).rejects.toMatchObject({ kind: 'connection' })
+  })
+
+  it.each([
+    ['too few results', [{}]],
+    ['nothing', undefined],
+    ['no list', {}],
+    ['no results', [null, null]],
+  ])('rejects for a store that returns %s', async (_, results) => {
+    const limiter = createLimiter({ limits, store: remoteMemory(memoryStore(), { change: async () => results as never }) })
+    for (const call of [limiter.refund('k'), limiter.reset('k')])
+      await expect(call).rejects.toMatchObject({ name: 'StoreFailure', kind: 'protocol', executed: 'unknown' })
   })
 })

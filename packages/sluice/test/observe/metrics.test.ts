@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createLimiter, memoryStore, tokenBucket } from '../../src/index.ts'
 import { prometheusMetrics } from '../../src/observe/metrics.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
-import { type Store, StoreFailure } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { failingStore } from '../remote-memory.ts'
 
 const lines = (text: string, name: string): string[] => text.split('\n').filter((line) => line.startsWith(`${name}{`))
 
@@ -29,20 +29,15 @@ describe('prometheusMetrics', () => {
   it('O4: a store failure of a rule in shadow is undecided and degraded, and blocks nothing', async () => {
     const clock = manualClock()
     const metrics = prometheusMetrics()
-    const broken: Store = {
-      ...memoryStore({ clock }),
-      capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
-      consume: () => Promise.reject(new StoreFailure('connection', 'no', 'refused')),
-    }
     const engineOf = (rules: string) =>
-      createEngine({ policy: parsePolicy(`version: 1\nrules:\n${rules}`), store: broken, clock, observers: [metrics] })
+      createEngine({ policy: parsePolicy(`version: 1\nrules:\n${rules}`), store: failingStore(), clock, observers: [metrics] })
     const shadow = '  - { name: s, key: [], rate: 1/s, burst: 1, mode: shadow, onStoreFailure: deny }\n'
     await engineOf(shadow).decide({ method: 'GET', path: '/', headers: {} })
     expect(metrics.text().split('\n')).toEqual(
       expect.arrayContaining([
         'sluice_requests_total{rule="s",route="",result="undecided"} 1',
         'sluice_degraded{rule="s"} 1',
-        'sluice_store_errors_total{store="memory",kind="connection"} 1',
+        'sluice_store_errors_total{store="away",kind="connection"} 1',
       ]),
     )
     expect(metrics.text()).not.toContain('shadow_denied')

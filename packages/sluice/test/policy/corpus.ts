@@ -14,6 +14,7 @@ export const GOOD: readonly string[] = [
   root('identifiers: { mode: plain }', 'headers: { dialect: off, legacy: epoch }'),
   root('headers: { dialect: draft-7 }'),
   root('failure: { deadline: 20ms, policy: local, processes: 4, outage: 10m }'),
+  root('failure: { breaker: { failures: 5, window: 1s, probe: 500ms } }'),
   root('failure: { deadline: 20 }'),
   root('jwt: { secretFile: ./s, algorithms: HS512, issuer: me, audience: [a, 5], leeway: 30s }'),
   root('jwt: { jwksFile: ./keys.json }'),

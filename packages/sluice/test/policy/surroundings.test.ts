@@ -30,10 +30,19 @@ describe('what a policy says beside its rules', () => {
     expect(read('identifiers: { mode: plain }').identifiers).toEqual({ mode: 'plain' })
     expect(read('failure: { processes: 3, outage: 2m }').failure).toEqual({
       deadlineMs: 50,
+      defaultDeadline: true,
       policy: 'deny',
       processes: 3,
       outageMs: 120_000,
     })
+    expect(read('failure: { breaker: { failures: 5, window: 1s, probe: 500ms } }').failure).toEqual({
+      deadlineMs: 50,
+      defaultDeadline: true,
+      policy: 'deny',
+      breaker: { failures: 5, windowMs: 1_000, probeMs: 500 },
+    })
+    expect(read('failure: { deadline: 50ms }').failure).toEqual({ deadlineMs: 50, policy: 'deny' })
+    expect(read('failure: { breaker: {} }').failure.breaker).toEqual({})
     expect(Object.keys(read('')).sort()).toEqual(['boundOf', 'dialect', 'failure', 'hash', 'headers', 'rules', 'warnings'])
   })
 

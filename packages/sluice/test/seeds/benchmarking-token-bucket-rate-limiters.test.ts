@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Store, tokenBucket } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
-import type { CallGroup, GroupVerdict } from '../../src/stores/store.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
+import type { CallGroup } from '../../src/stores/store.ts'
 import { audit, type TraceEntry } from '../../src/testing/index.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 /** Benchmarking Token Bucket Rate Limiters: burst 10, 10 a second, 64 callers on one key; at most 40 in three seconds. */
 const { redis: url } = inject('engines')
@@ -14,7 +15,7 @@ const CALLERS = 64
 
 describe.skipIf(url === undefined)('one key asked by 64 callers', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
-  const store: Store = redisStore({ client: ioredis(client), prefix })
+  const store: Store = bareRedisStore({ client: ioredis(client), prefix })
   beforeAll(() => client.connect())
   afterAll(async () => void (await client.quit()))
 
@@ -27,8 +28,8 @@ describe.skipIf(url === undefined)('one key asked by 64 callers', () => {
     const groups = [groupOf('hot')]
     // Every 10 ms all callers ask at once: three seconds of the store's time, both ends with them.
     for (let at = START; at <= START + 3_000_000; at += 10_000) {
-      const verdicts = await Promise.all(Array.from({ length: CALLERS }, () => store.consume(groups, { now: at })))
-      for (const [verdict] of verdicts) trace.push({ at, cost: 1, allowed: (verdict as GroupVerdict).allowed })
+      const verdicts = await Promise.all(Array.from({ length: CALLERS }, () => verbs.decide(store, groups, { now: at })))
+      for (const [verdict] of verdicts) trace.push({ at, cost: 1, allowed: verdict?.outcome === 'allowed' })
     }
     expect(trace.filter(({ allowed }) => allowed)).toHaveLength(40)
     expect(audit(trace, limit).overGrant).toBe(0)
@@ -40,8 +41,8 @@ describe.skipIf(url === undefined)('one key asked by 64 callers', () => {
     for (let step = 0; step < 300; step += 1) {
       // A third of the callers is 300 ms behind, another third 200 ms.
       const at = START + step * 10_000 - (step % 3) * 100_000
-      const [verdict] = await store.consume(groups, { now: at })
-      if (verdict?.allowed ?? false) passed += 1
+      const [verdict] = await verbs.decide(store, groups, { now: at })
+      if (verdict?.outcome === 'allowed') passed += 1
     }
     // The latest instant believed is 2.97 s after the first.
     expect(passed).toBe(10 + 29)
@@ -49,7 +50,7 @@ describe.skipIf(url === undefined)('one key asked by 64 callers', () => {
 
   it('keeps what it needs and no longer: the time to live is what is left until the bucket is full', async () => {
     const slow = tokenBucket({ rate: '1/h', burst: 10 })
-    await store.consume([{ calls: [{ id: { scope: { text: 'benchmarking:tb:' }, key: 'idle' }, limit: slow, cost: 1e6, phase: 0 }] }])
+    await verbs.decide(store, [{ calls: [{ id: { scope: { text: 'benchmarking:tb:' }, key: 'idle' }, limit: slow, cost: 1e6, phase: 0 }] }])
     const [key] = await client.keys(`${prefix}*idle*`)
     const left = await client.pttl(key as string)
     // An hour, less what this machine may have slept between the two calls.

@@ -2,9 +2,10 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { memoryStore, slidingWindowLog, type Store, tokenBucket } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
-import type { GroupVerdict } from '../../src/stores/store.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
+import type { Decided } from '../../src/stores/store.ts'
 import type { Micros } from '../../src/time/micros.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 /** Rate limiting in Clojure and Redis Lua: its numbers, without its faults, in this process and on a server. */
 const START: Micros = 1_763_692_800_000_000
@@ -26,7 +27,7 @@ const places: readonly Place[] = [
     missing: url === undefined,
     async open() {
       const client = new Redis(url ?? '', { lazyConnect: true })
-      return { store: redisStore({ client: ioredis(client), prefix }), close: async () => void (await client.quit()) }
+      return { store: bareRedisStore({ client: ioredis(client), prefix }), close: async () => void (await client.quit()) }
     },
   },
 ]
@@ -39,34 +40,34 @@ describe.each(places.filter(({ missing }) => !missing))('the token bucket $name'
   afterAll(() => close())
 
   /** A key of its own: asked at an instant, it answers whether the request passes. */
-  function asking(limit: AnyLimit = TEN): (now: Micros, tokens?: number) => Promise<GroupVerdict> {
+  function asking(limit: AnyLimit = TEN): (now: Micros, tokens?: number) => Promise<Decided> {
     const id = { scope: { text: `clojure:${limit.algorithm.tag}:` }, key: `key${(made += 1)}` }
     return async (now, tokens = 1) => {
-      const [verdict] = await store.consume([{ calls: [{ id, limit, cost: tokens * 1e6, phase: 0 }] }], { now })
-      return verdict as GroupVerdict
+      const [verdict] = await verbs.decide(store, [{ calls: [{ id, limit, cost: tokens * 1e6, phase: 0 }] }], { now })
+      return verdict as Decided
     }
   }
 
   it('lets ten of ten pass at once, and refuses the eleventh', async () => {
     const ask = asking()
     const passed: boolean[] = []
-    for (let index = 0; index < 11; index += 1) passed.push((await ask(START)).allowed)
+    for (let index = 0; index < 11; index += 1) passed.push((await ask(START)).outcome === 'allowed')
     expect(passed).toEqual([...Array<boolean>(10).fill(true), false])
-    expect((await ask(START + 10_000 * MS)).allowed).toBe(true)
+    expect((await ask(START + 10_000 * MS)).outcome).toBe('allowed')
   })
 
   it('gives no token for half of one', async () => {
     const ask = asking()
     await ask(START, 10)
-    for (const early of [500 * MS, 999 * MS, 1_000 * MS - 1]) expect((await ask(START + early)).allowed).toBe(false)
-    expect((await ask(START + 1_000 * MS)).allowed).toBe(true)
-    expect((await ask(START + 1_500 * MS)).allowed).toBe(false)
+    for (const early of [500 * MS, 999 * MS, 1_000 * MS - 1]) expect((await ask(START + early)).outcome).toBe('denied')
+    expect((await ask(START + 1_000 * MS)).outcome).toBe('allowed')
+    expect((await ask(START + 1_500 * MS)).outcome).toBe('denied')
   })
 
   it('leaves the bucket as it was where it refuses, so that asking often starves nobody', async () => {
     const [ask, untouched] = [asking(), asking()]
     for (const each of [ask, untouched]) await each(START, 10)
-    for (let at = 0; at < 1_000 * MS; at += 10 * MS) expect((await ask(START + at)).allowed).toBe(false)
+    for (let at = 0; at < 1_000 * MS; at += 10 * MS) expect((await ask(START + at)).outcome).toBe('denied')
     const numbers = async (one: typeof ask): Promise<unknown> => (await one(START + 2_500 * MS, 2)).calls
     expect(await numbers(ask)).toEqual(await numbers(untouched))
   })
@@ -77,7 +78,7 @@ describe.each(places.filter(({ missing }) => !missing))('the token bucket $name'
     // Two callers in turn, one of them five seconds behind.
     for (let index = 0; index < 200; index += 1) {
       const at = START + index * 100 * MS - (index % 2) * 5_000 * MS
-      if ((await ask(at)).allowed) passed += 1
+      if ((await ask(at)).outcome === 'allowed') passed += 1
     }
     // The latest instant is 19.8 s after the first: ten at once, and one for each whole second.
     expect(passed).toBe(10 + 19)
@@ -87,7 +88,7 @@ describe.each(places.filter(({ missing }) => !missing))('the token bucket $name'
     const ask = asking()
     await ask(START, 3)
     let passed = 0
-    for (let index = 0; index < 20; index += 1) if ((await ask(START + 3_600_000 * MS)).allowed) passed += 1
+    for (let index = 0; index < 20; index += 1) if ((await ask(START + 3_600_000 * MS)).outcome === 'allowed') passed += 1
     expect(passed).toBe(10)
   })
 })
@@ -98,7 +99,7 @@ describe('the queue of instants', () => {
     const limit = slidingWindowLog({ limit: 10, window: '10s' })
     const id = { scope: { text: 'clojure:sl:' }, key: 'queue' }
     const ask = async (now: Micros): Promise<boolean> =>
-      (await store.consume([{ calls: [{ id, limit, cost: 1e6, phase: 0 }] }], { now }))[0]?.allowed ?? false
+      (await verbs.decide(store, [{ calls: [{ id, limit, cost: 1e6, phase: 0 }] }], { now }))[0]?.outcome === 'allowed'
     const minute = START + 60_000 * MS
     for (let index = 0; index < 10; index += 1) expect(await ask(minute - 1_000 * MS)).toBe(true)
     for (const later of [0, 1_000 * MS, 9_000 * MS - 1]) expect(await ask(minute + later)).toBe(false)

@@ -2,7 +2,7 @@ import pgDriver from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
 import { tokenBucket } from '../../src/index.ts'
-import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { schema } from '../conformance/postgres-rows.ts'
 
 const { postgres: url } = inject('engines')
@@ -10,7 +10,7 @@ const { postgres: url } = inject('engines')
 describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB', () => {
   const own = schema(url)
   const pool = new pgDriver.Pool({ connectionString: url, max: 8, options: `-c search_path=${own.name}` })
-  const store = postgresStore({ client: pg(pool) })
+  const store = barePostgresStore({ client: pg(pool) })
   beforeAll(async () => {
     await own.create()
     await store.migrate({ compatFunction: true })

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { createLimiter, fixedWindow, memoryStore, slidingWindowLog, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { bundleBench, asked, bare } from '../engine/bundle-bench.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import type { FailurePolicy, Store } from '../../src/stores/store.ts'
-import { resilient } from '../../src/stores/wrap/index.ts'
+import { resilient } from '../../src/remote.ts'
 import { manualClock } from '../../src/time/manual.ts'
 
 const { redis: url } = inject('engines')
@@ -113,11 +113,11 @@ describe('R5: onFull decides for new keys where there is no room, and no failure
     const open: Open = (onFull) => {
       // Its clock stands: no further key may be made.
       const options = { client: ioredis(redis), prefix, clock: manualClock(), maxNewKeys: ROOM }
-      return redisStore({ ...options, ...(onFull === undefined ? {} : { onFull }) })
+      return bareRedisStore({ ...options, ...(onFull === undefined ? {} : { onFull }) })
     }
     describe.each([
       ['plain', (store: Store) => store],
-      ['resilient', (store: Store) => resilient(store, { deadlineMs: 10_000 })],
+      ['resilient', (store: Store) => resilient(store, { deadline: 10_000 })],
     ] as const)('%s', (_, wrap) => {
       suite((onFull) => wrap(open(onFull)))
     })

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
-import { postgresStore } from '../../src/stores/postgres/index.ts'
-import { redisStore } from '../../src/stores/redis/index.ts'
+import { barePostgresStore } from '../../src/stores/postgres/index.ts'
+import { bareRedisStore } from '../../src/stores/redis/index.ts'
 import { type Call, type Store, StoreFailure } from '../../src/stores/store.ts'
+import * as verbs from '../../src/testing/store-verbs.ts'
 
 const ten = tokenBucket({ rate: '10/s', burst: 10 })
 const stranger = { ...ten, algorithm: { ...ten.algorithm, name: 'sliding-window', tag: 'sw' } } as unknown as AnyLimit
@@ -19,13 +20,13 @@ describe('a store with programs', () => {
     throw new Error('was sent')
   }
   const stores: [string, Store][] = [
-    ['redisStore', redisStore({ client: { evalsha: send, eval: send } })],
-    ['postgresStore', postgresStore({ client: { query: send, run: send } })],
+    ['redisStore', bareRedisStore({ client: { evalsha: send, eval: send } })],
+    ['postgresStore', barePostgresStore({ client: { query: send, run: send } })],
   ]
 
   it.each(stores)('%s sends nothing of a limit that it cannot decide', async (name, store) => {
-    for (const verb of ['consume', 'peek'] as const) {
-      await expect(store[verb]([{ calls: [call(stranger)] }])).rejects.toMatchObject({
+    for (const charge of [true, false]) {
+      await expect(store.decide([{ calls: [call(stranger)] }], { charge })).rejects.toMatchObject({
         name: 'LimiterError',
         code: 'INVALID_OPTIONS',
         message: expect.stringContaining(`${name}: cannot decide a limit of sliding-window (sw)`),
@@ -56,10 +57,10 @@ describe('a store with programs', () => {
 
   it.each(garbage)('makes %s a failure, never a denial', async (_, reply) => {
     const text = Array.isArray(reply) ? `{${reply.join(',')}}` : reply
-    const redis = redisStore({ client: { evalsha: async () => reply, eval: async () => reply } })
-    const postgres = postgresStore({ client: { query: async () => [{ reply: text }], run: async () => {} } })
+    const redis = bareRedisStore({ client: { evalsha: async () => reply, eval: async () => reply } })
+    const postgres = barePostgresStore({ client: { query: async () => [{ reply: text }], run: async () => {} } })
     const failure = async (store: Store): Promise<StoreFailure> => {
-      const answer: unknown = await store.consume([{ calls: [call(ten)] }]).catch((error: unknown) => error)
+      const answer: unknown = await verbs.decide(store, [{ calls: [call(ten)] }]).catch((error: unknown) => error)
       if (answer instanceof StoreFailure) return answer
       throw new Error(`it was ${JSON.stringify(answer)}`)
     }

@@ -3,8 +3,8 @@ import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { StoreFailure } from '../../src/index.ts'
-import { pg, postgresStore } from '../../src/stores/postgres/index.ts'
-import { ioredis, redisStore } from '../../src/stores/redis/index.ts'
+import { pg, barePostgresStore } from '../../src/stores/postgres/index.ts'
+import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { schema } from '../conformance/postgres-rows.ts'
 
 const engines = inject('engines')
@@ -20,7 +20,7 @@ describe.skipIf(path === '')('ready() of a Redis that may not write', () => {
     onTestFinished(replica.stop)
     const clients = [primary, replica].map(({ url }) => new Redis(url))
     onTestFinished(() => clients.forEach((client) => client.disconnect()))
-    const [fit, closed] = clients.map((client) => redisStore({ client: ioredis(client), layout }))
+    const [fit, closed] = clients.map((client) => bareRedisStore({ client: ioredis(client), layout }))
     await fit?.ready()
     expect(await clients[0]?.keys('*')).toEqual([])
     const failure = await closed?.ready().catch((error: unknown) => error)
@@ -35,7 +35,7 @@ describe.skipIf(engines.postgres === undefined)('ready() of a PostgreSQL that ma
     await own.create()
     const [fit, closed] = ['', ' -c default_transaction_read_only=on'].map((closing) => {
       const pool = new Pool({ connectionString: engines.postgres, max: 1, options: `-c search_path=${own.name}${closing}` })
-      return { pool, store: postgresStore({ client: pg(pool), concurrency, sweepEveryMs: 0 }) }
+      return { pool, store: barePostgresStore({ client: pg(pool), concurrency, sweepEveryMs: 0 }) }
     })
     onTestFinished(async () => {
       await Promise.all([fit?.pool.end(), closed?.pool.end()])

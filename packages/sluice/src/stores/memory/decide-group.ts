@@ -1,11 +1,11 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
-import type { Call, GroupVerdict, StateId } from '../store.ts'
+import type { Call, Decided, GroupVerdict, StateId } from '../store.ts'
 import { verdictOf } from '../verdict-of.ts'
 import type { KnownLimit } from './known-limits.ts'
 import { noRoom, type OnFull } from './pressure.ts'
-import type { Room } from './room.ts'
+import { makesRoom, type Room } from './room.ts'
 
 /** One state of the group, from the first call that names it. */
 interface Slot {
@@ -18,7 +18,7 @@ interface Slot {
 }
 
 /** The effects of a dry run: states by name, and how many of them are not in the store. */
-export interface Thought {
+export interface DryRun {
   readonly states: Map<string, unknown>
   added: number
 }
@@ -28,32 +28,34 @@ const MANY = 8
 
 /**
  * Decides calls all or nothing with the reference driver.
- * @param thought set for a dry run: states are read from it first, and written only to it
+ * @param dryRun states are read from it first, and written only to it
  */
-export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull: OnFull | undefined, thought?: Thought): GroupVerdict {
+export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull: OnFull | undefined, dryRun?: DryRun): GroupVerdict {
   const slots: Slot[] = []
-  const places = calls.length < MANY ? undefined : new Map<string, number>()
-  const asked = calls.map((call) => ask(room, call, slots, places))
+  const byName = calls.length < MANY ? undefined : new Map<string, number>()
+  const groupCalls = calls.map((call) => slotted(room, call, slots, byName))
   const blocks = slots.map(({ id }) => room.blockOf(id, now))
   const traced = slots.map(
     ({ known, lo, hi, id }) => known.states.find(lo, hi) === -1 && room.overflow.trace(id.scope.text, lo) !== undefined,
   )
-  const states = slots.map((slot) => thought?.states.get(nameOf(slot)) ?? read(room, slot))
-  const result = applyGroup(states, asked, now, blocks, thought !== undefined)
-  const done = thought === undefined ? keep(room, slots, result, now) : think(room, slots, result, now, thought)
-  if (done) return answerOf(result, now, room, overflowed(result, asked, traced))
+  const states = slots.map((slot) => dryRun?.states.get(nameOf(slot)) ?? read(room, slot))
+  const result = applyGroup(states, groupCalls, now, blocks, dryRun !== undefined)
+  const done = dryRun === undefined ? keep(room, slots, result, now) : tryOut(room, slots, result, now, dryRun)
+  if (done) return decidedBy(result, now, room, overflowed(result, groupCalls, traced))
   const counted = slots.every(({ limit }) => limit.algorithm.cells !== 'log')
-  return onFull === 'shared' && counted ? decideShared(room, slots, asked, now, blocks, thought === undefined) : noRoom(room.full, onFull)
+  return onFull === 'shared' && counted
+    ? decideShared(room, slots, groupCalls, now, blocks, dryRun === undefined)
+    : noRoom(room.full, onFull)
 }
 
-function ask(room: Room, { id, limit, cost, phase }: Call, slots: Slot[], places: Map<string, number> | undefined): GroupCall {
+function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slot[], byName: Map<string, number> | undefined): GroupCall {
   const known = room.limits.find(id.scope, id.key, limit)
   const { lo, hi } = known
   const made = { known, lo, hi, id, limit, phase }
   const same = (one: Slot): boolean => one.lo === lo && one.hi === hi && one.known.tag === known.tag
-  const found = places === undefined ? slots.findIndex(same) : (places.get(nameOf(made)) ?? -1)
+  const found = byName === undefined ? slots.findIndex(same) : (byName.get(nameOf(made)) ?? -1)
   const slot = found === -1 ? slots.push(made) - 1 : found
-  places?.set(nameOf(made), slot)
+  byName?.set(nameOf(made), slot)
   return { slot, limit, cost, phase }
 }
 
@@ -67,15 +69,15 @@ function read(room: Room, { known: { states }, lo, hi, limit, id }: Slot): unkno
 }
 
 /** As `keep`, but for a dry run. */
-function think(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: Micros, thought: Thought): boolean {
+function tryOut(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: Micros, dryRun: DryRun): boolean {
   const added = (): number =>
     writes.filter(({ slot }) => {
       const { known, lo, hi } = slots[slot] as Slot
-      return !thought.states.has(nameOf(slots[slot] as Slot)) && known.states.find(lo, hi) === -1
+      return !dryRun.states.has(nameOf(slots[slot] as Slot)) && known.states.find(lo, hi) === -1
     }).length
-  if (!makesRoom(room, added, thought.added, now)) return false
-  thought.added += added()
-  for (const { slot, state } of writes) thought.states.set(nameOf(slots[slot] as Slot), state)
+  if (!makesRoom(room, added, dryRun.added, now)) return false
+  dryRun.added += added()
+  for (const { slot, state } of writes) dryRun.states.set(nameOf(slots[slot] as Slot), state)
   return true
 }
 
@@ -105,34 +107,20 @@ function keep(room: Room, slots: readonly Slot[], { writes }: GroupResult, now: 
   return true
 }
 
-/**
- * Makes room for the states that a group adds. It counts them again afterwards, because an expired state of this group may have been
- * dropped.
- */
-function makesRoom(room: Room, added: () => number, besides: number, now: Micros): boolean {
-  for (let needed = added(); needed > 0;) {
-    if (!room.makeRoom(besides + needed, now)) return false
-    const after = added()
-    if (after === needed) return true
-    needed = after
-  }
-  return true
-}
-
 /** As `decideGroup`, with overflow states in place of those that there is no room for. */
 function decideShared(
   room: Room,
   slots: readonly Slot[],
-  asked: readonly GroupCall[],
+  groupCalls: readonly GroupCall[],
   now: Micros,
   blocks: readonly Micros[],
   charge: boolean,
-): GroupVerdict {
+): Decided {
   const shared = slots.map(({ known, lo, hi }) => known.states.find(lo, hi) === -1)
   const states = slots.map((slot, index) =>
     shared[index] === true ? room.overflow.read(slot.id.scope.text, slot.lo, slot.limit, now, slot.phase) : read(room, slot),
   )
-  const result = applyGroup(states, asked, now, blocks, !charge)
+  const result = applyGroup(states, groupCalls, now, blocks, !charge)
   if (charge) {
     for (const { slot, state } of result.writes.filter((write) => shared[write.slot] === true)) {
       const { id, lo } = slots[slot] as Slot
@@ -140,15 +128,15 @@ function decideShared(
     }
     keep(room, slots, { ...result, writes: result.writes.filter((write) => shared[write.slot] === false) }, now)
   }
-  return { ...answerOf(result, now, room, overflowed(result, asked, shared)), degraded: room.full }
+  return { ...decidedBy(result, now, room, overflowed(result, groupCalls, shared)), degraded: room.full }
 }
 
 /** Whether a shared state denied. */
-function overflowed({ calls }: GroupResult, asked: readonly GroupCall[], shared: readonly boolean[]): boolean {
-  return calls.some(({ outcome }, index) => outcome === 'denied' && shared[(asked[index] as GroupCall).slot] === true)
+function overflowed({ calls }: GroupResult, groupCalls: readonly GroupCall[], shared: readonly boolean[]): boolean {
+  return calls.some(({ outcome }, index) => outcome === 'denied' && shared[(groupCalls[index] as GroupCall).slot] === true)
 }
 
-function answerOf(result: GroupResult, now: Micros, room: Room, overflow: boolean): GroupVerdict {
+function decidedBy(result: GroupResult, now: Micros, room: Room, overflow: boolean): Decided {
   const verdict = verdictOf(result, now)
   return overflow ? { ...verdict, reason: 'overflow', degraded: room.full } : verdict
 }

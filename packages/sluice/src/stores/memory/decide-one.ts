@@ -1,13 +1,12 @@
 import type { Micros } from '../../time/micros.ts'
-import type { Call, GroupVerdict } from '../store.ts'
+import type { Call, Decided } from '../store.ts'
 import type { Room } from './room.ts'
 
 /**
- * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but without allocating lasting objects: the
- * verdict is valid until the next call. Undefined if there is no room for a new state, or if the state does not begin fresh; nothing has
- * changed then.
+ * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but allocates only the verdict. Undefined if
+ * there is no room for a new state, or if the state does not begin fresh; nothing has changed then.
  */
-export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): GroupVerdict | undefined {
+export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): Decided | undefined {
   const known = room.limits.find(id.scope, id.key, limit)
   const { states, step } = known
   const { algorithm, plan } = limit
@@ -22,10 +21,8 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
     else if (room.makeRoom(1, now)) known.unit = states.add(known.lo, known.hi, limit, step.state, known.unit, now)
     else return undefined
   }
-  const { verdict } = known
-  verdict.outcome = step.outcome
-  verdict.allowed = step.outcome === 'allowed'
-  verdict.at = now
-  verdict.retryAfter = step.outcome === 'denied' ? step.retryAfter : undefined
-  return verdict
+  // The step is filled again by the next call, and the verdict is the caller's to keep.
+  const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
+  const call = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
+  return { outcome, at: now, retryAfter: outcome === 'denied' ? retryAfter : undefined, calls: [call] }
 }

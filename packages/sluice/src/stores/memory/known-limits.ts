@@ -1,6 +1,5 @@
-import type { AlgorithmTag, AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
-import type { Micros } from '../../time/micros.ts'
-import type { Scope, Verdict } from '../store.ts'
+import type { AlgorithmTag, AnyLimit, Step } from '../../algorithms/algorithm.ts'
+import type { Scope } from '../store.ts'
 import type { Digester, Seed } from './digest.ts'
 import type { States } from './states.ts'
 
@@ -12,15 +11,6 @@ export interface KnownLimit {
   /** Overwritten by each decision. */
   readonly step: Step<unknown>
   readonly state: unknown
-  /** Also overwritten; its only call is `step`. */
-  readonly verdict: {
-    outcome: CallOutcome
-    allowed: boolean
-    at: Micros
-    retryAfter: Micros | undefined
-    readonly calls: readonly [Verdict]
-    readonly source: 'store'
-  }
   /** Plan id of the last state that was written. */
   unit: number
   /** The last key and its digest: a hot key is digested once. */
@@ -72,7 +62,6 @@ export class KnownLimits {
       states: this.#statesOf(limit),
       step,
       state,
-      verdict: { outcome: 'allowed', allowed: true, at: 0.5, retryAfter: undefined, calls: [step], source: 'store' },
       unit: 0,
       key: '',
       lo: 0,

@@ -16,14 +16,14 @@ export class LogStates implements States {
   readonly #arena: Arena = new Arena()
   readonly #ring: Ring = new Ring(this.#arena)
   /** For rows that the table examines while another row changes. */
-  readonly #asked: Ring = new Ring(this.#arena)
+  readonly #queried: Ring = new Ring(this.#arena)
   readonly #maxBytes: number
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
     this.#table = new Table(RING_WIDTH, {
-      expiresAt: (_unit, cells, at) => this.#ask(cells, at).endsAt,
-      release: (_unit, cells, at) => this.#ask(cells, at).release(),
+      expiresAt: (_unit, cells, at) => this.#query(cells, at).endsAt,
+      release: (_unit, cells, at) => this.#query(cells, at).release(),
     })
   }
 
@@ -96,9 +96,9 @@ export class LogStates implements States {
     return this.#table.sweepNext(now)
   }
 
-  #ask(cells: Float64Array, at: number): Ring {
-    this.#asked.load(cells, at)
-    return this.#asked
+  #query(cells: Float64Array, at: number): Ring {
+    this.#queried.load(cells, at)
+    return this.#queried
   }
 
   #point(ring: Ring, row: number): void {

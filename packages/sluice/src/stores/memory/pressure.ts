@@ -1,7 +1,7 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { Micros } from '../../time/micros.ts'
-import type { GroupVerdict, StoreFailure } from '../store.ts'
+import type { Failed, StoreFailure } from '../store.ts'
 
 /**
  * The decision for a key without room: `allow` it, `deny` it, or `shared`: decide it by one of 1,024 states that all such keys of its
@@ -43,15 +43,7 @@ export class Overflow {
   }
 }
 
-/** The verdict of a store without room. Logs have no shared states: under `shared` they are denied. */
-export function noRoom(full: StoreFailure, onFull: OnFull | undefined): GroupVerdict {
-  const undecided = {
-    outcome: 'undecided',
-    allowed: onFull === 'allow',
-    at: Number.NaN,
-    calls: [],
-    source: 'store',
-    degraded: full,
-  } as const
-  return onFull === undefined ? undecided : { ...undecided, onFull: onFull === 'allow' ? 'allow' : 'deny' }
+/** The verdict for a group without room. Logs have no shared states: under `shared` they are denied. */
+export function noRoom(failure: StoreFailure, onFull: OnFull | undefined): Failed {
+  return onFull === undefined ? { failure } : { failure, onFull: onFull === 'allow' ? 'allow' : 'deny' }
 }

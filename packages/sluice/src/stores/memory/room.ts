@@ -105,3 +105,17 @@ export class Room {
     return states
   }
 }
+
+/**
+ * Makes room for the states that somebody adds, and for `besides` more. It counts them again afterwards, because one of them may have
+ * expired and been dropped.
+ */
+export function makesRoom(room: Room, added: () => number, besides: number, now: Micros): boolean {
+  for (let needed = added(); needed > 0;) {
+    if (!room.makeRoom(besides + needed, now)) return false
+    const after = added()
+    if (after === needed) return true
+    needed = after
+  }
+  return true
+}

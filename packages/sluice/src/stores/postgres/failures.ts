@@ -76,6 +76,11 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error))
 }
 
+/** Whether a store failed because it did not wait longer for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof StoreFailure && codeOf(error.cause) === '55P03'
+}
+
 /** The `code` of a client's error; empty if it has none. */
 export function codeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : ''

@@ -11,6 +11,7 @@ export function pglite(database: PgliteLike): PostgresPort {
   validClient('pglite', 'a database of PGlite', database, ['query', 'exec'])
   return {
     connections: 1,
+    embedded: true,
     query: async (statement, values) => (await database.query(statement, [...values])).rows as Record<string, unknown>[],
     run: async (statements) => {
       await database.exec(statements)

@@ -1,12 +1,16 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 import { shown } from '../../errors/options.ts'
 
+export type Row = Readonly<Record<string, unknown>>
+
 /** The operations that the store needs of a client library. Errors pass through unchanged, with the SQLSTATE as `code`. */
 export interface PostgresPort {
   /** Statements the client runs at once. Further calls wait in the store, which never sends abandoned ones. */
   readonly connections?: number | undefined
+  /** Set if the database belongs to this client alone, so that nobody else ever locks a row. */
+  readonly embedded?: boolean | undefined
   /** Runs one statement with parameters $1, $2, ... of type text; returns rows as objects. */
-  query(statement: string, values: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]>
+  query(statement: string, values: readonly string[]): Promise<readonly Row[]>
   /** Runs several statements in one message and one transaction. */
   run(statements: string): Promise<void>
 }

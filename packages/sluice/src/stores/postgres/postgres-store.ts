@@ -1,4 +1,4 @@
-import { chosen, type PostgresStore, type PostgresStoreOptions } from './options.ts'
+import { chosen, type PostgresStore, type BarePostgresOptions } from './options.ts'
 import { programStore } from './program-store.ts'
 import { swapStore } from './swap-store.ts'
 
@@ -8,7 +8,7 @@ import { swapStore } from './swap-store.ts'
  * its protocol see `concurrency`.
  * @throws LimiterError INVALID_OPTIONS
  */
-export function postgresStore(options: PostgresStoreOptions): PostgresStore {
+export function barePostgresStore(options: BarePostgresOptions): PostgresStore {
   const all = chosen(options)
   return all.concurrency === 'lock' ? programStore(all) : swapStore(all)
 }

@@ -667,7 +667,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: '226d99e6', source: `create function sluice_consume(
+  { name: 'consume', hash: '1717d6a6', source: `create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -765,14 +765,10 @@ begin
           select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged) as b,
               coalesce(t.seen, t.previous, t.head) as c, t.tail as d, coalesce(t.hold, t.turn, t.absent) as hold, t.blocked_until as until
             into row_of from sluice_state t where t.id = ids[i];
-        elsif waiting > 0 then
-          select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged) as b,
-              coalesce(t.seen, t.previous, t.head) as c, t.tail as d, coalesce(t.hold, t.turn, t.absent) as hold, t.blocked_until as until
-            into row_of from sluice_state t where t.id = ids[i] for update;
         else
           select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged) as b,
               coalesce(t.seen, t.previous, t.head) as c, t.tail as d, coalesce(t.hold, t.turn, t.absent) as hold, t.blocked_until as until
-            into row_of from sluice_state t where t.id = ids[i] for update nowait;
+            into row_of from sluice_state t where t.id = ids[i] for update;
         end if;
         stored[i] := found;
         exit when found or not charging or waiting < 2;
@@ -1074,7 +1070,7 @@ begin
   return reply || told || foreign_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: '6bec09b9', source: `create function sluice_bucket(
+  { name: 'bucket', hash: 'bee67802', source: `create function sluice_bucket(
   given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
   empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
@@ -1118,7 +1114,7 @@ begin
   return format('{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen);
 end $$;
 ` },
-  { name: 'buckets', hash: 'a64a10fa', source: `create function sluice_buckets(
+  { name: 'buckets', hash: 'b4fa6dfc', source: `create function sluice_buckets(
   given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
   empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$

@@ -1,29 +1,54 @@
 import type { FunctionNames } from './functions.ts'
+import type { Statement } from './lanes.ts'
+import type { Row } from './postgres-port.ts'
 
 /** The statements of a store, which call the functions of this version. */
 export interface Statements {
-  readonly consume: string
-  readonly bucket: string
-  readonly buckets: string
-  readonly adjust: string
-  readonly block: string
-  readonly reset: string
-  readonly sweep: string
+  readonly consume: Statement
+  readonly bucket: Statement
+  readonly buckets: Statement
+  readonly adjust: Statement
+  readonly block: Statement
+  readonly reset: Statement
+  readonly sweep: Statement
+  readonly locked: Statement
 }
 
+const BIGINT_9 = Array.from({ length: 9 }, () => 'bigint')
+
 /** All parameters are text, which every driver passes in the same way. */
-export function statementsOf(names: FunctionNames): Statements {
-  const of = (name: string): string => names.get(name) as string
-  const number = (place: number): string => `$${place}::text::bigint`
-  const flag = (place: number): string => `$${place}::text::boolean`
-  const list = (place: number, type: string): string => `$${place}::text::${type}[]`
-  return {
-    consume: `select ${of('consume')}(${number(1)}, ${flag(2)}, ${number(3)}::int, ${list(4, 'uuid')}, ${list(5, 'int')}, ${list(6, 'int')}, ${list(7, 'bigint')}, ${list(8, 'bigint')})::text as reply`,
-    bucket: `select ${of('bucket')}($1::text::bigint, $2::text::int, $3::text::int, $4::text::uuid, ${[5, 6, 7, 8, 9, 10, 11, 12, 13].map(number).join(', ')}) as reply`,
-    buckets: `select ${of('buckets')}($1::text::bigint, $2::text::int, $3::text::uuid[], ${[4, 5, 6, 7, 8, 9, 10, 11, 12].map(number).join(', ')}) as reply`,
-    adjust: `select ${of('adjust')}(${number(1)}, ${number(2)}, ${list(3, 'uuid')}, ${list(4, 'bigint')}, ${list(5, 'bigint')})`,
-    block: `select ${of('block')}(${number(1)}, ${number(2)}, ${list(3, 'uuid')})`,
-    reset: `select ${of('reset')}(${list(1, 'uuid')})`,
-    sweep: `select ${of('sweep')}(${number(1)}, ${number(2)})::text as reply`,
+export function statementsOf(table: string, names: FunctionNames): Statements {
+  const call = (name: string, ...types: readonly string[]): Statement => {
+    const called = `${names.get(name)}(${types.map((type, index) => `$${index + 1}::text::${type}`).join(', ')})::text`
+    // A condition is evaluated before what depends on it: the function runs with the setting.
+    const bounded = `case when set_config('lock_timeout', $${types.length + 1}::text, true) is not null then ${called} end`
+    return { text: `select ${called} as reply`, bounded: `select ${bounded} as reply` }
   }
+  return {
+    consume: call('consume', 'bigint', 'boolean', 'int', 'uuid[]', 'int[]', 'int[]', 'bigint[]', 'bigint[]'),
+    bucket: call('bucket', 'bigint', 'int', 'int', 'uuid', ...BIGINT_9),
+    buckets: call('buckets', 'bigint', 'int', 'uuid[]', ...BIGINT_9),
+    adjust: call('adjust', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
+    block: call('block', 'bigint', 'bigint', 'uuid[]'),
+    reset: call('reset', 'uuid[]'),
+    sweep: call('sweep', 'bigint', 'bigint'),
+    locked: lockedRows(`${table}_state`),
+  }
+}
+
+/**
+ * Which of the rows with these ids somebody else has locked; a row that is not there is not. The others are locked until the end of the
+ * statement, which therefore does not wait for the disk.
+ */
+export function lockedRows(table: string): Statement {
+  const setting = (name: string, value: string): string => ` and (select set_config('${name}', ${value}, true)) is not null`
+  const text = (more: string): string => `with free as (
+  select id from ${table} where id = any($1::text::uuid[])${setting('synchronous_commit', "'off'")}${more} for share skip locked)
+select id::text as id from ${table} where id = any($1::text::uuid[]) and id not in (select id from free)`
+  return { text: text(''), bounded: text(setting('lock_timeout', '$2::text')) }
+}
+
+/** The digests in the reply to `lockedRows`. */
+export function digestsIn(rows: readonly Row[]): ReadonlySet<string> {
+  return new Set(rows.map(({ id }) => String(id).replaceAll('-', '')))
 }

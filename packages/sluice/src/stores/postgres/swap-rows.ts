@@ -1,59 +1,46 @@
 import type { Micros } from '../../time/micros.ts'
+import type { SwapRead, SwapRow } from '../families/compare-and-swap.ts'
 import { StoreFailure } from '../store.ts'
-import type { Row } from './asking.ts'
-
-/** A row as read. `version` differs after each change; a row that does not exist has version 0. */
-export interface Stored {
-  readonly version: string
-  readonly until: Micros
-  /** The codec's numbers; empty for a row with only a block, and after a reset. */
-  readonly numbers: readonly number[]
-}
-
-/** A row to write if its version is unchanged. */
-export interface Write {
-  readonly id: string
-  readonly version: string
-  readonly freshAt: Micros
-  readonly numbers: readonly number[]
-}
+import type { Statement } from './lanes.ts'
+import type { Row } from './postgres-port.ts'
 
 export interface SwapStatements {
   readonly migrate: string
   readonly read: string
-  readonly make: string
-  readonly change: string
-  readonly writeAll: string
-  readonly block: string
-  readonly unblock: string
-  readonly reset: string
-  readonly sweep: string
+  readonly make: Statement
+  readonly change: Statement
+  readonly writeAll: Statement
+  readonly sweep: Statement
 }
 
 const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
 
 /**
  * Plain statements on one table whose primary key is a digest, so that rows are spread over all nodes, by hash or by range. `version`
- * shows whether a row changed since it was read; it is random, because a row may be deleted and inserted again.
+ * shows whether a row changed since it was read; `previous` is the version that a write of several rows expects.
  */
 export function swapStatements(table: string): SwapStatements {
-  const own = `${table}_swap`
-  return {
-    migrate: `create table if not exists ${own} (id uuid primary key, version bigint not null, previous bigint not null default 0, fresh bigint not null default 0, until bigint, numbers text not null default '')`,
-    read: `select t.now::text as now, r.id::text as id, r.version::text as version, r.until::text as until, r.numbers from (select ${NOW} as now) t left join ${own} r on r.id = any($1::text::uuid[])`,
-    make: `insert into ${own} (id, version, fresh, numbers) values ($1::text::uuid, $2::text::bigint, $3::text::bigint, $4::text) on conflict (id) do nothing returning 1 as many`,
-    change: `update ${own} set version = $2::text::bigint, fresh = $3::text::bigint, numbers = $4::text where id = $1::text::uuid and version = $5::text::bigint returning 1 as many`,
-    // Dividing by zero rolls back the whole statement if one of the rows has changed.
-    writeAll: `with written as (
-  insert into ${own} as r (id, version, previous, fresh, numbers)
-  select * from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[], $4::text::bigint[], $5::text::text[])
-  on conflict (id) do update set version = excluded.version, previous = excluded.previous, fresh = excluded.fresh, numbers = excluded.numbers
+  const limit = (place: number): string => `set_config('lock_timeout', $${place}::text, true)`
+  const make = (from: string): string =>
+    `insert into ${table} (id, version, fresh, until, numbers) select $1::text::uuid, $2::text::bigint, $3::text::bigint, $4::text::bigint, $5::text${from} on conflict (id) do nothing returning 1 as many`
+  const change = (condition: string): string =>
+    `update ${table} set version = $2::text::bigint, fresh = $3::text::bigint, until = $4::text::bigint, numbers = $5::text where id = $1::text::uuid and version = $6::text::bigint${condition} returning 1 as many`
+  // Dividing by zero rolls back the whole statement if one of the rows has changed.
+  const writeAll = (from: string): string => `with written as (
+  insert into ${table} as r (id, version, fresh, until, numbers, previous)
+  select u.* from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[], $4::text::bigint[], $5::text::text[], $6::text::bigint[]) u${from}
+  on conflict (id) do update set version = excluded.version, fresh = excluded.fresh, until = excluded.until, numbers = excluded.numbers, previous = excluded.previous
   where r.version = excluded.previous returning 1)
-select 1 / case when count(*) = $6::text::bigint then 1 else 0 end as many from written`,
-    block: `insert into ${own} as r (id, version, until) values ($1::text::uuid, $2::text::bigint, case when $3::text = '0' then ${NOW} else $3::text::bigint end + $4::text::bigint) on conflict (id) do update set version = excluded.version, until = excluded.until`,
-    unblock: `update ${own} set version = $2::text::bigint, until = null where id = $1::text::uuid`,
-    reset: `update ${own} set version = $2::text::bigint, fresh = 0, numbers = '' where id = any($1::text::uuid[])`,
-    sweep: `with gone as (delete from ${own} where id >= $1::text::uuid and id < $2::text::uuid and fresh <= ${NOW} and coalesce(until, 0) <= ${NOW} returning 1) select count(*)::text as many from gone`,
+select 1 / case when count(*) = $7::text::bigint then 1 else 0 end as many from written`
+  const sweep = (condition: string): string =>
+    `with gone as (delete from ${table} where id >= $1::text::uuid and id < $2::text::uuid and fresh <= ${NOW} and until <= ${NOW}${condition} returning 1) select count(*)::text as many from gone`
+  return {
+    migrate: `create table if not exists ${table} (id uuid primary key, version bigint not null, previous bigint not null default 0, fresh bigint not null default 0, until bigint not null default 0, numbers text not null default '')`,
+    read: `select t.now::text as now, r.id::text as id, r.version::text as version, r.fresh::text as fresh, r.until::text as until, r.numbers from (select ${NOW} as now) t left join ${table} r on r.id = any($1::text::uuid[])`,
+    make: { text: make(''), bounded: make(` from ${limit(6)}`) },
+    change: { text: change(''), bounded: change(` and ${limit(7)} is not null`) },
+    writeAll: { text: writeAll(''), bounded: writeAll(`, ${limit(8)}`) },
+    sweep: { text: sweep(''), bounded: sweep(` and (select ${limit(3)}) is not null`) },
   }
 }
 
@@ -61,17 +48,18 @@ select 1 / case when count(*) = $6::text::bigint then 1 else 0 end as many from 
  * Parses the rows of a reply.
  * @throws StoreFailure protocol for an invalid reply
  */
-export function readRows(rows: readonly Row[]): { stored: ReadonlyMap<string, Stored>; now: Micros } {
+export function readRows(rows: readonly Row[]): SwapRead {
   const now = Number(rows[0]?.['now'])
-  const stored = new Map<string, Stored>()
-  for (const { id, version, until, numbers } of rows) {
+  const found = new Map<string, SwapRow>()
+  for (const { id, version, fresh, until, numbers } of rows) {
     if (typeof id !== 'string') continue
     const list = typeof numbers === 'string' && numbers !== '' ? numbers.split(' ').map(Number) : []
-    if (typeof version !== 'string' || list.includes(Number.NaN)) throw nonsense(rows)
-    stored.set(id.replaceAll('-', ''), { version, until: until === null ? 0 : Number(until), numbers: list })
+    const times: readonly Micros[] = [Number(fresh), Number(until)]
+    if (typeof version !== 'string' || [...times, ...list].includes(Number.NaN)) throw nonsense(rows)
+    found.set(id.replaceAll('-', ''), { version, numbers: list, expiresAt: times[0] as Micros, until: times[1] as Micros })
   }
   if (!Number.isSafeInteger(now)) throw nonsense(rows)
-  return { stored, now }
+  return { rows: found, now }
 }
 
 export function countOf(rows: readonly Row[]): number {

@@ -10,7 +10,7 @@ export interface Sweeper {
   /** Sweeps the whole table, page by page; returns how many rows were deleted. */
   all(deadline: MonotonicInstant | undefined): Promise<number>
   /** Called for every decision. Sometimes it sweeps the next pages, one statement at a time, without delaying the caller. */
-  asked(): void
+  decided(): void
 }
 
 /**
@@ -34,7 +34,7 @@ export function createSweeper(everyMs: number, clock: Time, random: Random, swee
       }
       return swept
     },
-    asked() {
+    decided() {
       if (everyMs === 0 || busy || clock.monotonic() < next) return
       busy = true
       const done = (more: boolean): void => {

@@ -34,6 +34,9 @@ const TEXTS: readonly (readonly [RegExp, StoreFailureKind])[] = [
   [/^Too many Cluster redirections/, 'unavailable'],
 ]
 
+/** The failure of a call or a change of a state that a newer version wrote: nothing of it was charged or written. */
+export const NEWER: StoreFailure = new StoreFailure('setup', 'no', 'redis: a newer version wrote this state: update this one')
+
 /**
  * Converts a client's error to the one error that a store rejects with. Unless nothing was certainly executed, the call counts as
  * charged.

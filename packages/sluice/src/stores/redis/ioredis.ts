@@ -44,7 +44,7 @@ export function ioredis(client: IoredisLike): RedisPort {
   const valid = validClient('ioredis', 'ioredis or iovalkey', client, ['callBuffer'])
   const cluster = asCluster(valid)
   return {
-    ...(cluster === undefined ? {} : { cluster: true }),
+    ...(cluster === undefined ? {} : { cluster: true, nodeOf: (slot) => cluster.slots[slot]?.[0] }),
     evalsha: (sha1, keys, args) => valid.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
     eval: (source, keys, args) => valid.callBuffer('eval', source, keys.length, ...keys, ...args),
     connections: { of: cluster === undefined ? () => valid : nodeOf(cluster), replace },

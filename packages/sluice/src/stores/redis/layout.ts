@@ -1,6 +1,7 @@
 import { encodeKey } from '../../keys/encode.ts'
 import type { Call, StateId } from '../store.ts'
-import { taggedName } from './names.ts'
+import { keySlot } from './key-slot.ts'
+import { taggedName, tagOf } from './names.ts'
 import type { Packing } from './packing.ts'
 
 /** The name of a state, and whether its value may be long: such a state is never a member of a hash. */
@@ -21,11 +22,18 @@ export interface Addresses {
 export interface Layout {
   readonly packed: boolean
   addressesOf(states: readonly Named[]): Addresses
+  /** The Cluster slot of a state, from its key alone if it has a scope. */
+  slotOf(id: StateId): number
 }
 
 /** Each state is a separate string: prefix, the key's hash tag, scope and key. */
 export function plainLayout(prefix: string): Layout {
-  return { packed: false, addressesOf: (states) => ({ keys: states.map(({ name, key }) => prefix + taggedName(name, key)), args: [] }) }
+  const slotOfKey = rememberingLast((key) => keySlot(tagOf(encodeKey(key))))
+  return {
+    packed: false,
+    addressesOf: (states) => ({ keys: states.map(({ name, key }) => prefix + taggedName(name, key)), args: [] }),
+    slotOf: ({ scope, key }) => (scope.text === '' ? keySlot(prefix + encodeKey(key)) : slotOfKey(key)),
+  }
 }
 
 /**
@@ -33,6 +41,7 @@ export function plainLayout(prefix: string): Layout {
  * strings.
  */
 export function packedLayout(prefix: string, packing: Packing): Layout {
+  const slotOfKey = rememberingLast((key) => keySlot(String(packing.hashOf(encodeKey(key)))))
   return {
     packed: true,
     addressesOf(states) {
@@ -49,6 +58,17 @@ export function packedLayout(prefix: string, packing: Packing): Layout {
       })
       return { keys, args: [`[${halves.join(',')}]`] }
     },
+    slotOf: ({ key }) => slotOfKey(key),
+  }
+}
+
+/** Slots are computed several times for each call, and the calls of a group mostly have one key. */
+function rememberingLast(slotOfKey: (key: string) => number): (key: string) => number {
+  let [last, slot]: [string | undefined, number] = [undefined, 0]
+  return (key) => {
+    if (key !== last) slot = slotOfKey(key)
+    last = key
+    return slot
   }
 }
 

@@ -2,7 +2,7 @@ import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { grantLease, leasedBucketKernel, type LeasedState } from '../../algorithms/leased-bucket.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { LeaseAnswer, LeaseRequest } from '../store.ts'
-import { readValue } from './value.ts'
+import { NEWER_ENDS, readValue } from './value.ts'
 
 /** Numbers per request. */
 const WIDTH = 10
@@ -37,5 +37,7 @@ function answerOf({ call, ...ask }: LeaseRequest, found: unknown, now: Micros): 
   const { granted, outcome, retryAfter, remaining, replenishAfter, resetAfter } = grant
   const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   if (wait <= 0) return { granted, at: now, verdict }
+  // Of a newer version: `decide` says so.
+  if (ends === NEWER_ENDS) return { granted, at: now, verdict: { ...verdict, outcome: 'allowed', retryAfter: 0 } }
   return { granted, at: now, verdict: { ...verdict, outcome: 'denied', retryAfter: Math.max(wait, retryAfter), blocked: true } }
 }

@@ -39,7 +39,7 @@ export function nodeRedis(client: NodeRedisLike): RedisPort {
   const cluster = asCluster(valid)
   const of = cluster === undefined ? ofClient(valid) : ofNode(cluster)
   return {
-    ...(cluster === undefined ? {} : { cluster: true }),
+    ...(cluster === undefined ? {} : { cluster: true, nodeOf: (slot) => cluster.slots[slot]?.master.address }),
     ...(of === undefined ? {} : { connections: { of, replace } }),
     ...firstConnection(valid),
     evalsha: (sha1, keys, args) => commands.evalSha(sha1, { keys: [...keys], arguments: args.map(String) }),
@@ -72,7 +72,7 @@ interface Connection {
 
 interface ClusterLike {
   /** Nodes by slot; a node's client is created at its first use. */
-  readonly slots: readonly ({ readonly master: { readonly client?: unknown } } | undefined)[]
+  readonly slots: readonly ({ readonly master: { readonly address?: string; readonly client?: unknown } } | undefined)[]
 }
 
 /** Only a cluster has a client for each node. */

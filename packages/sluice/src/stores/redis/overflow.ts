@@ -1,6 +1,16 @@
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { Time } from '../../time/time.ts'
-import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type Scope, type Store, StoreFailure } from '../store.ts'
+import {
+  type Call,
+  type CallGroup,
+  type CallOptions,
+  type Decided,
+  type DecideOptions,
+  type GroupVerdict,
+  type Scope,
+  type Store,
+  StoreFailure,
+} from '../store.ts'
 import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
 import type { Spread } from './salt.ts'
 import { SharedDenials } from './shared-denials.ts'
@@ -10,7 +20,6 @@ const SHARED = 1_024
 /** The most limits for which this process records which shared states were emptied. */
 const REMEMBERED = 256
 
-type Verb = 'consume' | 'peek'
 type Spreading = (options: CallOptions | undefined) => Promise<Spread>
 
 /**
@@ -25,21 +34,20 @@ export function withOverflow(
   clock: Time,
 ): Store {
   const shared = createShared(store, isClosed, spreading, clock)
-  const settle = async (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined): Promise<readonly GroupVerdict[]> => {
-    const verdicts = await store[verb](groups, options)
+  const decide = async (groups: readonly CallGroup[], options?: DecideOptions): Promise<readonly GroupVerdict[]> => {
+    const verdicts = await store.decide(groups, options)
     if (!verdicts.some(isRefused)) return verdicts
     const sharing =
       onFull === 'shared' ? groups.filter((group, index) => isRefused(verdicts[index] as GroupVerdict) && canShare(group)) : []
-    const answers = sharing.length === 0 ? [] : [...(await shared(verb, sharing, options))]
+    const answers = sharing.length === 0 ? [] : [...(await shared(sharing, options))]
     return verdicts.map((verdict, index) => {
       if (!isRefused(verdict)) return verdict
-      return onFull === 'shared' && canShare(groups[index] as CallGroup) ? (answers.shift() as GroupVerdict) : refusal(verdict, onFull)
+      return onFull === 'shared' && canShare(groups[index] as CallGroup) ? (answers.shift() as GroupVerdict) : refusal(onFull)
     })
   }
   return {
     ...store,
-    consume: (groups, options) => settle('consume', groups, options),
-    peek: (groups, options) => settle('peek', groups, options),
+    decide,
     ready: async (options) => {
       await store.ready(options)
       if (onFull === 'shared') await spreading(options)
@@ -47,8 +55,8 @@ export function withOverflow(
   }
 }
 
-function isRefused({ degraded }: GroupVerdict): boolean {
-  return degraded === FULL
+function isRefused({ failure }: GroupVerdict): boolean {
+  return failure === FULL
 }
 
 /** Logs have no shared states, because the state of a log can be long. */
@@ -57,8 +65,8 @@ function canShare({ calls }: CallGroup): boolean {
 }
 
 /** The verdict of a group that may not create its states. Under `shared` only logs get here: they are denied. */
-function refusal(verdict: GroupVerdict, onFull: OnFull | undefined): GroupVerdict {
-  return onFull === undefined ? verdict : { ...verdict, allowed: onFull === 'allow', onFull: onFull === 'allow' ? 'allow' : 'deny' }
+function refusal(onFull: OnFull | undefined): GroupVerdict {
+  return onFull === undefined ? { failure: FULL } : { failure: FULL, onFull: onFull === 'allow' ? 'allow' : 'deny' }
 }
 
 /** The shared states of one limit: which of them were emptied, and the recent denials. */
@@ -74,7 +82,7 @@ interface StandIn {
   readonly states?: SharedStates
 }
 
-type DecideShared = (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined) => Promise<readonly GroupVerdict[]>
+type DecideShared = (groups: readonly CallGroup[], options: DecideOptions | undefined) => Promise<readonly GroupVerdict[]>
 
 /** Decides groups again, in one call at most, with shared states in place of those that may not be created. */
 function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading, clock: Time): DecideShared {
@@ -94,38 +102,37 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
     return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
   }
   const ask = async (
-    verb: Verb,
     stands: readonly (readonly StandIn[])[],
     groups: readonly CallGroup[],
-    options: CallOptions | undefined,
+    options: DecideOptions | undefined,
   ): Promise<readonly GroupVerdict[]> => {
     if (groups.length === 0) return []
     const full = stillFull(stands.flat())
     const asked = [...full.map(emptying), ...groups.map((group, index) => ({ ...group, calls: (stands[index] as StandIn[]).map(callOf) }))]
     const askedAt = clock.monotonic()
-    const verdicts = await store[verb](asked, options)
+    const verdicts = await store.decide(asked, options)
     const own = verdicts.slice(full.length)
-    if (verb === 'peek') return own
+    if (options?.charge === false) return own
     for (const [index, { call, states }] of full.entries()) {
-      if (verdicts[index]?.outcome !== 'undecided') states?.emptied.add(call.id.key)
+      if (verdicts[index]?.failure === undefined) states?.emptied.add(call.id.key)
     }
     if (options?.now === undefined) {
       for (const [index, [only, ...more]] of stands.entries()) {
-        if (more.length === 0) only?.states?.denials.add(only.call, own[index] as GroupVerdict, askedAt)
+        const verdict = own[index] as GroupVerdict
+        if (more.length === 0 && verdict.failure === undefined) only?.states?.denials.add(only.call, verdict, askedAt)
       }
     }
     return own
   }
-  const decide = async (verb: Verb, groups: readonly CallGroup[], options: CallOptions | undefined): Promise<readonly GroupVerdict[]> => {
+  const decide = async (groups: readonly CallGroup[], options: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
     const spread = await spreading(options)
     const stands = groups.map(({ calls }) => calls.map((call) => standIn(call, spread)))
-    const known = stands.map(([only, ...more]) => {
-      if (verb === 'peek' || options?.now !== undefined || more.length > 0) return undefined
+    const known = stands.map(([only, ...more]): Decided | undefined => {
+      if (options?.charge === false || options?.now !== undefined || more.length > 0) return undefined
       return only?.states?.denials.find(only.call)
     })
     const open = [...groups.keys()].filter((index) => known[index] === undefined)
     const answers = await ask(
-      verb,
       open.map((index) => stands[index] as StandIn[]),
       open.map((index) => groups[index] as CallGroup),
       options,
@@ -133,13 +140,13 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
     const found = new Map(open.map((index, place) => [index, answers[place] as GroupVerdict]))
     return stands.map((group, index) => marked(group, known[index] ?? (found.get(index) as GroupVerdict)))
   }
-  return async (verb, groups, options) => {
+  return async (groups, options) => {
     try {
-      return await decide(verb, groups, options)
+      return await decide(groups, options)
     } catch (error) {
       // The groups with existing keys have their verdicts, so a failure here must not fail them.
       if (!(error instanceof StoreFailure)) throw error
-      return groups.map(() => ({ outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }))
+      return groups.map(() => ({ failure: error }))
     }
   }
 }
@@ -170,7 +177,7 @@ function emptying({ call }: StandIn): CallGroup {
 }
 
 function marked(stands: readonly StandIn[], verdict: GroupVerdict): GroupVerdict {
-  if (verdict.degraded !== undefined || stands.every(({ states }) => states === undefined)) return verdict
+  if (verdict.failure !== undefined || stands.every(({ states }) => states === undefined)) return verdict
   const overflowed = verdict.calls.some(({ outcome }, index) => outcome === 'denied' && stands[index]?.states !== undefined)
   return { ...verdict, degraded: FULL, ...(overflowed ? { reason: 'overflow' as const } : {}) }
 }

@@ -6,7 +6,7 @@ export interface Program {
 }
 
 export const adjustProgram: Program = {
-  sha1: 'a4e7cf46fb5187688e6970c6189c1d58d1c0c139',
+  sha1: '7aa7088c860a49478b5894457115f0892acf595a',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -137,11 +137,13 @@ end
 end
 elseif file == 'block-value' then
 local function split(value)
-local size = #value
-if size < 7 then return 0, value end
+local ends, inner = 0, value
+if #value >= 7 then
 local high, low = parse('>I3I4', value)
-if high < 14680064 then return 0, value end
-return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
+end
+if string.byte(inner) == 1 then return 9000000000000000, '' end
+return ends, inner
 end
 local function block_value(ends)
 local low = ends % 4294967296
@@ -313,6 +315,7 @@ if high >= 10485760 and high < 12582912 and window > 0 then
 return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
 end
 end
+if inner == value then ends, inner = split(value) end
 return nil, nil, nil, nil, inner == '' and ends or 0
 end
 local function window_value(finish, count, window, turn, ends)
@@ -339,6 +342,7 @@ if high >= 12582912 and high < 14680064 and window > 0 then
 return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
 end
 end
+if inner == value then ends, inner = split(value) end
 return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
 local function counter_value(finish, current, previous, window, absent, ends)
@@ -515,13 +519,12 @@ local key, log = KEYS[state], new_log(state, 0)
 local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
 if type(value) ~= 'string' then return log end
 local length = #value
-if length == 7 then
+if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
+if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then
 local ends, inner = split(value)
 if inner == '' then log.ends = ends end
 return log
 end
-if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
-if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then return log end
 local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
 local stored = (length - HEAD) / ENTRY
 if skip > stored or window < 1 then return log end
@@ -713,6 +716,7 @@ end
 local receipt = asked[2]
 local read, put, keep, remove, extra = make 'state'
 local drop = make('drop', put, remove, extra)
+local NEWER = 9000000000000000
 local function adjust_bucket(state, row, sign)
 local read_bucket, bucket_value = make 'bucket-value'
 local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
@@ -733,6 +737,7 @@ local zero, rest, seen, hold, leases, converted
 if value then
 local old_n, old_m, old_burst
 zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
+if ends == NEWER then return true end
 if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
 local adopt_bucket = make('bucket-adopt', flow, cut, level_of, owed_span, latest_zero, out_on, settle)
 zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
@@ -784,6 +789,7 @@ local finish, count, span, turn, converted
 if value then
 local there
 finish, count, span, turn, ends = read_window(value)
+if ends == NEWER then return true end
 there = finish
 if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, row) end
 if there and not finish then drop(state, ends) end
@@ -818,6 +824,7 @@ local finish, current, previous, span, absent, converted
 if value then
 local there
 finish, current, previous, span, absent, ends = read_counter(value)
+if ends == NEWER then return true end
 there = finish
 if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
 if there and not finish then drop(state, ends) end
@@ -849,6 +856,7 @@ local function adjust_log(state, row, sign)
 local logs = make('log-value', put, keep)
 local adopt_log, used_of, charge_of = make('log-adopt', logs)
 local stored = logs.open(state)
+if stored.ends == NEWER then return true end
 local log = adopt_log(stored, row)
 if stored.there and not log.there then drop(state, log.ends) end
 local time, first, used = used_of(log, row)
@@ -862,16 +870,17 @@ end
 if log.dirty then logs.save(log) end
 end
 local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
+local newer = {}
 for place = 1, asked[3] do
 local row = asked[2 + 2 * place]
-kernels[asked[row]](place, row, asked[3 + 2 * place])
+if kernels[asked[row]](place, row, asked[3 + 2 * place]) then newer[#newer + 1] = place end
 end
-return now
+return newer
 `,
 }
 
 export const blockProgram: Program = {
-  sha1: '02ea8ca5452fb8c61b8744b682c910a164340e95',
+  sha1: '7280f126b12f4a47d277cf3bbd2f2fa0dea08590',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1002,11 +1011,13 @@ end
 end
 elseif file == 'block-value' then
 local function split(value)
-local size = #value
-if size < 7 then return 0, value end
+local ends, inner = 0, value
+if #value >= 7 then
 local high, low = parse('>I3I4', value)
-if high < 14680064 then return 0, value end
-return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
+end
+if string.byte(inner) == 1 then return 9000000000000000, '' end
+return ends, inner
 end
 local function block_value(ends)
 local low = ends % 4294967296
@@ -1178,6 +1189,7 @@ if high >= 10485760 and high < 12582912 and window > 0 then
 return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
 end
 end
+if inner == value then ends, inner = split(value) end
 return nil, nil, nil, nil, inner == '' and ends or 0
 end
 local function window_value(finish, count, window, turn, ends)
@@ -1204,6 +1216,7 @@ if high >= 12582912 and high < 14680064 and window > 0 then
 return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
 end
 end
+if inner == value then ends, inner = split(value) end
 return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
 local function counter_value(finish, current, previous, window, absent, ends)
@@ -1226,13 +1239,12 @@ local key, log = KEYS[state], new_log(state, 0)
 local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
 if type(value) ~= 'string' then return log end
 local length = #value
-if length == 7 then
+if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
+if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then
 local ends, inner = split(value)
 if inner == '' then log.ends = ends end
 return log
 end
-if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
-if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then return log end
 local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
 local stored = (length - HEAD) / ENTRY
 if skip > stored or window < 1 then return log end
@@ -1360,6 +1372,7 @@ value = bucket_value(zero, rest, time, hold, n, m, burst, 0, leases)
 return leased_until(zero, rest, time, hold, n, m, burst, leases), value
 end
 local length = asked[2]
+local newer = {}
 local function block_log(state)
 local logs = make('log-value', put, keep)
 local log = logs.open(state)
@@ -1379,7 +1392,12 @@ ends, inner = block_log(state)
 elseif value ~= '' then
 ends, inner = split(value)
 expires = state_until(value)
-if not expires and inner ~= '' then ends, inner = 0, '' end
+if ends == 9000000000000000 then
+ends = 0
+if length >= 0 then newer[#newer + 1], inner = state, nil end
+elseif not expires and inner ~= '' then
+ends, inner = 0, ''
+end
 end
 if inner then
 if length < 0 then
@@ -1406,12 +1424,12 @@ remove(state)
 end
 end
 end
-return now
+return newer
 `,
 }
 
 export const bucketsProgram: Program = {
-  sha1: 'db41ed799ed23cc0fdd0948d55211c71e00490ab',
+  sha1: '47c95275a92d375c636cc795030b122d03bcc53c',
   source: `local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
 local clock = call('TIME')
@@ -1488,11 +1506,13 @@ end
 return read_bucket, bucket_value
 elseif file == 'block-value' then
 local function split(value)
-local size = #value
-if size < 7 then return 0, value end
+local ends, inner = 0, value
+if #value >= 7 then
 local high, low = parse('>I3I4', value)
-if high < 14680064 then return 0, value end
-return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
+end
+if string.byte(inner) == 1 then return 9000000000000000, '' end
+return ends, inner
 end
 local function block_value(ends)
 local low = ends % 4294967296
@@ -1748,7 +1768,7 @@ return head .. table.concat(values) .. pack('>I7', now)
 }
 
 export const consumeProgram: Program = {
-  sha1: '51c17e43e53685b20c782e1a87defed53c0ade84',
+  sha1: '8798fdba2b18090260243ff0f33ae9b33a057900',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -1805,6 +1825,7 @@ if high >= 10485760 and high < 12582912 and window > 0 then
 return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
 end
 end
+if inner == value then ends, inner = split(value) end
 return nil, nil, nil, nil, inner == '' and ends or 0
 end
 local function window_value(finish, count, window, turn, ends)
@@ -1821,11 +1842,13 @@ end
 return read_window, window_value, window_until
 elseif file == 'block-value' then
 local function split(value)
-local size = #value
-if size < 7 then return 0, value end
+local ends, inner = 0, value
+if #value >= 7 then
 local high, low = parse('>I3I4', value)
-if high < 14680064 then return 0, value end
-return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
+end
+if string.byte(inner) == 1 then return 9000000000000000, '' end
+return ends, inner
 end
 local function block_value(ends)
 local low = ends % 4294967296
@@ -1927,6 +1950,7 @@ if high >= 12582912 and high < 14680064 and window > 0 then
 return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
 end
 end
+if inner == value then ends, inner = split(value) end
 return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
 local function counter_value(finish, current, previous, window, absent, ends)
@@ -2329,13 +2353,12 @@ local key, log = KEYS[state], new_log(state, 0)
 local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
 if type(value) ~= 'string' then return log end
 local length = #value
-if length == 7 then
+if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
+if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then
 local ends, inner = split(value)
 if inner == '' then log.ends = ends end
 return log
 end
-if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
-if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then return log end
 local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
 local stored = (length - HEAD) / ENTRY
 if skip > stored or window < 1 then return log end
@@ -2744,7 +2767,7 @@ return values
 }
 
 export const leaseProgram: Program = {
-  sha1: '36be06536f5c466c8220be1cb2d7e42c36504df1',
+  sha1: 'e09ed0fed3ceda3b89fd54f3c0237846596d94de',
   source: `local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
 local asked = cjson.decode(ARGV[1])
@@ -2783,11 +2806,13 @@ remove(state)
 end
 elseif file == 'block-value' then
 local function split(value)
-local size = #value
-if size < 7 then return 0, value end
+local ends, inner = 0, value
+if #value >= 7 then
 local high, low = parse('>I3I4', value)
-if high < 14680064 then return 0, value end
-return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
+end
+if string.byte(inner) == 1 then return 9000000000000000, '' end
+return ends, inner
 end
 local function block_value(ends)
 local low = ends % 4294967296

@@ -1,8 +1,8 @@
-import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { encodeKey } from '../../keys/encode.ts'
 import type { Micros } from '../../time/micros.ts'
-import type { AdjustOptions, Call, CallGroup, CallOptions, Scope, StateId } from '../store.ts'
+import type { Call, CallGroup, Change, Scope, StateId } from '../store.ts'
 import { isTold, type Named } from './layout.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
 import { isSmall, mostOf, rowOf } from './rows.ts'
@@ -58,16 +58,16 @@ export interface Question {
  */
 export function questionOf(
   groups: readonly CallGroup[],
-  options: CallOptions | undefined,
+  now: Micros | undefined,
   charge: boolean,
   packed: boolean,
   isClosed: (scope: string) => boolean,
   extra: Micros,
 ): Question {
   const first = groups[0]?.calls[0]
-  const alike = first !== undefined && charge && !packed && options?.now === undefined && areAlike(groups, first)
+  const alike = first !== undefined && charge && !packed && now === undefined && areAlike(groups, first)
   if (alike && !isAnyClosed(groups, isClosed)) return alikeQuestion(groups, first, extra)
-  return mixedQuestion(groups, options?.now ?? 0, charge, isClosed)
+  return mixedQuestion(groups, now ?? 0, charge, isClosed)
 }
 
 /** Whether a state of one of them may not be created; most calls have the same scope. */
@@ -193,17 +193,18 @@ function tell(order: readonly (Run | Whole)[], from: number, numbers: number[]):
   return next
 }
 
-/** Encodes calls and amounts as adjust.lua documents. */
-export function adjustment(calls: readonly Call[], amounts: readonly MicroTokens[], options: AdjustOptions = {}): string {
+export type Adjustment = Extract<Change, { readonly kind: 'adjust' }>
+
+/** Encodes adjustments of one receipt as adjust.lua documents. */
+export function adjustmentArgument(adjustments: readonly Adjustment[], now: Micros): string {
   const rows: number[] = []
-  const from = 4 + 2 * calls.length
-  const places = calls.flatMap(({ limit, phase }, index) => {
-    const amount = amounts[index] as MicroTokens
+  const from = 4 + 2 * adjustments.length
+  const places = adjustments.flatMap(({ call: { limit, phase }, amount }) => {
     const place = from + rows.length
     rows.push(...rowOf(limit, Math.abs(amount), phase))
     return [place, Math.sign(amount)]
   })
-  return `[${[options.now ?? 0, options.receipt ?? -1, calls.length, ...places, ...rows].join(',')}]`
+  return `[${[now, adjustments[0]?.receipt ?? -1, adjustments.length, ...places, ...rows].join(',')}]`
 }
 
 /** Where the rows begin in the argument, from 1. */

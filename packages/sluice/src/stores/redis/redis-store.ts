@@ -6,22 +6,21 @@ import { createRemoteCalls } from '../remote-calls.ts'
 import {
   type CallGroup,
   type CallOptions,
+  type DecideOptions,
   type GroupVerdict,
-  type LeaseAnswer,
-  type LeaseRequest,
   type StateId,
   type Store,
   StoreFailure,
 } from '../store.ts'
+import { changing, FORGET, marking, type SendProgram } from './changes.ts'
 import { classify } from './failures.ts'
-import { keySlot } from './key-slot.ts'
-import { calledOf, type Layout, type Named, namedOf, packedLayout, plainLayout } from './layout.ts'
+import { calledOf, type Layout, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
 import { createNewKeys, KEPT, type NewKeysOptions } from './new-keys.ts'
 import { withOverflow } from './overflow.ts'
 import { createPacking, type PackingOptions } from './packing.ts'
-import { adjustProgram, blockProgram, bucketsProgram, leaseProgram, type Program, saltProgram } from './programs.gen.ts'
-import { adjustment, questionOf } from './question.ts'
+import { bucketsProgram, leaseProgram, saltProgram } from './programs.gen.ts'
+import { questionOf } from './question.ts'
 import { type RedisPort, validPort } from './redis-port.ts'
 import { replay } from './replay.ts'
 import { programRunner } from './run-program.ts'
@@ -29,7 +28,7 @@ import { spreading } from './salt.ts'
 import { replacingSilent } from './silence.ts'
 import { bySlot } from './slots.ts'
 
-export interface RedisStoreOptions extends NewKeysOptions {
+export interface BareRedisOptions extends NewKeysOptions {
   readonly client: RedisPort
   /** Prefix of every key; default `sluice:`. */
   readonly prefix?: string
@@ -46,7 +45,7 @@ export interface RedisStoreOptions extends NewKeysOptions {
   readonly clock?: Time
 }
 
-const FORMS: Readonly<Record<string, Form>> = {
+export const REDIS_FORMS: Readonly<Record<string, Form>> = {
   client: ANY,
   prefix: [(value) => typeof value === 'string' && /^[!-z|~]*$/.test(value), 'printable ASCII, no braces or blanks'],
   layout: oneOf('plain', 'packed'),
@@ -59,8 +58,6 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 /** An id that no limiter uses, because no scope is empty. */
 const NOBODY: StateId = { scope: { text: '' }, key: '' }
-/** The argument of block.lua that deletes a state. */
-const FORGET = -1
 
 /**
  * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact with any number of
@@ -68,8 +65,8 @@ const FORGET = -1
  * states are in one slot is one call; a group over several slots is decided slot by slot (see `bySlot`).
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
-export function redisStore(options: RedisStoreOptions): Store {
-  checkOptions('redisStore', options, FORMS)
+export function bareRedisStore(options: BareRedisOptions): Store {
+  checkOptions('redisStore', options, REDIS_FORMS)
   const { prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
   const client = replacingSilent(validPort('redisStore', options.client), clock, systemRandom)
   const calls = createRemoteCalls('redis', clock, { maxInFlight, opening: client.opening })
@@ -78,76 +75,57 @@ export function redisStore(options: RedisStoreOptions): Store {
   const extra = options.maxNewKeys === undefined ? 0 : KEPT
 
   const run = programRunner(client)
-  const ask = (
-    program: Program,
-    states: readonly Named[],
-    numbers: readonly (string | number)[],
-    callOptions: CallOptions | undefined,
-  ): Promise<unknown> => {
+  const lateFor = (callOptions: CallOptions | undefined) => (): boolean =>
+    callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
+  const send: SendProgram = (program, states, numbers, callOptions) => {
     const { keys, args } = layout.addressesOf(states)
     // This program has its own argument for how long states are kept.
     const all = extra === 0 || program === bucketsProgram ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
-    const late = (): boolean => callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
-    return calls.run(() => run(program, keys, all, late), callOptions, classify)
+    return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)
   }
-  const decide = async (
-    groups: readonly CallGroup[],
-    callOptions: CallOptions | undefined,
-    charge: boolean,
-  ): Promise<readonly GroupVerdict[]> => {
-    const question = questionOf(groups, callOptions, charge, layout.packed, newKeys.closed, extra)
-    const reply = await ask(question.program, question.states, question.args, callOptions)
-    // If new keys are counted, the next request depends on this reply.
-    if (options.maxNewKeys === undefined) callOptions?.heard?.()
+  const decide = async (groups: readonly CallGroup[], callOptions?: DecideOptions): Promise<readonly GroupVerdict[]> => {
+    const charge = callOptions?.charge !== false
+    const question = questionOf(groups, callOptions?.now, charge, layout.packed, newKeys.closed, extra)
+    const reply = await send(question.program, question.states, question.args, callOptions)
     const verdicts = replay(groups, question, reply, !charge)
     if (verdicts === undefined) throw nonsense(reply)
     if (charge) newKeys.made(question.states)
     return verdicts
   }
-
-  const mark = async (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<void> => {
-    if (ids.length > 0) await ask(blockProgram, ids.map(namedOf), [`[${callOptions?.now ?? 0},${length}]`], callOptions)
-  }
-  const lease = async (requests: readonly LeaseRequest[], callOptions?: CallOptions): Promise<readonly LeaseAnswer[]> => {
+  const lease: Store['lease'] = async (requests, callOptions) => {
     if (requests.length === 0) return []
     const states = requests.map(({ call }) => calledOf(call))
-    const reply = await ask(leaseProgram, states, [leaseArgument(requests, callOptions?.now ?? 0)], callOptions)
+    const reply = await send(leaseProgram, states, [leaseArgument(requests, callOptions?.now ?? 0)], callOptions)
     return replayLeases(requests, reply) ?? Promise.reject(nonsense(reply))
   }
 
   const store: Store = {
     name: 'redis',
-    capabilities: { clock: 'server', atomicBatch: 'any', sync: false },
-    consume: (groups, callOptions) => decide(groups, callOptions, true),
-    peek: (groups, callOptions) => decide(groups, callOptions, false),
-    adjust: async (asked, amounts, callOptions) => {
-      if (asked.length === 0) return
-      await ask(adjustProgram, asked.map(calledOf), [adjustment(asked, amounts, callOptions)], callOptions)
-    },
+    capabilities: { clock: 'server', atomicBatch: 'any', changes: ['adjust', 'block', 'unblock', 'reset'], sync: false },
+    decide,
+    change: changing(send),
     // A leased bucket's value is long: it would enlarge the hash permanently.
     ...(layout.packed ? {} : { lease }),
-    block: (ids, duration, callOptions) => mark(ids, duration ?? 0, callOptions),
-    reset: (ids, callOptions) => mark(ids, FORGET, callOptions),
     // Loads the programs; otherwise the first calls of many callers would each send the whole text. On a read-only server the deletion
     // fails, and nothing else would.
     ready: async (callOptions) => {
       await client.untilConnected?.(callOptions, clock)
-      await mark([NOBODY], FORGET, callOptions)
-      await Promise.all([decide([], callOptions, false), ...(layout.packed ? [] : [ask(bucketsProgram, [], [1, 1, 1, 1, 0], callOptions)])])
+      await marking(send, [NOBODY], FORGET, callOptions)
+      const peeked = decide([], { ...callOptions, charge: false })
+      await Promise.all([peeked, ...(layout.packed ? [] : [send(bucketsProgram, [], [1, 1, 1, 1, 0], callOptions)])])
     },
     close: async () => {},
   }
-  const whole = client.cluster === true ? bySlot(store, (id) => keySlot(layout.addressesOf([namedOf(id)]).keys[0] as string)) : store
+  const whole = client.cluster === true ? bySlot(store, layout.slotOf, client.nodeOf) : store
   if (options.maxNewKeys === undefined) return whole
-  const spread = spreading(prefix, systemSecret, (key, offered, callOptions) => {
-    const late = (): boolean => callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
-    return calls.run(() => run(saltProgram, [key], [offered], late), callOptions, classify)
-  })
+  const spread = spreading(prefix, systemSecret, (key, offered, callOptions) =>
+    calls.run(() => run(saltProgram, [key], [offered], lateFor(callOptions)), callOptions, classify),
+  )
   return withOverflow(whole, options.onFull, newKeys.closed, spread, clock)
 }
 
 /** @throws LimiterError INVALID_OPTIONS for `packing` without the packed layout */
-function layoutOf({ layout = 'plain', packing }: RedisStoreOptions, prefix: string): Layout {
+function layoutOf({ layout = 'plain', packing }: BareRedisOptions, prefix: string): Layout {
   if (layout === 'packed') return packedLayout(prefix, createPacking(prefix, packing ?? {}))
   if (packing === undefined) return plainLayout(prefix)
   throw new LimiterError('INVALID_OPTIONS', "redisStore: packing is an option of the layout 'packed'")

@@ -7,10 +7,11 @@ import type { Micros } from '../../time/micros.ts'
 import type { Call, CallGroup, GroupVerdict } from '../store.ts'
 import { TOLD, toldLimit } from '../told-limit.ts'
 import { verdictOf } from '../verdict-of.ts'
+import { NEWER } from './failures.ts'
 import { FULL } from './new-keys.ts'
 import type { AskedState, Question } from './question.ts'
 import { Nonsense, type Reply, replyOf } from './replies.ts'
-import { readValue } from './value.ts'
+import { NEWER_ENDS, readValue } from './value.ts'
 
 /** A state at this point of the replay. */
 interface Held {
@@ -37,7 +38,7 @@ interface Reading {
 const BUCKET = 7
 
 /** The verdict of a group that would create a state that may not be created. */
-const REFUSED: GroupVerdict = { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: FULL }
+const REFUSED: GroupVerdict = { failure: FULL }
 
 /**
  * Computes the verdicts of a program's reply: kernels decide again, on the states that it found and at its time. Undefined if the reply
@@ -54,9 +55,9 @@ export function replay(
     const reading: Reading = { reply: read, now: read.now, look, held: [] }
     const verdicts = groups.map(({ calls }, index): GroupVerdict => {
       const part = parts[index]
-      if (part === undefined) return { outcome: 'allowed', allowed: true, at: reading.now, calls: [], source: 'store' }
+      if (part === undefined) return { outcome: 'allowed', at: reading.now, calls: [] }
       const verdict = 'states' in part ? decideGroup(reading, calls, part.states) : decideOne(reading, calls[0] as Call, part.state)
-      if (verdict.allowed) part.passed += 1
+      if (verdict.outcome === 'allowed') part.passed += 1
       return verdict
     })
     return read.isPassed(order) ? verdicts : undefined
@@ -84,10 +85,8 @@ function decideOne(reading: Reading, call: Call, asked: AskedState): GroupVerdic
     asked.made = true
   }
   if (step.state !== undefined) held.state = step.state
-  const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
-  const calls = [verdict]
-  if (outcome === 'denied') return { outcome, allowed: false, at: now, retryAfter, calls, source: 'store' }
-  return { outcome, allowed: outcome === 'allowed', at: now, calls, source: 'store' }
+  const calls = [{ outcome, retryAfter, remaining, replenishAfter, resetAfter }]
+  return outcome === 'denied' ? { outcome, at: now, retryAfter, calls } : { outcome, at: now, calls }
 }
 
 function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly AskedState[]): GroupVerdict {
@@ -106,6 +105,7 @@ function decideGroup(reading: Reading, calls: readonly Call[], asked: readonly A
     held.map(({ ends }) => ends),
     reading.look,
   )
+  if (result.outcome !== 'allowed' && held.some(({ ends }) => ends === NEWER_ENDS)) return { failure: NEWER }
   if (result.outcome === 'allowed') {
     const made = slots.filter((_, slot) => held[slot]?.missing)
     if (made.some(({ closed }) => closed)) return REFUSED

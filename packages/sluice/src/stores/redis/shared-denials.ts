@@ -1,11 +1,11 @@
 import { MICROS_PER_MS, type Micros } from '../../time/micros.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
-import type { Call, GroupVerdict, Verdict } from '../store.ts'
+import type { Call, Decided, Verdict } from '../store.ts'
 
 interface Denial {
   readonly call: Call
-  readonly verdict: GroupVerdict
-  readonly heardAt: MonotonicInstant
+  readonly verdict: Decided
+  readonly repliedAt: MonotonicInstant
   readonly until: MonotonicInstant
 }
 
@@ -26,23 +26,23 @@ export class SharedDenials {
   }
 
   /** The cached verdict, adjusted to the present; undefined if the store must decide. */
-  find({ id: { key }, limit, cost, phase }: Call): GroupVerdict | undefined {
+  find({ id: { key }, limit, cost, phase }: Call): Decided | undefined {
     const known = this.#known.get(key)
     if (known === undefined || known.call.limit !== limit || known.call.cost !== cost || known.call.phase !== phase) return undefined
     const now = this.#clock.monotonic()
     if (now >= known.until) return undefined
-    const passed = Math.floor((now - known.heardAt) * MICROS_PER_MS)
+    const passed = Math.floor((now - known.repliedAt) * MICROS_PER_MS)
     const { verdict } = known
     const wait = verdict.retryAfter === undefined ? undefined : Math.max(0, verdict.retryAfter - passed)
     return { ...verdict, at: verdict.at + passed, retryAfter: wait, calls: verdict.calls.map((call) => later(call, passed)) }
   }
 
   /** @param askedAt before the call of the store, which decided no earlier */
-  add(call: Call, verdict: GroupVerdict, askedAt: MonotonicInstant): void {
+  add(call: Call, verdict: Decided, askedAt: MonotonicInstant): void {
     const [only] = verdict.calls
     if (verdict.outcome !== 'denied' || only === undefined) return
     const until = askedAt + Math.min(MAX_MS, only.retryAfter / MICROS_PER_MS)
-    this.#known.set(call.id.key, { call, verdict, heardAt: this.#clock.monotonic(), until })
+    this.#known.set(call.id.key, { call, verdict, repliedAt: this.#clock.monotonic(), until })
   }
 }
 

@@ -1,7 +1,9 @@
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { CallOutcome } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
-import { type Call, type GroupVerdict, type StateId, StoreFailure, type Verdict } from '../store.ts'
+import type { Call, CallGroup, Decided, GroupVerdict, StateId, Verdict } from '../store.ts'
+
+export type SlotOf = (id: StateId) => number
 
 /** The calls of one group whose states are in one slot. */
 export interface Part {
@@ -10,7 +12,7 @@ export interface Part {
   /** The index of each call in the group. */
   readonly places: readonly number[]
   /** Set if the last call was added and is not part of the answer. */
-  readonly looks?: true
+  readonly neverFits?: true
 }
 
 /** Groups items by key; the lists are in the order of their first item. */
@@ -25,15 +27,28 @@ export function gather<T>(items: Iterable<T>, keyOf: (item: T) => number): T[][]
   return [...lists.values()]
 }
 
+export function areInOneSlot(groups: readonly CallGroup[], slotOf: SlotOf): boolean {
+  let first: number | undefined
+  for (const { calls } of groups) {
+    for (const { id } of calls) {
+      const slot = slotOf(id)
+      first ??= slot
+      if (slot !== first) return false
+    }
+  }
+  return true
+}
+
 /**
  * Splits a group by slot, the most restrictive part first: it is the most likely to deny, and then nothing was charged in other slots.
  */
-export function partsOf(calls: readonly Call[], slotOf: (id: StateId) => number): readonly Part[] {
+export function partsOf(calls: readonly Call[], slotOf: SlotOf): readonly Part[] {
   const slots = calls.map(({ id }) => slotOf(id))
+  const [slot = 0] = slots
+  if (slots.every((other) => other === slot)) return [{ slot, calls, places: [...calls.keys()] }]
   const parts = gather(calls.keys(), (place) => slots[place] as number).map((places): Part => {
     return { slot: slots[places[0] as number] as number, calls: places.map((place) => calls[place] as Call), places }
   })
-  if (parts.length < 2) return parts
   const pace = new Map(parts.map((part) => [part, Math.min(...part.calls.map(paceOf))]))
   return parts.sort((a, b) => (pace.get(a) as number) - (pace.get(b) as number))
 }
@@ -45,9 +60,9 @@ function paceOf({ limit, cost }: Call): number {
 }
 
 /** The same calls with one more that never fits: their verdicts are valid, and nothing is charged. */
-export function looking(part: Part): Part {
+export function uncharged(part: Part): Part {
   const last = part.calls.at(-1) as Call
-  return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], looks: true }
+  return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], neverFits: true }
 }
 
 /** Requests a verdict for one part. */
@@ -73,36 +88,30 @@ export function together(send: (parts: readonly Part[]) => Promise<readonly Grou
     })
 }
 
-export interface Answered {
+export interface Answered<V extends GroupVerdict = GroupVerdict> {
   readonly part: Part
-  readonly verdict: GroupVerdict
+  readonly verdict: V
 }
 
-/** Combines the answers of all slots. */
+/**
+ * Combines the answers of all slots; the first failure is that of the group. The wait of a denied group is the longest of its calls: enough
+ * for all unless a limit is ramped.
+ */
 export function joinParts(answers: readonly Answered[]): GroupVerdict {
-  const lost = answers.find(({ verdict }) => verdict.outcome === 'undecided')
-  if (lost !== undefined) return lost.verdict
-  const [only] = answers
-  if (answers.length === 1 && only !== undefined && only.part.looks === undefined) return only.verdict
   const calls: Verdict[] = []
-  for (const { part, verdict } of answers) part.places.forEach((place, index) => (calls[place] = verdict.calls[index] as Verdict))
-  const has = (outcome: CallOutcome): boolean => calls.some((call) => call.outcome === outcome)
-  const outcome = has('impossible') ? 'impossible' : has('denied') ? 'denied' : 'allowed'
-  const at = Math.max(...answers.map(({ verdict }) => verdict.at))
-  const retryAfter = outcome === 'denied' ? waitOf(answers, at) : undefined
-  return { outcome, allowed: outcome === 'allowed', at, retryAfter, calls, source: only?.verdict.source ?? 'store' }
-}
-
-/** The longest wait of a denied call: enough for all unless a limit is ramped. */
-function waitOf(answers: readonly Answered[], at: Micros): Micros {
-  let latest = at
+  let [at, latest] = [0, 0]
   for (const { part, verdict } of answers) {
-    for (const index of part.places.keys()) {
-      const { outcome, retryAfter } = verdict.calls[index] as Verdict
-      if (outcome === 'denied') latest = Math.max(latest, verdict.at + retryAfter)
+    if (verdict.failure !== undefined || (answers.length === 1 && part.neverFits === undefined)) return verdict
+    at = Math.max(at, verdict.at)
+    for (const [index, place] of part.places.entries()) {
+      const call = verdict.calls[index] as Verdict
+      calls[place] = call
+      if (call.outcome === 'denied') latest = Math.max(latest, verdict.at + call.retryAfter)
     }
   }
-  return latest - at
+  const has = (outcome: CallOutcome): boolean => calls.some((call) => call.outcome === outcome)
+  if (has('impossible')) return { outcome: 'impossible', at, calls }
+  return has('denied') ? { outcome: 'denied', at, retryAfter: Math.max(0, latest - at), calls } : { outcome: 'allowed', at, calls }
 }
 
 /** The most instants that are tried, as in the reference driver. */
@@ -115,7 +124,7 @@ const MAX_ROUNDS = 16
  */
 export async function leastWait(
   parts: readonly Part[],
-  { at, retryAfter = 0 }: GroupVerdict,
+  { at, retryAfter = 0 }: Decided,
   ask: (part: Part, at: Micros) => Promise<GroupVerdict>,
 ): Promise<Micros | undefined> {
   let latest = at + retryAfter
@@ -123,25 +132,11 @@ export async function leastWait(
     const asked = latest
     const verdicts = await Promise.all(parts.map((part) => ask(part, asked)))
     for (const verdict of verdicts) {
-      const wait = verdict.outcome === 'allowed' ? 0 : verdict.retryAfter
+      const wait = verdict.outcome === 'allowed' ? 0 : verdict.outcome === 'denied' ? verdict.retryAfter : undefined
       latest = wait === undefined ? Number.NaN : Math.max(latest, asked + wait)
     }
     if (!Number.isSafeInteger(latest)) return undefined
     if (latest === asked) return latest - at
   }
   return undefined
-}
-
-/** @throws any error that is not a StoreFailure */
-export function undecided(error: unknown): GroupVerdict {
-  if (!(error instanceof StoreFailure)) throw error
-  return { outcome: 'undecided', allowed: false, at: Number.NaN, calls: [], source: 'store', degraded: error }
-}
-
-/** @throws StoreFailure if no group was decided */
-export function settled(verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] {
-  const failures = verdicts.flatMap(({ degraded, outcome }) => (outcome === 'undecided' && degraded !== undefined ? [degraded] : []))
-  const [first] = failures
-  if (first === undefined || failures.length < verdicts.length) return verdicts
-  throw failures.find(({ executed }) => executed === 'unknown') ?? first
 }

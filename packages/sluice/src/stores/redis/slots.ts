@@ -1,66 +1,79 @@
 import {
-  type AdjustOptions,
-  type Call,
-  type CallGroup,
   type CallOptions,
+  type Change,
+  changedState,
+  type ChangeResult,
+  type Decided,
+  type DecideOptions,
+  type Failed,
   type GroupVerdict,
-  type LeaseAnswer,
-  type LeaseRequest,
-  type StateId,
   type Store,
   StoreFailure,
 } from '../store.ts'
+import type { RedisPort } from './redis-port.ts'
 import {
   type Answered,
+  areInOneSlot,
   type Ask,
   gather,
   joinParts,
   leastWait,
-  looking,
   type Part,
   partsOf,
-  settled,
+  type SlotOf,
   together,
-  undecided,
+  uncharged,
 } from './slot-groups.ts'
 
 /**
  * A store with keys in slots, built on one that decides groups of one slot. Groups of one slot are batched; slots are called
- * concurrently. A group over several slots calls one slot after another, the most restrictive first (least rate per cost). If a later
- * slot does not allow it, it returns what earlier ones charged, so a decided group has charged all or nothing. Until then others,
- * including groups of the same `consume`, may be denied the tokens that it holds (under-grant); no group is ever admitted too much. Each
- * slot decides in the order of its calls. `at` is the latest time of a group's slots. Bound G: that of the store.
+ * concurrently, and one that fails fails only its own groups. A group over several slots calls one slot after another, the most
+ * restrictive first (least rate per cost). If a later slot does not allow it, it returns what earlier ones charged, so a decided group has
+ * charged all or nothing. Until then others, including groups of the same `decide`, may be denied the tokens that it holds (under-grant);
+ * no group is ever admitted too much. Each slot decides in the order of its calls. `at` is the latest time of a group's slots. Bound G:
+ * that of the store.
+ * @param nodeOf the node of a slot; where it is not known, the slot counts as a server of its own
  */
-export function bySlot(store: Store, slot: (id: StateId) => number): Store {
-  /** Sends parts of one slot, in order; a failure does not affect other slots. */
-  const send = async (verb: 'consume' | 'peek', parts: readonly Part[], options: CallOptions | undefined): Promise<GroupVerdict[]> => {
+export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf']): Store {
+  const decideParts = async (parts: readonly Part[], options: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
     const groups = parts.map(({ calls }) => ({ calls }))
     try {
-      return [...(await store[verb](groups, options))]
+      return await store.decide(groups, options)
     } catch (error) {
-      return groups.map(() => undecided(error))
+      const failed = failedBy(error)
+      return groups.map(() => failed)
     }
   }
 
-  const giveBack = async (part: Part, at: number, options?: CallOptions): Promise<void> => {
-    if (store.adjust === undefined) throw new StoreFailure('setup', 'unknown', `${store.name ?? 'store'}: cannot give back`)
-    await store.adjust(
-      part.calls,
-      part.calls.map(({ cost }) => cost),
-      { ...options, receipt: options?.now ?? at },
+  /** Returns what was charged; the first failure if that is not sure. */
+  const giveBack = async (charged: readonly Answered<Decided>[], options?: CallOptions): Promise<StoreFailure | undefined> => {
+    const results = await Promise.all(
+      charged.map(({ part, verdict }) => {
+        const receipt = options?.now ?? verdict.at
+        return store.change(
+          part.calls.map((call) => ({ kind: 'adjust', call, amount: call.cost, receipt })),
+          options,
+        )
+      }),
     )
+    return results.flat().find(({ failure }) => failure !== undefined)?.failure
   }
 
-  const decide = async (parts: readonly Part[], ask: Ask, options: CallOptions | undefined): Promise<GroupVerdict> => {
-    const charged: Answered[] = []
+  const charge = async (parts: readonly Part[], ask: Ask, options: CallOptions | undefined): Promise<GroupVerdict> => {
+    const charged: Answered<Decided>[] = []
     for (const part of parts) {
       const verdict = await ask(part)
-      if (verdict.outcome === 'undecided') {
+      if (verdict.failure !== undefined) {
+        if (charged.length === 0) return verdict
+        // A full server answers, and `onFull` may decide: the group has charged nothing then.
+        if (verdict.failure.kind === 'memory') {
+          const failure = await giveBack(charged, options)
+          return failure === undefined ? verdict : inDoubt(failure)
+        }
         // Nobody waits for this, because the deadline has often passed. Tokens that cannot be returned stay charged, as after a lost
         // reply.
-        const later = options?.now === undefined ? undefined : { now: options.now }
-        for (const held of charged) giveBack(held.part, held.verdict.at, later).catch(() => {})
-        return charged.length === 0 ? verdict : inDoubt(verdict)
+        giveBack(charged, options?.now === undefined ? undefined : { now: options.now }).catch(() => {})
+        return inDoubt(verdict.failure)
       }
       if (verdict.outcome !== 'allowed') return refuse(parts, { part, verdict }, charged, ask, options)
       charged.push({ part, verdict })
@@ -69,18 +82,15 @@ export function bySlot(store: Store, slot: (id: StateId) => number): Store {
   }
   const refuse = async (
     parts: readonly Part[],
-    no: Answered,
-    charged: readonly Answered[],
+    no: Answered<Decided>,
+    charged: readonly Answered<Decided>[],
     ask: Ask,
     options: CallOptions | undefined,
   ): Promise<GroupVerdict> => {
-    try {
-      await Promise.all(charged.map(({ part, verdict }) => giveBack(part, verdict.at, options)))
-    } catch (error) {
-      return undecided(error)
-    }
+    const failure = await giveBack(charged, options)
+    if (failure !== undefined) return inDoubt(failure)
     const others = parts.filter((part) => part !== no.part)
-    const joined = joinParts([no, ...(await Promise.all(others.map(async (part) => ({ part, verdict: await ask(looking(part)) }))))])
+    const joined = joinParts([no, ...(await Promise.all(others.map(async (part) => ({ part, verdict: await ask(uncharged(part)) }))))])
     return waited(parts, joined, options)
   }
   /** The verdict with a wait that is also right for ramped limits. */
@@ -88,102 +98,108 @@ export function bySlot(store: Store, slot: (id: StateId) => number): Store {
     const ramped = parts.some(({ calls }) => calls.some(({ limit }) => limit.ramped === true))
     if (verdict.outcome !== 'denied' || parts.length < 2 || !ramped) return verdict
     const askAt = async (part: Part, now: number): Promise<GroupVerdict> =>
-      (await send('peek', [part], { ...options, now }))[0] as GroupVerdict
+      (await decideParts([part], { ...options, charge: false, now }))[0] as GroupVerdict
     return { ...verdict, retryAfter: await leastWait(parts, verdict, askAt) }
   }
 
-  const consume = async (groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]> => {
-    const ask = together((parts) => send('consume', parts, options))
-    return settled(await Promise.all(groups.map(({ calls }) => decide(partsOf(calls, slot), ask, options))))
-  }
-
-  const peek = async (groups: readonly CallGroup[], options?: CallOptions): Promise<readonly GroupVerdict[]> => {
-    const asked = groups.map(({ calls }) => partsOf(calls, slot))
+  const peek = async (groups: readonly (readonly Part[])[], options: DecideOptions | undefined): Promise<GroupVerdict[]> => {
     const refused = new Set<number>()
     for (;;) {
-      const parts = asked.flatMap((group, index) => (refused.has(index) ? group.map(looking) : group))
-      const ask = together((some) => send('peek', some, options))
-      const seen = await Promise.all(parts.map(ask))
-      let at = 0
-      const answers = asked.map((group) => group.map((part) => ({ part, verdict: seen[at++] as GroupVerdict })))
-      // A group over several slots that would be denied takes nothing in a slot that would allow it, so later groups are checked again.
-      const next = answers.findIndex(
-        (group, index) => group.length > 1 && !refused.has(index) && group.some(({ verdict }) => verdict.outcome !== 'allowed'),
+      const ask = together((parts) => decideParts(parts, options))
+      const answers = await Promise.all(
+        groups.map((parts, index) =>
+          Promise.all(parts.map(async (part) => ({ part, verdict: await ask(refused.has(index) ? uncharged(part) : part) }))),
+        ),
       )
-      if (next === -1)
-        return settled(await Promise.all(answers.map((some, index) => waited(asked[index] as readonly Part[], joinParts(some), options))))
-      refused.add(next)
+      // A group over several slots that would be denied takes nothing in a slot that would allow it, so later groups are checked again.
+      // One that fails takes nothing either.
+      const next = [...answers.keys()].filter((index) => {
+        const parts = answers[index] as readonly Answered[]
+        return parts.length > 1 && !refused.has(index) && parts.some(({ verdict }) => verdict.outcome !== 'allowed')
+      })
+      if (next.length === 0)
+        return Promise.all(answers.map((some, index) => waited(groups[index] as readonly Part[], joinParts(some), options)))
+      for (const [order, index] of next.entries()) {
+        if (order === 0 || (answers[index] as readonly Answered[]).some(({ verdict }) => verdict.failure !== undefined)) refused.add(index)
+      }
     }
   }
 
+  const laneOf = (slot: number): string | number => nodeOf?.(slot) ?? slot
+  const { lease } = store
+  const leaseBySlot: Store['lease'] =
+    lease &&
+    ((requests, options) =>
+      perSlot(
+        requests,
+        ({ call }) => slotOf(call.id),
+        (some) => lease(some, options),
+      ))
   return {
-    ...(store.name === undefined ? {} : { name: store.name }),
+    name: store.name,
     capabilities: { ...store.capabilities, atomicBatch: 'same-slot', sync: false },
-    slotOf: (ids) => {
-      const [first, ...others] = ids.map(slot)
-      return others.every((other) => other === first) ? first : undefined
+    laneOf(ids) {
+      let lane: string | number | undefined
+      for (const id of ids) {
+        const own = laneOf(slotOf(id))
+        lane ??= own
+        if (own !== lane) return undefined
+      }
+      return lane
     },
-    consume,
-    peek,
-    reset: (ids, options) => perSlot(ids, slot, (some) => store.reset(some, options)),
-    ...bySlotWhereItCan(store, slot),
+    async decide(groups, options) {
+      if (areInOneSlot(groups, slotOf)) return store.decide(groups, options)
+      const parts = groups.map(({ calls }) => partsOf(calls, slotOf))
+      if (options?.charge === false) return settled(await peek(parts, options))
+      const ask = together((some) => decideParts(some, options))
+      return settled(await Promise.all(parts.map((some) => charge(some, ask, options))))
+    },
+    change: (changes, options) =>
+      perSlot<Change, ChangeResult>(
+        changes,
+        (change) => slotOf(changedState(change)),
+        (some) => store.change(some, options),
+      ),
+    ...(leaseBySlot === undefined ? {} : { lease: leaseBySlot }),
     ready: (options) => store.ready(options),
     close: () => store.close(),
   }
 }
 
-/** The methods that not every store has. */
-function bySlotWhereItCan(store: Store, slot: (id: StateId) => number): Pick<Store, 'adjust' | 'block' | 'lease'> {
-  const { adjust, block, lease } = store
-  return {
-    ...(adjust === undefined
-      ? {}
-      : {
-          adjust: (calls: readonly Call[], amounts: readonly number[], options?: AdjustOptions) => {
-            const both = calls.map((call, index) => ({ call, amount: amounts[index] as number }))
-            return perSlot(
-              both,
-              ({ call }) => slot(call.id),
-              async (some) =>
-                adjust(
-                  some.map(({ call }) => call),
-                  some.map(({ amount }) => amount),
-                  options,
-                ),
-            )
-          },
-        }),
-    ...(block === undefined
-      ? {}
-      : {
-          block: (ids: readonly StateId[], duration: number | null, options?: CallOptions) =>
-            perSlot(ids, slot, (some) => block(some, duration, options)),
-        }),
-    ...(lease === undefined
-      ? {}
-      : {
-          lease: async (requests: readonly LeaseRequest[], options?: CallOptions) => {
-            const answers = new Map<LeaseRequest, LeaseAnswer>()
-            await perSlot(
-              requests,
-              ({ call }) => slot(call.id),
-              async (some) => {
-                const granted = await lease(some, options)
-                some.forEach((request, index) => answers.set(request, granted[index] as LeaseAnswer))
-              },
-            )
-            return requests.map((request) => answers.get(request) as LeaseAnswer)
-          },
-        }),
-  }
+/** Sends the items of each slot together, in order; the results are in the order of the items. */
+async function perSlot<T, R>(
+  items: readonly T[],
+  slotOf: (item: T) => number,
+  send: (items: readonly T[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const results: R[] = []
+  const lists = gather(items.keys(), (index) => slotOf(items[index] as T))
+  await Promise.all(
+    lists.map(async (list) => {
+      const some = await send(list.map((index) => items[index] as T))
+      for (const [order, index] of list.entries()) results[index] = some[order] as R
+    }),
+  )
+  return results
 }
 
-async function perSlot<T>(items: readonly T[], slot: (item: T) => number, send: (some: readonly T[]) => Promise<void>): Promise<void> {
-  await Promise.all(gather(items, slot).map(send))
+/** @throws any error that is not a StoreFailure */
+function failedBy(error: unknown): Failed {
+  if (error instanceof StoreFailure) return { failure: error }
+  throw error
+}
+
+/**
+ * If nothing was executed for any group, the call as a whole has failed. Not if the server is full: then `onFull` may decide.
+ * @throws StoreFailure
+ */
+function settled(verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] {
+  const first = verdicts[0]?.failure
+  if (first === undefined || verdicts.some(({ failure }) => failure?.executed !== 'no' || failure.kind === 'memory')) return verdicts
+  throw first
 }
 
 /** Tokens were charged and may not be returned: a caller that retries must know. */
-function inDoubt(verdict: GroupVerdict): GroupVerdict {
-  const { kind = 'unavailable', message = 'no reason', cause } = verdict.degraded ?? {}
-  return { ...verdict, degraded: new StoreFailure(kind, 'unknown', message, { cause }) }
+function inDoubt({ kind, message, cause }: StoreFailure): Failed {
+  return { failure: new StoreFailure(kind, 'unknown', message, { cause }) }
 }

@@ -12,6 +12,11 @@ export interface Stored {
 }
 
 const NOTHING: Stored = { ends: 0 }
+/** The end of the block for which a state of a newer version counts, here and in the programs: later than that of any other. */
+export const NEWER_ENDS: Micros = 9_000_000_000_000_000
+const NEWER: Stored = { ends: NEWER_ENDS }
+/** The first byte of such a state. */
+const NEWER_BYTE = 1
 /** Bytes of a block, of the head of a log, and of each of its entries. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
@@ -24,15 +29,16 @@ const MAX_SPAN = 3_200_000_000_000_000
 /** Kinds, in the top three bits of every state; the lower one of a bucket means that it was empty before 1970. */
 const [EARLY_BUCKET, BUCKET, WINDOW, COUNTER, BLOCKED] = [3, 4, 5, 6, 7]
 
-/** Reads a value of any kind; an invalid one counts as absent, as in the programs. */
+/** Reads a value of any kind; an invalid one counts as absent, one of a newer version as blocked until `NEWER_ENDS`, as in the programs. */
 export function readValue(bytes: Uint8Array | null): Stored {
   if (bytes === null) return NOTHING
   if (bytes[0] === 2) return readLog(bytes)
-  if (bytes.length < BLOCK || kindOf(bytes) !== BLOCKED) return readState(bytes) ?? NOTHING
+  if (bytes.length < BLOCK || kindOf(bytes) !== BLOCKED) return readState(bytes) ?? (bytes[0] === NEWER_BYTE ? NEWER : NOTHING)
   const ends = instant(bytes)
   if (bytes.length === BLOCK) return { ends }
   const state = readState(bytes.subarray(BLOCK))
-  return state === undefined ? NOTHING : { ...state, ends }
+  if (state !== undefined) return { ...state, ends }
+  return bytes[BLOCK] === NEWER_BYTE ? NEWER : NOTHING
 }
 
 function kindOf(bytes: Uint8Array): number {

@@ -2,9 +2,10 @@ import { expect } from 'vitest'
 import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
 import { microCost } from '../../algorithms/decimal.ts'
 import { phaseOf } from '../../limiter/phase.ts'
-import type { Call, CallGroup, GroupVerdict, StateId, Store } from '../../stores/store.ts'
+import type { Call, CallGroup, Change, ChangeResult, Decided, GroupVerdict, StateId, Store } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { Reference } from '../reference.ts'
+import * as verbs from '../store-verbs.ts'
 
 export interface StoreSuiteOptions {
   /** Opens a store that shares nothing with other suites. */
@@ -24,16 +25,18 @@ export interface StoreSuiteOptions {
   /** Calls of the differential test; default 100,000. */
   readonly differentialCalls?: number
   /**
-   * Calls of the differential test on the store's own clock; default 0. Only for stores that decide each call themselves: a wrapper that
-   * answers for its store has another time.
+   * Calls of the differential test on the store's own clock; default 0. Only for stores that decide each call themselves: a denial
+   * that is remembered and a lease have another time.
    */
   readonly ownClockCalls?: number
   /** Deletes expired states and returns how many; absent if the store has no such operation. */
   sweep?(): Promise<number>
+  /** Opens a store of the same kind with room for one state, whatever time it is; the suite closes it. Absent if its room has no bound. */
+  openFull?(): Promise<Store>
 }
 
 /** The fields of a verdict that the reference also has. */
-export type Answer = Pick<GroupVerdict, 'outcome' | 'allowed' | 'at' | 'retryAfter' | 'calls'>
+export type Answer = Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'>
 
 /** A store under test and the reference, which get the same calls. */
 export interface Bench {
@@ -41,6 +44,8 @@ export interface Bench {
   readonly store: Store
   /** Whether the differential test is short: then the other tests are short, too. */
   readonly short: boolean
+  /** Whether the store makes changes of all these kinds. */
+  can(...kinds: readonly Change['kind'][]): boolean
   /** A key that was never used. */
   fresh(): string
   /** @param cost tokens */
@@ -51,8 +56,13 @@ export interface Bench {
   list(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
   /** Peeks at groups at a given time, and compares as well. */
   look(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
+  /** Charges one group at a given time without waiting, and compares if the store decided. */
+  askNow(calls: readonly Call[], now: Micros): GroupVerdict | undefined
+  /** Makes changes at a given time in the store and in the reference. */
+  change(changes: readonly Change[], now: Micros): Promise<readonly ChangeResult[]>
   adjust(calls: readonly Call[], tokens: readonly number[], now: Micros, receipt?: Micros): Promise<void>
-  block(ids: readonly StateId[], duration: Micros | null, now: Micros): Promise<void>
+  /** Null ends the block. */
+  block(ids: readonly StateId[], micros: Micros | null, now: Micros): Promise<void>
   reset(ids: readonly StateId[]): Promise<void>
   /** Checks that the numbers of a state in the store equal those of the reference. */
   sameState(id: StateId): Promise<void>
@@ -67,8 +77,8 @@ const SCOPES: Readonly<Record<AlgorithmTag, { readonly text: string }>> = {
   sl: { text: 's:sl:' },
 }
 
-export function answerOf({ outcome, allowed, at, retryAfter, calls }: GroupVerdict): Answer {
-  return { outcome, allowed, at, retryAfter, calls }
+export function answerOf({ outcome, at, retryAfter, calls }: Decided): Answer {
+  return { outcome, at, retryAfter, calls }
 }
 
 export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
@@ -80,6 +90,7 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
     get store() {
       return open()
     },
+    can: (...kinds) => kinds.every((kind) => open().capabilities.changes.includes(kind)),
     fresh: () => `suite${(made += 1)}`,
     call: (key, limit, cost = 1) => ({
       id: { scope: SCOPES[limit.algorithm.tag], key },
@@ -88,34 +99,48 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
       phase: phaseOf(limit, key),
     }),
     async ask(calls, now) {
-      const [verdict] = await open().consume([{ calls }], { now })
-      const answer = answerOf(verdict as GroupVerdict)
+      const [verdict] = await verbs.decide(open(), [{ calls }], { now })
+      const answer = answerOf(verdict as Decided)
       expect(answer).toEqual(reference.decide({ calls }, now))
       return answer
     },
     async list(groups, now) {
-      const answers = (await open().consume(groups, { now })).map(answerOf)
+      const answers = (await verbs.decide(open(), groups, { now })).map(answerOf)
       expect(answers).toEqual(groups.map((group) => reference.decide(group, now)))
       return answers
     },
     async look(groups, now) {
       const looking = new Reference(reference)
-      const answers = (await open().peek(groups, { now })).map(answerOf)
+      const answers = (await verbs.peek(open(), groups, { now })).map(answerOf)
       expect(answers).toEqual(groups.map((group) => looking.decide(group, now, true)))
       return answers
     },
+    askNow(calls, now) {
+      const verdict = open().decideNow?.({ calls }, now)
+      if (verdict !== undefined) expect(answerOf(verbs.decided(verdict))).toEqual(reference.decide({ calls }, now))
+      return verdict
+    },
+    async change(changes, now) {
+      const results = await open().change(changes, { now })
+      for (const change of changes) {
+        if (change.kind === 'adjust') reference.adjust([change.call], [change.amount], { now, receipt: change.receipt })
+        else if (change.kind === 'reset') reference.reset(change.id)
+        else reference.block(change.id, change.kind === 'block' ? now + change.micros : 0)
+      }
+      return results
+    },
     async adjust(calls, tokens, now, receipt) {
-      const given = receipt === undefined ? { now } : { now, receipt }
+      const given = { now, receipt }
       const amounts = tokens.map((amount) => Math.sign(amount) * microCost(Math.abs(amount)))
-      await open().adjust?.(calls, amounts, given)
+      await verbs.adjust(open(), calls, amounts, given)
       reference.adjust(calls, amounts, given)
     },
-    async block(ids, duration, now) {
-      await open().block?.(ids, duration, { now })
-      for (const id of ids) reference.block(id, duration === null ? 0 : now + duration)
+    async block(ids, micros, now) {
+      await verbs.block(open(), ids, micros, { now })
+      for (const id of ids) reference.block(id, micros === null ? 0 : now + micros)
     },
     async reset(ids) {
-      await open().reset(ids)
+      await verbs.reset(open(), ids)
       for (const id of ids) reference.reset(id)
     },
     async sameState(id) {

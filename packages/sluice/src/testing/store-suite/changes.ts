@@ -12,7 +12,7 @@ export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     it.each(tags)(
       'X7: a %s whose limit has changed keeps its charges when the first call under the new limit is an adjust',
       async (tag) => {
-        if (bench.store.adjust === undefined) return
+        if (!bench.can('adjust')) return
         const [ten, three] = [TENS[tag], THREES[tag]]
         for (const [before, after] of [
           [ten, three],
@@ -43,7 +43,7 @@ export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     )
 
     it('X7: a penalty ends at one burst of debt to the part of a microsecond, and leaves a deeper debt as it is', async (context) => {
-      context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')
+      context.skip(!tags.includes('tb') || !bench.can('adjust'), 'the store has no adjust, or no program for buckets')
       // A micro-token refills in a third of a microsecond; the smaller burst is less by one of them.
       const [larger, smaller] = [tokenBucket({ rate: '3/s', burst: 2 }), tokenBucket({ rate: '3/s', burst: '1.999999' })]
       const key = fresh()

@@ -45,7 +45,7 @@ function waysOf(bench: Bench, random: () => number): readonly Way[] {
     const receipt = [undefined, 0, START, begun, begun - window][Math.floor(random() * 5)]
     return bench.adjust([call], [(random() < 0.5 ? call.cost : -call.cost) / MICRO], at, receipt)
   }
-  return bench.store.adjust === undefined ? [ask, list] : [ask, list, adjust]
+  return bench.can('adjust') ? [ask, list, adjust] : [ask, list]
 }
 
 async function besideEdges(bench: Bench, limit: AnyLimit, next: AnyLimit, way: Way, random: () => number): Promise<void> {

@@ -3,6 +3,7 @@ import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import type { CallGroup } from '../../stores/store.ts'
 import { TENS } from '../limits.ts'
 import { answerOf, type Bench, START } from './bench.ts'
+import * as verbs from '../store-verbs.ts'
 
 /** Groups, blocks, resets and keys: behaviour that does not depend on the algorithm. */
 export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
@@ -11,9 +12,10 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   const { ask, call, fresh } = bench
 
   describe('groups and keys', () => {
-    it('answers nothing for no group', async () => {
-      expect(await bench.store.consume([])).toEqual([])
-      expect(await bench.store.peek([])).toEqual([])
+    it('answers nothing for no group and no change', async () => {
+      expect(await verbs.decide(bench.store, [])).toEqual([])
+      expect(await verbs.peek(bench.store, [])).toEqual([])
+      expect(await bench.store.change([])).toEqual([])
     })
 
     it('law 1: charges a group over every algorithm as a whole', async () => {
@@ -32,8 +34,8 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     it('decides groups of one call in order, each on its own', async () => {
       const key = fresh()
       const groups: CallGroup[] = Array.from({ length: 12 }, () => ({ calls: [call(key, ten)] }))
-      const verdicts = await bench.store.consume(groups, { now: START })
-      expect(verdicts.map((verdict) => verdict.allowed)).toEqual([...Array<boolean>(10).fill(true), false, false])
+      const verdicts = await verbs.decide(bench.store, groups, { now: START })
+      expect(verdicts.map(({ outcome }) => outcome)).toEqual([...Array<string>(10).fill('allowed'), 'denied', 'denied'])
     })
 
     it('forgets what is reset, and nothing else', async () => {
@@ -62,14 +64,14 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       for (const limit of limits) {
         const key = fresh()
         const verdicts = await Promise.all(
-          Array.from({ length: bench.short ? 60 : 300 }, () => bench.store.consume([{ calls: [call(key, limit)] }], { now: START })),
+          Array.from({ length: bench.short ? 60 : 300 }, () => verbs.decide(bench.store, [{ calls: [call(key, limit)] }], { now: START })),
         )
-        expect(verdicts.flat().filter((verdict) => verdict.allowed)).toHaveLength(10)
+        expect(verdicts.flat().filter(({ outcome }) => outcome === 'allowed')).toHaveLength(10)
       }
     })
 
     it('blocks a key until it says, whatever is reset, and lifts it', async (context) => {
-      context.skip(bench.store.block === undefined, 'the store has no block')
+      context.skip(!bench.can('block', 'unblock'), 'the store has no block')
       const key = fresh()
       const { id } = call(key, ten)
       await bench.block([id], 5_000_000, START)
@@ -87,7 +89,7 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     })
 
     it('X6: a blocked key, asked alone or in a group, is told as it stands and not as if it had been charged', async (context) => {
-      context.skip(bench.store.block === undefined, 'the store has no block')
+      context.skip(!bench.can('block', 'unblock'), 'the store has no block')
       for (const limit of limits) {
         const key = fresh()
         const one = call(key, limit)
@@ -113,7 +115,7 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     })
 
     it('X7: a key that was charged before is blocked as well, whether it is asked alone, over and over or with another', async (context) => {
-      context.skip(bench.store.block === undefined, 'the store has no block')
+      context.skip(!bench.can('block', 'unblock'), 'the store has no block')
       const [key, other] = [fresh(), fresh()]
       const calls = [call(key, ten), call(other, ten)]
       await ask(calls, START)
@@ -126,15 +128,15 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         [other, key],
       ]) {
         const groups = keys.map((name): CallGroup => ({ calls: [call(name, ten)] }))
-        const verdicts = await bench.store.consume(groups, { now: START + 2 })
-        expect(verdicts.map(({ allowed }) => allowed)).toEqual(keys.map((name) => name === other))
+        const verdicts = await verbs.decide(bench.store, groups, { now: START + 2 })
+        expect(verdicts.map(({ outcome }) => outcome === 'allowed')).toEqual(keys.map((name) => name === other))
       }
     })
 
     it('does not mix up what it answered: verdicts last', async () => {
       const key = fresh()
-      const [first] = await bench.store.consume([{ calls: [call(key, ten, 4)] }], { now: START })
-      const [second] = await bench.store.consume([{ calls: [call(key, ten, 4)] }], { now: START })
+      const [first] = await verbs.decide(bench.store, [{ calls: [call(key, ten, 4)] }], { now: START })
+      const [second] = await verbs.decide(bench.store, [{ calls: [call(key, ten, 4)] }], { now: START })
       if (first === undefined || second === undefined) throw new Error('no verdict')
       expect([answerOf(first), answerOf(second)]).toMatchObject([{ calls: [{ remaining: 6 }] }, { calls: [{ remaining: 2 }] }])
     })

@@ -4,11 +4,12 @@ import { fixedWindow } from '../../algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
-import type { GroupVerdict } from '../../stores/store.ts'
+import type { Decided, GroupVerdict } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
 import { audit, type TraceEntry } from '../audit.ts'
 import type { Bench } from './bench.ts'
+import * as verbs from '../store-verbs.ts'
 
 const QUICK: Readonly<Record<AlgorithmTag, AnyLimit>> = {
   tb: tokenBucket({ rate: '200/s', burst: 10 }),
@@ -35,8 +36,9 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
       }
       const caller = async (): Promise<void> => {
         while (goesOn()) {
-          const [verdict] = await bench.store.consume([{ calls: [bench.call(key, limit)] }])
-          const { at, allowed } = verdict as GroupVerdict
+          const [verdict] = await verbs.decide(bench.store, [{ calls: [bench.call(key, limit)] }])
+          const { at, outcome } = verdict as Decided
+          const allowed = outcome === 'allowed'
           seen.push({ at, cost: 1, allowed })
           if (allowed) admitted += 1
           else await new Promise<void>((resolve) => void systemTime.after(0, resolve))
@@ -49,25 +51,24 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
 
     it('takes, gives back and blocks at its own time', async (context) => {
       const { store } = bench
-      context.skip(!tags.includes('tb') || store.adjust === undefined || store.block === undefined, 'the store has no adjust or no block')
+      context.skip(!tags.includes('tb') || !bench.can('adjust', 'block'), 'the store has no adjust or no block')
       const hour = 3_600_000_000
       const call = { ...bench.call(bench.fresh(), tokenBucket({ rate: '1/h', burst: 20 })), cost: 1_000_000 }
-      const look = async (): Promise<GroupVerdict> => (await store.peek([{ calls: [call] }]))[0] as GroupVerdict
+      const look = async (): Promise<Decided> => (await verbs.peek(store, [{ calls: [call] }]))[0] as Decided
       /** When the bucket is full again, or the block is over. */
-      const endOf = ({ at, calls: [view] }: GroupVerdict): Micros =>
-        at + (view?.blocked === true ? view.retryAfter : (view?.resetAfter ?? 0))
-      const between = (from: GroupVerdict, to: GroupVerdict, length: Micros): boolean[] => [
+      const endOf = ({ at, calls: [view] }: Decided): Micros => at + (view?.blocked === true ? view.retryAfter : (view?.resetAfter ?? 0))
+      const between = (from: Decided, to: Decided, length: Micros): boolean[] => [
         endOf(to) >= from.at + length,
         endOf(to) <= to.at + length,
       ]
       const before = await look()
-      await store.adjust?.([call], [-5_000_000])
+      await verbs.adjust(store, [call], [-5_000_000])
       const taken = await look()
       expect(between(before, taken, 5 * hour)).toEqual([true, true])
-      await store.adjust?.([call], [3_000_000])
+      await verbs.adjust(store, [call], [3_000_000])
       const given = await look()
       expect(endOf(given)).toBe(endOf(taken) - 3 * hour)
-      await store.block?.([call.id], hour)
+      await verbs.block(store, [call.id], hour)
       expect(between(given, await look(), hour)).toEqual([true, true])
     })
 
@@ -75,19 +76,19 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
       const { store } = bench
       context.skip(store.capabilities.clock === 'caller', 'a store in this process answers at once: there is nothing to wait for')
       const calls = tags.slice(0, 1).map((tag) => bench.call(bench.fresh(), QUICK[tag]))
-      const late = await failureOf(store.consume([{ calls }], { deadline: systemTime.monotonic() - 1 }))
+      const late = await failureOf(store.decide([{ calls }], { deadline: systemTime.monotonic() - 1 }))
       expect(late).toMatchObject({ kind: 'timeout', executed: 'no' })
-      const left = await failureOf(store.consume([{ calls }], { signal: AbortSignal.abort() }))
+      const left = await failureOf(store.decide([{ calls }], { signal: AbortSignal.abort() }))
       expect(left).toMatchObject({ kind: 'aborted', executed: 'no' })
-      expect((await store.consume([{ calls }], { deadline: systemTime.monotonic() + 5_000 }))[0]?.outcome).toBe('allowed')
+      expect((await verbs.decide(store, [{ calls }], { deadline: systemTime.monotonic() + 5_000 }))[0]?.outcome).toBe('allowed')
     })
   })
 }
 
-/** The failure that a store rejects with, or that a store which answers for another reports; undefined if it decided. */
+/** The failure that a store rejects with or reports for the group; undefined if it decided. */
 function failureOf(answer: Promise<readonly GroupVerdict[]>): Promise<unknown> {
   return answer.then(
-    ([verdict]) => verdict?.degraded,
+    ([verdict]) => verdict?.failure,
     (error: unknown) => error,
   )
 }

@@ -31,7 +31,7 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     )
 
     it('X7: what is taken from a bucket that fills in a hundred years ends before whole numbers do', async (context) => {
-      context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')
+      context.skip(!tags.includes('tb') || !bench.can('adjust'), 'the store has no adjust, or no program for buckets')
       for (const limit of [tokenBucket({ rate: '1/36525d', burst: 1 }), tokenBucket({ rate: '3/36525d', burst: 3 })]) {
         for (const tokens of [0.000001, 0.5, 1, 2, 9]) {
           const call = bench.call(bench.fresh(), limit)
@@ -56,7 +56,7 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     })
 
     it('X4: debt is carried through a change of limit in full', async (context) => {
-      context.skip(!tags.includes('tb') || bench.store.adjust === undefined, 'the store has no adjust, or no program for buckets')
+      context.skip(!tags.includes('tb') || !bench.can('adjust'), 'the store has no adjust, or no program for buckets')
       const random = seeded(4)
       for (let made = 0; made < limitsOf(bench); made += 1) {
         const key = bench.fresh()
@@ -97,10 +97,10 @@ async function tryLimits(
     else if (kind < 0.55 && bench.options.givesBack !== true) await bench.ask([one(0), one(1), ...(random() < 0.3 ? [one(0)] : [])], now)
     else if (kind < 0.65) await bench.list(groupsOf(one, random, bench), now)
     else if (kind < 0.75) await bench.look(groupsOf(one, random, bench), now)
-    else if (kind < 0.9 && bench.store.adjust !== undefined) {
+    else if (kind < 0.9 && bench.can('adjust')) {
       const tokens = Math.max(0.000001, Math.floor(limits[0].capacity * random() * MICRO) / MICRO)
       await bench.adjust([one(0)], [random() < 0.5 ? tokens : -tokens], now, random() < 0.5 ? receipt : undefined)
-    } else if (kind < 0.95 && bench.store.block !== undefined) {
+    } else if (kind < 0.95 && bench.can('block', 'unblock')) {
       await bench.block([one(0).id], random() < 0.3 ? null : 1 + Math.floor(random() * 5_000_000), now)
     } else limits = [anyLimit(tag, random), limits[1]]
     receipt = now

@@ -6,12 +6,13 @@ import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { stateName } from '../../keys/encode.ts'
 import { phaseOf } from '../../limiter/phase.ts'
-import type { Call, CallGroup, GroupVerdict, StateId } from '../../stores/store.ts'
+import type { Call, CallGroup, Decided, StateId } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { seeded } from '../random.ts'
 import { Reference } from '../reference.ts'
 import { answerOf, type Bench } from './bench.ts'
 import { createMet } from './met.ts'
+import * as verbs from '../store-verbs.ts'
 
 const SEED = 20_261_122
 /** Limits that are fresh after 2 to 300 ms, so that states expire, are deleted and begin again during the trace; and some that last. */
@@ -63,7 +64,7 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
   describe.skipIf(total === 0)('replays the kernel on its own clock', () => {
     it('identical decisions, over blocks, refunds, resets, sweeps and states that end', async (context) => {
       const { store } = bench
-      context.skip(store.adjust === undefined || store.block === undefined, 'the store has no adjust or no block')
+      context.skip(!bench.can('adjust', 'block', 'unblock'), 'the store has no adjust or no block')
       const limits = LIMITS.filter(({ algorithm }) => tags.includes(algorithm.tag))
       const reference = new Reference()
       const met = createMet()
@@ -94,8 +95,8 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
           return { calls: drawn.map((call) => ({ ...(drawn.find((one) => nameOf(one) === nameOf(call)) as Call), cost: call.cost })) }
         })
       const ask = async (groups: readonly CallGroup[]): Promise<Micros> => {
-        const verdicts = await store.consume(groups)
-        const { at } = verdicts[0] as GroupVerdict
+        const verdicts = await verbs.decide(store, groups)
+        const { at } = verdicts[0] as Decided
         met.before(groups, at, reference)
         for (const call of groups.flatMap(({ calls }) => calls)) {
           const ends = blocks.get(nameOf(call))
@@ -110,12 +111,12 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
         return at
       }
       const block = async (call: Call, duration: Micros | null, now: Micros | undefined): Promise<void> => {
-        await store.block?.([call.id], duration, now === undefined ? {} : { now })
+        await verbs.block(store, [call.id], duration, now === undefined ? {} : { now })
         let ends = duration === null ? 0 : (now ?? 0) + duration
         if (duration !== null && now === undefined) {
           // Only the store knows when the block began; a refused call shows when it ends.
-          const [verdict] = await store.peek([{ calls: [{ ...call, cost: 1 }] }])
-          const { at, calls } = verdict as GroupVerdict
+          const [verdict] = await verbs.peek(store, [{ calls: [{ ...call, cost: 1 }] }])
+          const { at, calls } = verdict as Decided
           ends = calls[0]?.blocked === true ? at + calls[0].retryAfter : 0
           // The limit denies the key for longer than the block, so the block is lifted again.
           if (ends > at + duration) return block(call, null, undefined)
@@ -142,18 +143,18 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
           const given = random() < 0.5 ? { now: at } : { now: at, receipt: at - pick(100_000) }
           const amount = random() < 0.5 ? call.cost : -call.cost
           const ends = reference.states.get(stateName(call.id))?.expires ?? at
-          await store.adjust?.([call], [amount], given)
-          const [seen] = await store.peek([{ calls: [call] }])
-          if (ends > at && ends <= (seen as GroupVerdict).at) {
+          await verbs.adjust(store, [call], [amount], given)
+          const [seen] = await verbs.peek(store, [{ calls: [call] }])
+          if (ends > at && ends <= (seen as Decided).at) {
             // On a busy machine the state may have expired before the store applied the change for that time.
-            await store.reset([call.id])
+            await verbs.reset(store, [call.id])
             reference.reset(call.id)
           } else {
             reference.adjust([call], [amount], given)
             met.count('adjusted')
           }
         } else {
-          await store.reset([call.id])
+          await verbs.reset(store, [call.id])
           reference.reset(call.id)
           met.count('reset')
         }

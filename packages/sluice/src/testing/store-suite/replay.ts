@@ -7,6 +7,7 @@ import { Reference } from '../reference.ts'
 import { type TraceOptions, traces, type TraceStep } from '../traces.ts'
 import { type Answer, answerOf, type Bench } from './bench.ts'
 import { createMet } from './met.ts'
+import * as verbs from '../store-verbs.ts'
 
 const SEED = 20_261_121
 /** About one in this many calls of the differential test is also peeked at before it is charged. */
@@ -30,7 +31,7 @@ function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
  * later refill times, however, as if it had been charged at that time.
  */
 function withoutReturns(answer: Answer): Answer {
-  if (answer.allowed) return answer
+  if (answer.outcome === 'allowed') return answer
   return { ...answer, calls: answer.calls.map((call) => ({ ...call, replenishAfter: 0, resetAfter: 0 })) }
 }
 
@@ -43,9 +44,9 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
   }
   /** Resets the states of refused groups: after a charge and its refund they decide alike, but are not equal. */
   const forget = async (groups: readonly CallGroup[], answers: readonly Answer[], reference: Reference): Promise<void> => {
-    if (options.givesBack !== true || answers.every(({ allowed }) => allowed)) return
+    if (options.givesBack !== true || answers.every(({ outcome }) => outcome === 'allowed')) return
     const ids = groups.flatMap(({ calls }) => calls.map(({ id }) => id))
-    await bench.store.reset(ids)
+    await verbs.reset(bench.store, ids)
     for (const id of ids) reference.reset(id)
   }
   const compare = (actual: readonly Answer[], expected: readonly Answer[]): void => {
@@ -70,13 +71,13 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       for (const { now, groups } of stepsOf(SEED, total)) {
         if (compared % PEEK_EVERY < groups.length) {
           const looking = new Reference(reference)
-          const seen = await bench.store.peek(groups, { now })
+          const seen = await verbs.peek(bench.store, groups, { now })
           expect(seen.map(answerOf)).toEqual(groups.map((group) => looking.decide(group, now, true)))
         }
         latest = Math.max(latest, now)
         met.before(groups, now, reference)
         const expected = groups.map((group) => reference.decide(group, now))
-        const actual = (await bench.store.consume(groups, { now })).map(answerOf)
+        const actual = (await verbs.decide(bench.store, groups, { now })).map(answerOf)
         compare(actual, expected)
         met.after(groups, expected)
         await forget(groups, expected, reference)
@@ -89,7 +90,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
 
     it('the same with refunds, penalties, blocks and resets between', async (context) => {
       const { store } = bench
-      context.skip(store.adjust === undefined || store.block === undefined, 'the store has no adjust or no block')
+      context.skip(!bench.can('adjust', 'block', 'unblock'), 'the store has no adjust or no block')
       const reference = new Reference()
       const met = createMet()
       const random = seeded(SEED)
@@ -98,7 +99,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       const ask = async (groups: readonly CallGroup[], now: Micros): Promise<void> => {
         met.before(groups, now, reference)
         const expected = groups.map((group) => reference.decide(group, now))
-        const actual = (await store.consume(groups, { now })).map(answerOf)
+        const actual = (await verbs.decide(store, groups, { now })).map(answerOf)
         compare(actual, expected)
         met.after(groups, expected)
         await forget(groups, expected, reference)
@@ -124,7 +125,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
           const amounts = calls.map(({ cost }) => (draw() < 0.5 ? -cost : cost))
           const given = receipt === undefined || draw() < 0.4 ? { now } : { now, receipt }
           const before = calls.map(({ id }) => JSON.stringify(reference.numbersOf(id)))
-          await store.adjust?.(calls, amounts, given)
+          await verbs.adjust(store, calls, amounts, given)
           reference.adjust(calls, amounts, given)
           calls.forEach(({ id }, index) => {
             const same = JSON.stringify(reference.numbersOf(id)) === before[index]
@@ -133,11 +134,11 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
           })
         } else if (kind < 0.9) {
           const duration = draw() < 0.3 ? null : 1 + Math.floor(draw() * (draw() < 0.5 ? 1_000_000 : 30_000_000))
-          await store.block?.(ids, duration, { now })
+          await verbs.block(store, ids, duration, { now })
           for (const id of ids) reference.block(id, duration === null ? 0 : now + duration)
           met.count(duration === null ? 'unblocked' : 'block')
         } else {
-          await store.reset(ids)
+          await verbs.reset(store, ids)
           for (const id of ids) reference.reset(id)
           met.count('reset')
         }

@@ -24,7 +24,7 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
           expect([seconds, outcome]).toEqual([seconds, [179.5, 181.25, 1_000.5].includes(seconds) ? 'denied' : expect.any(String)])
           await bench.sameState(call(key, second).id)
         }
-        if (bench.store.adjust !== undefined) {
+        if (bench.can('adjust')) {
           for (const [seconds, tokens, receipt] of [
             [2_000.25, 10_000_000],
             [2_000.5, 1_000, 1_999.5],
@@ -56,7 +56,7 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         for (const seconds of [10, 11, 13, 15.5, 16, 18.999999, 19, 19, 19.5, 19.999999, 20]) {
           const now = START + Math.round(seconds * 1_000_000)
           await ask([call(key, short, costs[(asked += 1) % costs.length])], now)
-          if (seconds === 19.5 && bench.store.adjust !== undefined) await bench.adjust([call(key, short)], [-1], now)
+          if (seconds === 19.5 && bench.can('adjust')) await bench.adjust([call(key, short)], [-1], now)
           await bench.sameState(call(key, short).id)
         }
       }

@@ -42,7 +42,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         // Uses up part of it, call by call, so that one call is denied and the others are not.
         for (const one of group.slice(0, 1 + pick(group.length)))
           for (let times = pick(6); times > 0; times -= 1) await ask([one], now - pick(900_000))
-        if (bench.store.block !== undefined && pick(4) === 0) {
+        if (bench.can('block') && pick(4) === 0) {
           const { id } = group[pick(group.length)] as Call
           await bench.block([id], 1 + pick(9_000_000), now)
         }
@@ -78,7 +78,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     })
 
     it('a block that ends in a ramp', async (context) => {
-      context.skip(!tags.includes('fw') || bench.store.block === undefined, 'the store has no block, or no program for fixed windows')
+      context.skip(!tags.includes('fw') || !bench.can('block'), 'the store has no block, or no program for fixed windows')
       const ramped = fixedWindow({ limit: 10, window: '10s', ramp: '5s' })
       const one = call(fresh(), ramped, 5)
       const start = Math.floor(START / 10_000_000) * 10_000_000

@@ -16,18 +16,22 @@ describe('groups of the memory store', () => {
         ...Array.from({ length: others }, (_, index) => call(`other${index}`)),
         call('same', 4_000_000),
       ]
-      expect(store.consumeSync({ calls }).outcome).toBe('allowed')
-      expect(store.consumeSync({ calls: [call('same')] }).outcome).toBe('denied')
-      expect(memoryStore({ clock }).consumeSync({ calls: [...calls, call('same')] }).outcome).toBe('impossible')
+      expect(store.decideNow({ calls }).outcome).toBe('allowed')
+      expect(store.decideNow({ calls: [call('same')] }).outcome).toBe('denied')
+      expect(memoryStore({ clock }).decideNow({ calls: [...calls, call('same')] }).outcome).toBe('impossible')
     }
   })
 
   it('looked at one after the other find no more room than there is', async () => {
     const store = memoryStore({ maxKeys: 2, clock })
     const groups = ['a', 'b', 'a', 'c'].map((key) => ({ calls: [call(key)] }))
-    const seen = await store.peek(groups)
-    expect(seen.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'allowed', 'undecided'])
-    expect((await store.consume(groups)).map(({ outcome }) => outcome)).toEqual(seen.map(({ outcome }) => outcome))
+    const full = { failure: expect.objectContaining({ kind: 'memory', executed: 'no' }) }
+    for (const charge of [false, true]) {
+      const verdicts = await store.decide(groups, { charge })
+      expect(verdicts.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'allowed', undefined])
+      expect(verdicts[3]).toEqual(full)
+    }
+    expect(store.decideNow({ calls: [call('c')] })).toEqual(full)
   })
 
   it('of two limits that overflow keep the shared states of both', () => {

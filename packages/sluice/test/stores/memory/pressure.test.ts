@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createLimiter, memoryStore, tokenBucket } from '../../../src/index.ts'
 import { Overflow } from '../../../src/stores/memory/pressure.ts'
 import { manualClock } from '../../../src/time/manual.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 describe('a look at a store without room', () => {
   it.each([undefined, 'deny', 'allow', 'shared'] as const)('with onFull %s sees what a check would be answered', async (onFull) => {
@@ -47,19 +48,19 @@ describe('a group over a key that is known and one that there is no room for', (
   it('charges the state of the one and the shared state of the other, or neither', async () => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
-    await store.consume([{ calls: [call('known', 9)] }])
+    await verbs.decide(store, [{ calls: [call('known', 9)] }])
     // An overflow state starts empty: in six hours it has six tokens.
-    await store.consume([{ calls: [call('unknown', 1)] }])
+    await verbs.decide(store, [{ calls: [call('unknown', 1)] }])
     clock.advance(6 * 3_600_000)
     const group = [{ calls: [call('known', 4), call('unknown', 2)] }]
-    const [seen] = await store.peek(group)
-    const [charged] = await store.consume(group)
+    const [seen] = await verbs.peek(store, group)
+    const [charged] = await verbs.decide(store, group)
     expect(seen).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 7 }, { remaining: 6 }] })
     expect(charged).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 3 }, { remaining: 4 }] })
-    const [denied] = await store.consume([{ calls: [call('known', 1), call('unknown', 5)] }])
+    const [denied] = await verbs.decide(store, [{ calls: [call('known', 1), call('unknown', 5)] }])
     expect(denied).toMatchObject({ outcome: 'denied', reason: 'overflow', calls: [{ remaining: 3 }, { remaining: 4 }] })
-    expect((await store.consume([{ calls: [call('known', 4), call('unknown', 1)] }]))[0]).toMatchObject({ outcome: 'denied' })
-    expect((await store.consume([{ calls: [call('known', 3), call('unknown', 4)] }]))[0]).toMatchObject({
+    expect((await verbs.decide(store, [{ calls: [call('known', 4), call('unknown', 1)] }]))[0]).toMatchObject({ outcome: 'denied' })
+    expect((await verbs.decide(store, [{ calls: [call('known', 3), call('unknown', 4)] }]))[0]).toMatchObject({
       outcome: 'allowed',
       calls: [{ remaining: 0 }, { remaining: 0 }],
     })
@@ -69,12 +70,12 @@ describe('a group over a key that is known and one that there is no room for', (
   it('is seen by a look as a check finds it where a spent state of the group makes room for another of it', async () => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
-    await store.consume([{ calls: [call('spent', 1)] }])
-    await store.consume([{ calls: [call('unknown', 1)] }])
+    await verbs.decide(store, [{ calls: [call('spent', 1)] }])
+    await verbs.decide(store, [{ calls: [call('unknown', 1)] }])
     clock.advance(6 * 3_600_000)
     const group = [{ calls: [call('spent', 4), call('unknown', 2)] }]
-    const seen = await store.peek(group)
-    expect(await store.consume(group)).toEqual(seen)
+    const seen = await verbs.peek(store, group)
+    expect(await verbs.decide(store, group)).toEqual(seen)
   })
 })
 
@@ -142,7 +143,7 @@ describe('a full store', () => {
     const blocked = await limiter.check('a')
     expect(blocked).toMatchObject({ outcome: 'denied', reason: 'blocked', retryAfterMs: 60_000 })
     expect(blocked).not.toHaveProperty('degraded')
-    const [verdict] = await store.consume([
+    const [verdict] = await verbs.decide(store, [
       { calls: [{ id: { scope: { text: 'default:default:tb:' }, key: 'a' }, limit, cost: 1e6, phase: 0 }] },
     ])
     expect(verdict).not.toHaveProperty('reason')
@@ -152,14 +153,17 @@ describe('a full store', () => {
   })
 
   it.each([
-    ['allow', true],
-    ['deny', false],
-    [undefined, false],
-  ] as const)('with onFull %s lets a group pass: %s', async (onFull, allowed) => {
+    ['allow', { onFull: 'allow' }],
+    ['deny', { onFull: 'deny' }],
+    [undefined, {}],
+  ] as const)('with onFull %s fails a group, and says %o', async (onFull, said) => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, clock, ...(onFull === undefined ? {} : { onFull }) })
     const call = (key: string) => ({ id: { scope: { text: 'f:tb:' }, key }, limit, cost: 1e6, phase: 0 })
-    const [verdict] = await store.consume([{ calls: [call('a'), call('b')] }])
-    expect(verdict).toMatchObject({ outcome: 'undecided', allowed })
+    const failed = { failure: expect.objectContaining({ kind: 'memory', executed: 'no' }), ...said }
+    const groups = [{ calls: [call('a'), call('b')] }]
+    expect(await store.decide(groups, { charge: false })).toEqual([failed])
+    expect(await store.decide(groups)).toEqual([failed])
+    expect(store.size).toBe(0)
   })
 })

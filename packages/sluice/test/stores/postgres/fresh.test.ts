@@ -7,6 +7,7 @@ import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { FRESH, ownStore } from '../../conformance/postgres-rows.ts'
 import { draws } from '../../draws.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
 const START = 1_763_692_800_123_456
@@ -34,18 +35,18 @@ describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
         const call = { id, limit, cost: Math.max(1, Math.round(limit.capacity * 1e6 * random() ** part)), phase: 0 }
         calls[key] = call
         if (random() < 0.7) {
-          await store.consume([{ calls: [call] }], { now })
+          await verbs.decide(store, [{ calls: [call] }], { now })
           reference.decide({ calls: [call] }, now)
         } else {
           const amount = random() < 0.5 ? call.cost : -call.cost
-          await store.adjust([call], [amount], { now })
+          await verbs.adjust(store, [call], [amount], { now })
           reference.adjust([call], [amount], { now })
         }
         now += Math.floor(random() ** 4 * 1e9)
       }
       if (random() > 0.2) continue
       const duration = Math.ceil(random() ** 4 * 1e12)
-      await store.block([id], duration, { now })
+      await verbs.block(store, [id], duration, { now })
       blocks.set(digestOf(id), now + duration)
     }
     const { rows } = await pool.query<{ id: string; fresh: string }>(

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
-import { pg, type PostgresPort, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { pg, type PostgresPort, barePostgresStore } from '../../../src/stores/postgres/index.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { traces } from '../../../src/testing/index.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { ownStore, readRow } from '../../conformance/postgres-rows.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
 const CALLS = 1_500
@@ -25,23 +26,36 @@ function contended(port: PostgresPort): PostgresPort {
 
 describe.skipIf(url === undefined)('X7: calls that hold the places of their states', () => {
   const { pool, open, close } = ownStore(url, 2)
-  const store = postgresStore({ client: contended(pg(pool)), sweepEveryMs: 0 })
+  const store = barePostgresStore({ client: contended(pg(pool)), sweepEveryMs: 0 })
   beforeAll(open)
   afterAll(close)
+  const empty = async (): Promise<unknown> => {
+    const { rows } = await pool.query<{ many: number }>(
+      'select count(*)::int as many from sluice_state where unit is null and blocked_until is null',
+    )
+    return rows[0]?.many
+  }
 
   it('decide and leave what the kernel does, and no place behind', async () => {
     const reference = new Reference()
     let compared = 0
     for (const { now, groups } of traces(20_261_122, CALLS)) {
-      const verdicts = await store.consume(groups, { now })
+      const verdicts = await verbs.decide(store, groups, { now })
       for (const [index, group] of groups.entries()) expect(verdicts[index]).toMatchObject(reference.decide(group, now))
       compared += groups.length
     }
     expect(compared).toBeGreaterThan(CALLS / 4)
     for (const { id, numbers } of reference.states.values()) expect(await readRow(pg(pool), id)).toEqual(numbers)
-    const { rows } = await pool.query('select count(*)::int as empty from sluice_state where unit is null and blocked_until is null')
-    expect(rows).toEqual([{ empty: 0 }])
+    expect(await empty()).toBe(0)
   }, 60_000)
+
+  it('leave none behind for a group that is refused', async () => {
+    const limit = tokenBucket({ rate: '1/h', burst: 2 })
+    const id = (key: string) => ({ scope: { text: 'refused:' }, key })
+    const calls = [1, 3].map((tokens): Call => ({ id: id(`k${tokens}`), limit, cost: tokens * 1_000_000, phase: 0 }))
+    expect((await verbs.decide(store, [{ calls }], { now: START }))[0]?.outcome).toBe('impossible')
+    expect(await empty()).toBe(0)
+  })
 
   it('law 1: a denial writes no row anew', async () => {
     const limits = [tokenBucket({ rate: '1/h', burst: 2 }), fixedWindow({ limit: 1, window: '1h' })]
@@ -51,12 +65,12 @@ describe.skipIf(url === undefined)('X7: calls that hold the places of their stat
       cost: 1_000_000,
       phase: 0,
     }))
-    const own = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+    const own = barePostgresStore({ client: pg(pool), sweepEveryMs: 0 })
     const written = async (): Promise<unknown[]> => {
       const ids = calls.map(({ id }) => digestOf(id))
       return (await pool.query('select ctid::text from sluice_state where id = any($1::uuid[]) order by id', [ids])).rows
     }
-    const ask = async (): Promise<string | undefined> => (await own.consume([{ calls }], { now: START }))[0]?.outcome
+    const ask = async (): Promise<string | undefined> => (await verbs.decide(own, [{ calls }], { now: START }))[0]?.outcome
     expect(await ask()).toBe('allowed')
     const before = await written()
     expect(await ask()).toBe('denied')

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { slidingWindowLog } from '../../../src/algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
-import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore } from '../../../src/stores/postgres/index.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
 const bucket = tokenBucket({ rate: '1/day', burst: 10 })
@@ -36,24 +37,25 @@ describe.skipIf(url === undefined)('X7: rows that another transaction holds', ()
   }
 
   it('a look at one or at several waits for nobody', async () => {
-    await store.consume([{ calls: [call('a')] }, { calls: [call('b'), call('c', log)] }])
+    await verbs.decide(store, [{ calls: [call('a')] }, { calls: [call('b'), call('c', log)] }])
     await whileHeld(['a', 'b', 'c'], async () => {
-      const [one] = await store.peek([{ calls: [call('a')] }], patience())
+      const [one] = await verbs.peek(store, [{ calls: [call('a')] }], patience())
       expect(one?.calls.map(({ remaining }) => remaining)).toEqual([9])
-      const many = await store.peek([{ calls: [call('a')] }, { calls: [call('b'), call('c', log)] }], patience())
+      const many = await verbs.peek(store, [{ calls: [call('a')] }, { calls: [call('b'), call('c', log)] }], patience())
       expect(many.map(({ calls }) => calls.map(({ remaining }) => remaining))).toEqual([[9], [9, 4]])
     })
   })
 
-  it('a caller that does not wait gets a failure, for one call and for several, and nothing is charged', async () => {
-    const hasty = postgresStore({ client: pg(pool), onContention: 'fail', sweepEveryMs: 0 })
+  it('a caller that does not wait gets a failure for the groups of the row, and nothing is charged for them', async () => {
+    const hasty = barePostgresStore({ client: pg(pool), onContention: 'fail', sweepEveryMs: 0 })
     const groups = [{ calls: [call('d')] }, { calls: [call('e'), call('f', log)] }]
-    await store.consume(groups)
+    await verbs.decide(store, groups)
+    const failed = { failure: { kind: 'contention', executed: 'no' } }
     await whileHeld(['e'], async () => {
-      await expect(hasty.consume(groups, patience())).rejects.toMatchObject({ kind: 'contention', executed: 'no' })
-      await expect(hasty.consume([{ calls: [call('e')] }], patience())).rejects.toMatchObject({ kind: 'contention', executed: 'no' })
+      expect(await hasty.decide(groups, patience())).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 8 }] }, failed])
+      expect(await hasty.decide([{ calls: [call('e')] }], patience())).toMatchObject([failed])
     })
-    const looks = await store.peek(groups)
-    expect(looks.map(({ calls }) => calls.map(({ remaining }) => remaining))).toEqual([[9], [9, 4]])
+    const looks = await verbs.peek(store, groups)
+    expect(looks.map(({ calls }) => calls.map(({ remaining }) => remaining))).toEqual([[8], [9, 4]])
   })
 })

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
-import type { GroupVerdict } from '../../../src/stores/store.ts'
+import type { Decided } from '../../../src/stores/store.ts'
 import { FRESH, ownStore } from '../../conformance/postgres-rows.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
 
@@ -22,8 +23,8 @@ describe.skipIf(url === undefined)('law 6 on the clock of PostgreSQL', () => {
     ['5 logged in 3 s,', 5, slidingWindowLog({ limit: 5, window: '3s' })],
   ])('a charge of %s burst %d, is kept until at + resetAfter', async (name, _burst, limit) => {
     const id = { scope: { text: `life:${limit.algorithm.tag}:` }, key: name }
-    const [verdict] = await store.consume([{ calls: [{ id, limit, cost: 1_000_000, phase: 0 }] }])
-    const { outcome, at, calls } = verdict as GroupVerdict
+    const [verdict] = await verbs.decide(store, [{ calls: [{ id, limit, cost: 1_000_000, phase: 0 }] }])
+    const { outcome, at, calls } = verdict as Decided
     expect(outcome).toBe('allowed')
     const { rows } = await pool.query(
       `select ${FRESH} as until from sluice_state t left join sluice_plan p on p.unit = t.unit where t.id = $1`,

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import { migrations } from '../../../src/stores/postgres/programs.gen.ts'
-import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore } from '../../../src/stores/postgres/index.ts'
 import { schema } from '../../conformance/postgres-rows.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
 const limit = tokenBucket({ rate: '1/day', burst: 7 })
@@ -24,11 +25,11 @@ describe.skipIf(url === undefined)('migrate', () => {
   const ledger = async (): Promise<unknown[]> => (await first.query('select name, sha256, applied_at from sluice_migrations')).rows
 
   it('by ten clients at once happens once', async () => {
-    const stores = pools.map((pool) => postgresStore({ client: pg(pool) }))
+    const stores = pools.map((pool) => barePostgresStore({ client: pg(pool) }))
     await Promise.all(stores.map((store) => store.migrate()))
     expect(await ledger()).toEqual(migrations.map(({ name, sha256 }) => ({ name, sha256, applied_at: expect.any(Date) })))
     const asked = stores.map((store) =>
-      store.consume([{ calls: [{ id: { scope: { text: 'm:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }] }]),
+      verbs.decide(store, [{ calls: [{ id: { scope: { text: 'm:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }] }]),
     )
     const outcomes = (await Promise.all(asked)).map(([verdict]) => verdict?.outcome)
     expect(outcomes.filter((outcome) => outcome === 'allowed')).toHaveLength(7)
@@ -36,7 +37,7 @@ describe.skipIf(url === undefined)('migrate', () => {
 
   it('again changes nothing', async () => {
     const before = await ledger()
-    await Promise.all(pools.map((pool) => postgresStore({ client: pg(pool) }).migrate()))
+    await Promise.all(pools.map((pool) => barePostgresStore({ client: pg(pool) }).migrate()))
     expect(await ledger()).toEqual(before)
     const { rows } = await first.query('select count(*)::int as rows from sluice_state')
     expect(rows).toEqual([{ rows: 1 }])
@@ -46,9 +47,9 @@ describe.skipIf(url === undefined)('migrate', () => {
     const later = new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name}` })
     try {
       await first.query('alter table sluice_state add column made_at timestamptz default now()')
-      const store = postgresStore({ client: pg(later) })
+      const store = barePostgresStore({ client: pg(later) })
       const ask = async (key: string): Promise<unknown> =>
-        (await store.consume([{ calls: [{ id: { scope: { text: 'm:' }, key }, limit, cost: 7_000_000, phase: 0 }] }]))[0]?.outcome
+        (await verbs.decide(store, [{ calls: [{ id: { scope: { text: 'm:' }, key }, limit, cost: 7_000_000, phase: 0 }] }]))[0]?.outcome
       expect([await ask('new'), await ask('new'), await ask('k')]).toEqual(['allowed', 'denied', 'denied'])
       const { rows } = await later.query('select zero > 0 as charged from sluice_state where id = $1', [
         digestOf({ scope: { text: 'm:' }, key: 'new' }),
@@ -62,14 +63,14 @@ describe.skipIf(url === undefined)('migrate', () => {
   it('refuses a database that has a migration with another text, and touches nothing', async () => {
     const [{ sha256 }] = migrations as [(typeof migrations)[number]]
     await first.query(`update sluice_migrations set sha256 = 'other' where name = '0001-tables'`)
-    await expect(postgresStore({ client: pg(first) }).migrate()).rejects.toMatchObject({
+    await expect(barePostgresStore({ client: pg(first) }).migrate()).rejects.toMatchObject({
       name: 'StoreFailure',
       kind: 'setup',
       executed: 'no',
       message: expect.stringContaining('migration 0001-tables was applied with another text'),
     })
     await first.query(`update sluice_migrations set sha256 = $1 where name = '0001-tables'`, [sha256])
-    await postgresStore({ client: pg(first) }).migrate()
+    await barePostgresStore({ client: pg(first) }).migrate()
   })
 
   it('fails with a StoreFailure that says why where it may not write', async () => {
@@ -78,7 +79,7 @@ describe.skipIf(url === undefined)('migrate', () => {
       max: 1,
       options: `-c search_path=${own.name}_none -c default_transaction_read_only=on`,
     })
-    await expect(postgresStore({ client: pg(pool) }).migrate()).rejects.toMatchObject({ name: 'StoreFailure', kind: 'readonly' })
+    await expect(barePostgresStore({ client: pg(pool) }).migrate()).rejects.toMatchObject({ name: 'StoreFailure', kind: 'readonly' })
     await pool.end()
   })
 
@@ -88,7 +89,7 @@ describe.skipIf(url === undefined)('migrate', () => {
 grant select, insert, update, delete on all tables in schema ${own.name} to ${role}`)
     const pool = new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name} -c role=${role}` })
     try {
-      const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+      const store = barePostgresStore({ client: pg(pool), sweepEveryMs: 0 })
       const log = slidingWindowLog({ limit: 5, window: '1m' })
       const calls = [limit, log].map((of) => ({
         id: { scope: { text: `r:${of.algorithm.tag}:` }, key: 'k' },
@@ -98,13 +99,13 @@ grant select, insert, update, delete on all tables in schema ${own.name} to ${ro
       }))
       await store.migrate()
       await store.ready()
-      for (let turn = 0; turn < 2; turn += 1) expect((await store.consume([{ calls }]))[0]?.outcome).toBe('allowed')
-      expect((await store.consume([{ calls: calls.slice(0, 1) }]))[0]?.outcome).toBe('allowed')
-      await store.adjust(calls, [1_000_000, -1_000_000])
+      for (let turn = 0; turn < 2; turn += 1) expect((await verbs.decide(store, [{ calls }]))[0]?.outcome).toBe('allowed')
+      expect((await verbs.decide(store, [{ calls: calls.slice(0, 1) }]))[0]?.outcome).toBe('allowed')
+      await verbs.adjust(store, calls, [1_000_000, -1_000_000])
       const ids = calls.map(({ id }) => id)
-      await store.block(ids, 60_000_000)
-      expect((await store.peek([{ calls }]))[0]?.outcome).toBe('denied')
-      await store.reset(ids)
+      await verbs.block(store, ids, 60_000_000)
+      expect((await verbs.peek(store, [{ calls }]))[0]?.outcome).toBe('denied')
+      await verbs.reset(store, ids)
       await store.sweep()
     } finally {
       await pool.end()

@@ -5,6 +5,7 @@ import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { ownStore, readRow } from '../../conformance/postgres-rows.ts'
 import { draws } from '../../draws.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const CALLS = draws(2_500, 600)
 
@@ -22,13 +23,13 @@ describe.skipIf(url === undefined)('one call at a time', () => {
     for (const { now, groups } of traces(20_261_122, CALLS, { algorithms: ['tb'] })) {
       for (const group of groups) {
         const calls = group.calls.slice(0, 1)
-        const [verdict] = await store.consume([{ calls }], { now })
+        const [verdict] = await verbs.decide(store, [{ calls }], { now })
         expect(verdict).toMatchObject(reference.decide({ calls }, now))
         compared += 1
         if (random() > 0.05) continue
         const ids = calls.map(({ id }) => id)
         const duration = random() < 0.5 ? null : 1 + Math.floor(random() * 1_000_000)
-        await store.block(ids, duration, { now })
+        await verbs.block(store, ids, duration, { now })
         for (const id of ids) reference.block(id, duration === null ? 0 : now + duration)
       }
     }

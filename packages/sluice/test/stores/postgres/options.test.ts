@@ -1,7 +1,7 @@
 import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createLimiter, tokenBucket } from '../../../src/index.ts'
-import { pg, postgresStore, type PostgresStoreOptions } from '../../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore, type BarePostgresOptions } from '../../../src/stores/postgres/index.ts'
 import { schema } from '../../conformance/postgres-rows.ts'
 
 const { postgres: url } = inject('engines')
@@ -9,7 +9,7 @@ const { postgres: url } = inject('engines')
 describe('options of a PostgreSQL store', () => {
   const client = { query: async () => [], run: async () => {} }
 
-  it.each<[Partial<Record<keyof PostgresStoreOptions | 'tabel', unknown>>, string]>([
+  it.each<[Partial<Record<keyof BarePostgresOptions | 'tabel', unknown>>, string]>([
     [{ tabel: 'x' }, 'unknown option tabel'],
     [{ table: 'Limits; drop' }, 'table is "Limits; drop", expected at most 32 of a-z, 0-9 and _'],
     [{ table: '' }, 'table is ""'],
@@ -18,7 +18,7 @@ describe('options of a PostgreSQL store', () => {
     [{ sweepEveryMs: Number.NaN }, 'sweepEveryMs is NaN'],
     [{ concurrency: 'mysql' }, 'concurrency is "mysql", expected lock or compare-and-swap'],
   ])('refuses %j', (options, why) => {
-    expect(() => postgresStore({ client, ...options } as PostgresStoreOptions)).toThrow(
+    expect(() => barePostgresStore({ client, ...options } as BarePostgresOptions)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining(`postgresStore: ${why}`) }),
     )
   })
@@ -27,7 +27,7 @@ describe('options of a PostgreSQL store', () => {
 describe.skipIf(url === undefined)('tables of a name of their own', () => {
   const own = schema(url)
   const pool = new pgDriver.Pool({ connectionString: url, max: 2, options: `-c search_path=${own.name}` })
-  const open = (options: Partial<PostgresStoreOptions>) => postgresStore({ client: pg(pool), ...options })
+  const open = (options: Partial<BarePostgresOptions>) => barePostgresStore({ client: pg(pool), ...options })
   beforeAll(() => own.create())
   afterAll(async () => {
     await pool.end()
@@ -38,7 +38,7 @@ describe.skipIf(url === undefined)('tables of a name of their own', () => {
       .rows
 
   it('share nothing with others in the same schema', async () => {
-    const left = async (options: Partial<PostgresStoreOptions>): Promise<unknown> => {
+    const left = async (options: Partial<BarePostgresOptions>): Promise<unknown> => {
       const store = open(options)
       await store.migrate()
       const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 10 }), store, deadlineMs: 10_000 })

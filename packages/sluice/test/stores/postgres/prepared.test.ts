@@ -1,7 +1,7 @@
 import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createLimiter, tokenBucket } from '../../../src/index.ts'
-import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore } from '../../../src/stores/postgres/index.ts'
 import { schema } from '../../conformance/postgres-rows.ts'
 
 const { postgres: url } = inject('engines')
@@ -9,7 +9,7 @@ const { postgres: url } = inject('engines')
 describe.skipIf(url === undefined)('prepared statements of pg', () => {
   const own = schema(url)
   const pool = new pgDriver.Pool({ connectionString: url, max: 1, options: `-c search_path=${own.name}` })
-  const store = postgresStore({ client: pg(pool), sweepEveryMs: 0 })
+  const store = barePostgresStore({ client: pg(pool), sweepEveryMs: 0 })
   const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 10 }), store, deadlineMs: 10_000 })
   const left = async (): Promise<unknown> => (await limiter.check('k')).limits[0]?.remaining
   const prepared = async (): Promise<number> =>

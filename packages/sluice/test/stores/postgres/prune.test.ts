@@ -6,6 +6,7 @@ import { functions } from '../../../src/stores/postgres/programs.gen.ts'
 import { pg } from '../../../src/stores/postgres/index.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
 import { nextFunctions } from './next-version.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
 const limit = tokenBucket({ rate: '1/day', burst: 7 })
@@ -47,7 +48,9 @@ describe.skipIf(url === undefined)('migrate({ prune: true })', () => {
     expect(await there()).toEqual(ours)
     const { rows } = await pool.query('select count(*)::int as many from sluice_functions')
     expect(rows).toEqual([{ many: ours.length }])
-    const [verdict] = await store.consume([{ calls: [{ id: { scope: { text: 'p:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }] }])
+    const [verdict] = await verbs.decide(store, [
+      { calls: [{ id: { scope: { text: 'p:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }] },
+    ])
     expect(verdict?.outcome).toBe('allowed')
   })
 

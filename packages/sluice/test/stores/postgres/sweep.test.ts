@@ -3,11 +3,12 @@ import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import { functionNames } from '../../../src/stores/postgres/functions.ts'
-import { pg, postgresStore } from '../../../src/stores/postgres/index.ts'
+import { pg, barePostgresStore } from '../../../src/stores/postgres/index.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { manualClock } from '../../../src/testing/index.ts'
 import { systemTime } from '../../../src/time/system.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
 
@@ -31,7 +32,7 @@ describe.skipIf(url === undefined)('sweeping', () => {
     phase: 0,
   })
   const charge = async (key: string, now: number): Promise<void> => {
-    await store.consume([{ calls: LIMITS.map((limit) => call(key, limit)) }], { now })
+    await verbs.decide(store, [{ calls: LIMITS.map((limit) => call(key, limit)) }], { now })
   }
   const rows = async (key: string): Promise<number> => {
     const ids = LIMITS.map((limit) => digestOf(call(key, limit).id))
@@ -47,7 +48,8 @@ describe.skipIf(url === undefined)('sweeping', () => {
     await charge('late', now - HOUR)
     await charge('fresh', now)
     await charge('blocked', now - HOUR)
-    await store.block(
+    await verbs.block(
+      store,
       LIMITS.map((limit) => call('blocked', limit).id),
       HOUR,
     )
@@ -74,7 +76,7 @@ describe.skipIf(url === undefined)('sweeping', () => {
     const now = systemTime.now()
     const [limit] = LIMITS as [AnyLimit]
     const keys = Array.from({ length: 6_000 }, (_, index) => ({ calls: [call(`many${index}`, limit)] }))
-    for (let from = 0; from < keys.length; from += 500) await store.consume(keys.slice(from, from + 500), { now: now - HOUR })
+    for (let from = 0; from < keys.length; from += 500) await verbs.decide(store, keys.slice(from, from + 500), { now: now - HOUR })
     const { rows: swept } = await pool.query<{ reply: number[] }>(`select ${functionNames('sluice').get('sweep')}(2, 3)::int[] as reply`)
     const [gone = 0, more] = swept[0]?.reply ?? []
     expect(more).toBe(1)
@@ -85,9 +87,9 @@ describe.skipIf(url === undefined)('sweeping', () => {
 
   it('happens now and then beside decisions', async () => {
     const clock = manualClock()
-    const beside = postgresStore({ client: pg(pool), clock, sweepEveryMs: 1_000, random: () => 0 })
+    const beside = barePostgresStore({ client: pg(pool), clock, sweepEveryMs: 1_000, random: () => 0 })
     await charge('beside', systemTime.now() - HOUR)
-    const ask = () => beside.consume([{ calls: [call('asked', LIMITS[0] as AnyLimit)] }])
+    const ask = () => verbs.decide(beside, [{ calls: [call('asked', LIMITS[0] as AnyLimit)] }])
     await ask()
     expect(await rows('beside')).toBe(4)
     for (let turn = 0; turn < 100 && (await rows('beside')) > 0; turn += 1) {
@@ -95,5 +97,12 @@ describe.skipIf(url === undefined)('sweeping', () => {
       await ask()
     }
     expect(await rows('beside')).toBe(0)
+  })
+
+  it('leaves a bucket without its plan: nobody knows how long it counts', async () => {
+    await charge('no plan', systemTime.now() - HOUR)
+    await pool.query('delete from sluice_plan')
+    expect(await store.sweep()).toBe(3)
+    expect(await rows('no plan')).toBe(1)
   })
 })

@@ -9,6 +9,7 @@ import { programStore } from '../../../src/stores/postgres/program-store.ts'
 import { pg } from '../../../src/stores/postgres/index.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { audit, type TraceEntry } from '../../../src/testing/index.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
 import { nextFunctions } from './next-version.ts'
 
@@ -34,8 +35,8 @@ describe.skipIf(url === undefined)('the next version while today’s serves', ()
       for (let turn = 0; state.running; turn += 1) {
         const limit = LIMITS[turn % LIMITS.length] as AnyLimit
         const id = { scope: { text: `two:${limit.algorithm.tag}:` }, key: 'load' }
-        const [verdict] = await by.consume([{ calls: [{ id, limit, cost: 1_000_000, phase: 0 }] }])
-        seen.get(limit)?.push({ at: verdict?.at ?? Number.NaN, cost: 1, allowed: verdict?.allowed ?? false })
+        const [verdict] = await verbs.decide(by, [{ calls: [{ id, limit, cost: 1_000_000, phase: 0 }] }])
+        seen.get(limit)?.push({ at: verdict?.at ?? Number.NaN, cost: 1, allowed: verdict?.outcome === 'allowed' })
       }
     }
     const count = (): number => [...seen.values()].reduce((sum, entries) => sum + entries.length, 0)

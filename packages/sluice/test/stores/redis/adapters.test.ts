@@ -10,7 +10,7 @@ import {
   nodeRedis,
   type NodeRedisLike,
   type RedisPort,
-  redisStore,
+  bareRedisStore,
   valkeyGlide,
 } from '../../../src/stores/redis/index.ts'
 
@@ -31,27 +31,30 @@ describe('adapters', () => {
     ['node-redis 5 cluster', () => nodeRedis(createCluster5({ rootNodes: [] })), true],
   ])('%s: knows a cluster by its methods', (_, open, cluster) => {
     expect(open().cluster).toBe(cluster)
-    expect(redisStore({ client: open() }).capabilities.atomicBatch).toBe(cluster ? 'same-slot' : 'any')
+    const { capabilities, laneOf } = bareRedisStore({ client: open() })
+    expect(capabilities.atomicBatch).toBe(cluster ? 'same-slot' : 'any')
+    // Not connected, a cluster does not know its nodes yet.
+    expect(laneOf?.([{ scope: { text: 'l:l:tb:' }, key: 'user:42' }])).toBe(cluster && keySlot('{2Zn}'))
   })
 
   it.each<[string, () => unknown, string]>([
     [
       'redisStore of an ioredis client',
-      () => redisStore({ client: lazy as never }),
+      () => bareRedisStore({ client: lazy as never }),
       'redisStore: client is a client as its library makes it',
     ],
     [
       'redisStore of a node-redis client',
-      () => redisStore({ client: node as never }),
+      () => bareRedisStore({ client: node as never }),
       'redisStore: client is a client as its library makes it',
     ],
     [
       'redisStore of a glide client',
-      () => redisStore({ client: { customCommand: () => {} } as never }),
+      () => bareRedisStore({ client: { customCommand: () => {} } as never }),
       'redisStore: client is a client as',
     ],
-    ['redisStore of a URL', () => redisStore({ client: 'redis://127.0.0.1' as never }), 'returns'],
-    ['redisStore of nothing', () => redisStore({ client: undefined as never }), 'returns'],
+    ['redisStore of a URL', () => bareRedisStore({ client: 'redis://127.0.0.1' as never }), 'returns'],
+    ['redisStore of nothing', () => bareRedisStore({ client: undefined as never }), 'returns'],
     [
       'ioredis of a node-redis client',
       () => ioredis(node as unknown as IoredisLike),
@@ -120,7 +123,8 @@ describe('adapters', () => {
     slots[keySlot('a')] = ['h:2']
     const nodes = [made('first', 1), made('second', 2)]
     const cluster = { callBuffer: async () => null, nodes: () => nodes, slots } as IoredisLike
-    const many = ioredis(cluster).connections
+    const { connections: many, nodeOf } = ioredis(cluster)
+    expect([nodeOf?.(keySlot('a')), nodeOf?.(keySlot('b'))]).toEqual(['h:2', undefined])
     expect(many?.of('a')).toBe(nodes[1])
     expect([many?.of('b'), many?.of(undefined)]).toEqual([undefined, undefined])
     many?.replace(many.of('a') as object)
@@ -142,8 +146,9 @@ describe('adapters', () => {
     expect(done).toEqual(['ready destroyed', 'ready connects'])
 
     const slots: object[] = []
-    slots[keySlot('a')] = { master: { client: client('node', true) } }
-    const cluster = nodeRedis({ ...commands, slots, nodeClient: () => {} } as NodeRedisLike).connections
+    slots[keySlot('a')] = { master: { address: 'h:2', client: client('node', true) } }
+    const { connections: cluster, nodeOf } = nodeRedis({ ...commands, slots, nodeClient: () => {} } as NodeRedisLike)
+    expect([nodeOf?.(keySlot('a')), nodeOf?.(keySlot('b'))]).toEqual(['h:2', undefined])
     expect([cluster?.of('b'), cluster?.of(undefined)]).toEqual([undefined, undefined])
     cluster?.replace(cluster.of('a') as object)
     expect(done.slice(2)).toEqual(['node destroyed', 'node connects'])

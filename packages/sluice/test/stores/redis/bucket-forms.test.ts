@@ -2,12 +2,13 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
-import type { Call, GroupVerdict } from '../../../src/stores/store.ts'
+import type { Call, Decided } from '../../../src/stores/store.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { answerOf } from '../../../src/testing/store-suite/bench.ts'
 import { plainName } from './plain-name.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `bucket-forms-${process.pid}:`
@@ -35,7 +36,7 @@ const FORMS: readonly [name: string, limit: AnyLimit, cost: number, bytes: numbe
 
 describe.skipIf(url === undefined)('X7: every form of a bucket, at the edges of its numbers', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
-  const store = redisStore({ client: ioredis(redis), prefix })
+  const store = bareRedisStore({ client: ioredis(redis), prefix })
   beforeAll(() => redis.connect())
   afterAll(async () => {
     await redis.quit()
@@ -56,50 +57,50 @@ describe.skipIf(url === undefined)('X7: every form of a bucket, at the edges of 
   const readAgain = async (call: Call, reference: Reference, now: number): Promise<void> => {
     for (const limit of [call.limit, tokenBucket({ rate: '7/s', burst: 13 })]) {
       const next = { ...call, limit, cost: 1_000_000 }
-      const [verdict] = await store.consume([{ calls: [next] }], { now })
-      expect(answerOf(verdict as GroupVerdict)).toEqual(reference.decide({ calls: [next] }, now))
+      const [verdict] = await verbs.decide(store, [{ calls: [next] }], { now })
+      expect(answerOf(verdict as Decided)).toEqual(reference.decide({ calls: [next] }, now))
     }
     expect(readValue(await stored(call)).numbers).toEqual(reference.numbersOf(call.id))
   }
 
   it.each(FORMS)('%s: as it is charged, at a given time', async (_, limit, cost, bytes) => {
     const [call, reference] = [callOf(limit, cost), new Reference()]
-    const [verdict] = await store.consume([{ calls: [call] }], { now: START })
-    expect(answerOf(verdict as GroupVerdict)).toEqual(reference.decide({ calls: [call] }, START))
+    const [verdict] = await verbs.decide(store, [{ calls: [call] }], { now: START })
+    expect(answerOf(verdict as Decided)).toEqual(reference.decide({ calls: [call] }, START))
     compare(await stored(call), call, reference, bytes)
     await readAgain(call, reference, START + 1)
   })
 
   it.each(FORMS)('%s: as it is charged, on the clock of the server', async (_, limit, cost, bytes) => {
     const [call, reference] = [callOf(limit, cost), new Reference()]
-    const [verdict] = await store.consume([{ calls: [call] }])
-    const { at } = verdict as GroupVerdict
-    expect(answerOf(verdict as GroupVerdict)).toEqual(reference.decide({ calls: [call] }, at))
+    const [verdict] = await verbs.decide(store, [{ calls: [call] }])
+    const { at } = verdict as Decided
+    expect(answerOf(verdict as Decided)).toEqual(reference.decide({ calls: [call] }, at))
     // A bucket that is full again is gone.
     const value = await stored(call)
     if (value !== null) compare(value, call, reference, bytes)
-    const [again] = await store.consume([{ calls: [call] }])
-    expect(answerOf(again as GroupVerdict)).toEqual(reference.decide({ calls: [call] }, (again as GroupVerdict).at))
+    const [again] = await verbs.decide(store, [{ calls: [call] }])
+    expect(answerOf(again as Decided)).toEqual(reference.decide({ calls: [call] }, (again as Decided).at))
   })
 
   it.each(FORMS)('%s: as it is taken, and given back', async (_, limit, cost, bytes) => {
     const [call, reference] = [callOf(limit, cost), new Reference()]
-    await store.adjust?.([call], [-cost], { now: START })
+    await verbs.adjust(store, [call], [-cost], { now: START })
     reference.adjust([call], [-cost], { now: START })
     compare(await stored(call), call, reference, bytes)
-    await store.adjust?.([call], [1], { now: START + 1 })
+    await verbs.adjust(store, [call], [1], { now: START + 1 })
     reference.adjust([call], [1], { now: START + 1 })
     await readAgain(call, reference, START + 2)
   })
 
   it.each(FORMS)('%s: behind a block', async (_, limit, cost, bytes) => {
     const [call, reference] = [callOf(limit, cost), new Reference()]
-    await store.consume([{ calls: [call] }], { now: START })
+    await verbs.decide(store, [{ calls: [call] }], { now: START })
     reference.decide({ calls: [call] }, START)
-    await store.block?.([call.id], 1_000_000, { now: START })
+    await verbs.block(store, [call.id], 1_000_000, { now: START })
     reference.block(call.id, START + 1_000_000)
     compare(await stored(call), call, reference, bytes + 7, START + 1_000_000)
-    await store.adjust?.([call], [-1], { now: START })
+    await verbs.adjust(store, [call], [-1], { now: START })
     reference.adjust([call], [-1], { now: START })
     await readAgain(call, reference, START + 999_999)
     await readAgain(call, reference, START + 1_000_000)

@@ -5,8 +5,8 @@ import { Cluster, Redis } from 'ioredis'
 import { Redis as Valkey } from 'iovalkey'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { createLimiter, tokenBucket } from '../../../src/index.ts'
-import { ioredis, nodeRedis, type RedisPort, redisStore } from '../../../src/stores/redis/index.ts'
-import { resilient } from '../../../src/stores/wrap/index.ts'
+import { ioredis, nodeRedis, type RedisPort, bareRedisStore } from '../../../src/stores/redis/index.ts'
+import { remoteStore } from '../../../src/stores/remote/remote-store.ts'
 
 const engines = inject('engines')
 const redis = engines.redis === undefined ? { missing: 'no engine' } : findRedis()
@@ -87,7 +87,7 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
   it.each(CLIENTS)('resolves where Redis comes up after a failed attempt (%s)', async (_, open, extra) => {
     const port = await nobodysPort()
     const { port: client, failed } = open(port)
-    const store = resilient(redisStore({ client }))
+    const store = remoteStore(bareRedisStore({ client }))
     const ready = store.ready({ deadline: performance.now() + 60_000 }).then(
       () => 'ready',
       (error: Error) => error.message,
@@ -116,14 +116,14 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
     const { port: client } = open(await nobodysPort())
     const timing = soon()
     const failure = { kind: 'connection', executed: 'no', message: expect.stringMatching(message) as string }
-    await expect(redisStore({ client }).ready(timing)).rejects.toMatchObject(failure)
+    await expect(bareRedisStore({ client }).ready(timing)).rejects.toMatchObject(failure)
     expect(performance.now()).toBeGreaterThan(timing.deadline - 5)
   })
 
   it('says why to the caller of a limiter', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
-    const limiter = createLimiter({ limit, store: resilient(redisStore({ client: ofIoredis(1).port })) })
+    const limiter = createLimiter({ limit, store: remoteStore(bareRedisStore({ client: ofIoredis(1).port })) })
     const ready = limiter.ready().catch((error: Error) => error.message)
     for (let turn = 0; turn < 60; turn += 1) {
       await new Promise(setImmediate)
@@ -135,7 +135,7 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
   it('names the reason where the host has several addresses, whose error has no message', async () => {
     const port = await nobodysPort()
     const { port: client } = ofNodeRedis(createClient, port, { host: 'two.test', ...twoAddresses() } as never)
-    await expect(redisStore({ client }).ready(soon())).rejects.toThrow(`ECONNREFUSED 127.0.0.1:${port}`)
+    await expect(bareRedisStore({ client }).ready(soon())).rejects.toThrow(`ECONNREFUSED 127.0.0.1:${port}`)
   })
 
   it.each<[string, (port: number) => Client]>([
@@ -144,7 +144,7 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
     ['node-redis 5', (port) => ofNodeRedis(createClient5, port, { reconnectStrategy: false })],
   ])('rejects at once with that reason where the client has given up for good (%s)', async (_, open) => {
     const { port: client } = open(await nobodysPort())
-    const store = redisStore({ client })
+    const store = bareRedisStore({ client })
     const timing = { deadline: performance.now() + 3_600_000 }
     await expect(store.ready(timing)).rejects.toMatchObject({ message: expect.stringContaining('ECONNREFUSED') as string, executed: 'no' })
     await expect(store.ready(timing)).rejects.toThrow('ECONNREFUSED')
@@ -153,14 +153,14 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
   it('knows the reason of a client that had given up before anybody asked', async () => {
     const { port: client, client: redisClient } = ofIoredis(1, { retryStrategy: () => null })
     await once(redisClient, 'end')
-    await expect(redisStore({ client }).ready(soon())).rejects.toThrow('ECONNREFUSED')
+    await expect(bareRedisStore({ client }).ready(soon())).rejects.toThrow('ECONNREFUSED')
   })
 
   it('waits also where the first attempt had failed before the store was made', async () => {
     const port = await nobodysPort()
     const { client } = ofIoredis(port)
     await once(client, 'reconnecting')
-    const ready = redisStore({ client: ioredis(client) }).ready({ deadline: performance.now() + 60_000 })
+    const ready = bareRedisStore({ client: ioredis(client) }).ready({ deadline: performance.now() + 60_000 })
     const engine = await startRedis(path, [], port)
     onTestFinished(engine.stop)
     await ready
@@ -168,7 +168,7 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
 
   it('waits for a call no longer than before', async () => {
     const { port: client, failed } = ofIoredis(1)
-    const store = redisStore({ client })
+    const store = bareRedisStore({ client })
     await failed()
     const limiter = createLimiter({ limit, store, deadlineMs: 60_000, onStoreFailure: 'deny' })
     expect(await limiter.check('k')).toMatchObject({ outcome: 'undecided', degraded: { kind: 'connection', executed: 'no' } })
@@ -177,7 +177,7 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
   it('does not wait for a connection that was there and is lost', async () => {
     const engine = await startRedis(path)
     const { port: client, failed } = ofIoredis(Number(new URL(engine.url).port))
-    const store = redisStore({ client })
+    const store = bareRedisStore({ client })
     await store.ready(soon())
     const lost = failed()
     await engine.stop()
@@ -188,7 +188,7 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
   it('ends where the caller leaves', async () => {
     const { port: client } = ofIoredis(1)
     const leaving = new AbortController()
-    const ready = redisStore({ client }).ready({ deadline: performance.now() + 3_600_000, signal: leaving.signal })
+    const ready = bareRedisStore({ client }).ready({ deadline: performance.now() + 3_600_000, signal: leaving.signal })
     leaving.abort()
     await expect(ready).rejects.toMatchObject({ kind: 'aborted', executed: 'no' })
   })
@@ -199,7 +199,7 @@ describe.skipIf('missing' in redis)('U1: the listeners of those who wait', () =>
 
   it('are one set for a client, and go with the last who waits', async () => {
     const { client } = ofIoredis(1)
-    const stores = Array.from({ length: 50 }, () => redisStore({ client: ioredis(client) }))
+    const stores = Array.from({ length: 50 }, () => bareRedisStore({ client: ioredis(client) }))
     await once(client, 'reconnecting')
     const waits = stores.map((store) => store.ready(soon()).catch(() => {}))
     expect(counted(client)).toEqual([2, 2, 1])
@@ -213,7 +213,7 @@ describe.skipIf('missing' in redis)('U1: the listeners of those who wait', () =>
     onTestFinished(() => printed.mockRestore())
     const client = new Redis({ host: '127.0.0.1', port: 1, ...ADVISED })
     onTestFinished(() => client.disconnect())
-    await expect(redisStore({ client: ioredis(client) }).ready(soon())).rejects.toThrow('ECONNREFUSED 127.0.0.1:1')
+    await expect(bareRedisStore({ client: ioredis(client) }).ready(soon())).rejects.toThrow('ECONNREFUSED 127.0.0.1:1')
     expect(printed.mock.calls[0]?.join(' ')).toContain('[ioredis] Unhandled error event: Error: connect ECONNREFUSED')
   })
 })

@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import { plainName } from './plain-name.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `impossible-${process.pid}:`
@@ -88,7 +89,7 @@ const IMPOSSIBLE: readonly (readonly [Bucket, ...Form[]])[] = [
 
 describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
-  const store = redisStore({ client: ioredis(redis), prefix })
+  const store = bareRedisStore({ client: ioredis(redis), prefix })
   beforeAll(() => redis.connect())
   afterAll(async () => {
     await redis.quit()
@@ -102,7 +103,7 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
 
   it.each<[Form]>([['short'], ['middle'], ['long']])('one of the %s form that a plan can have left goes on', async (form) => {
     const call = await placed(value(form, {}))
-    expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'denied' }])
+    expect(await verbs.decide(store, [{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'denied' }])
   })
 
   it.each(IMPOSSIBLE.flatMap(([bucket, ...forms]) => forms.map((form) => [bucket, form] as const)))(
@@ -110,28 +111,38 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
     async (bucket, form) => {
       const bytes = value(form, bucket)
       const call = await placed(bytes)
-      expect(await store.peek([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 10 }] }])
-      expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])
+      expect(await verbs.peek(store, [{ calls: [call] }], { now: START })).toMatchObject([
+        { outcome: 'allowed', calls: [{ remaining: 10 }] },
+      ])
+      expect(await verbs.decide(store, [{ calls: [call] }], { now: START })).toMatchObject([
+        { outcome: 'allowed', calls: [{ remaining: 9 }] },
+      ])
       const other = await placed(bytes)
-      await store.adjust?.([other], [-4 * MICRO], { now: START })
-      expect(await store.peek([{ calls: [other] }], { now: START })).toMatchObject([{ calls: [{ remaining: 6 }] }])
+      await verbs.adjust(store, [other], [-4 * MICRO], { now: START })
+      expect(await verbs.peek(store, [{ calls: [other] }], { now: START })).toMatchObject([{ calls: [{ remaining: 6 }] }])
       expect(readValue(await redis.getBuffer(plainName(prefix, other.id))).tag).toBe('tb')
       // A block before what is no state is none either.
       const blocked = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), bytes]))
-      expect(await store.consume([{ calls: [blocked] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])
+      expect(await verbs.decide(store, [{ calls: [blocked] }], { now: START })).toMatchObject([
+        { outcome: 'allowed', calls: [{ remaining: 9 }] },
+      ])
     },
   )
 
   it('one that a plan can have left stands behind its block', async () => {
     const call = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), value('long', { hold: 3_600_000_000 })]))
-    expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'denied', calls: [{ blocked: true }] }])
+    expect(await verbs.decide(store, [{ calls: [call] }], { now: START })).toMatchObject([
+      { outcome: 'denied', calls: [{ blocked: true }] },
+    ])
   })
 
   it.each([{ hold: 2 ** 53 }, { hold: 3_200_000_000_000_001 }, { age: 2 ** 53 }])(
     '%j of the same plan is not a state either',
     async (bucket) => {
       const call = await placed(value('long', { ...bucket, ...samePlan() }))
-      expect(await store.consume([{ calls: [call] }], { now: START })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 9 }] }])
+      expect(await verbs.decide(store, [{ calls: [call] }], { now: START })).toMatchObject([
+        { outcome: 'allowed', calls: [{ remaining: 9 }] },
+      ])
     },
   )
 })

@@ -2,9 +2,10 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { createLimiter, fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
-import { ioredis, redisStore, type RedisStoreOptions } from '../../../src/stores/redis/index.ts'
-import type { Call, GroupVerdict, LeaseAnswer, Store } from '../../../src/stores/store.ts'
+import { ioredis, bareRedisStore, type BareRedisOptions } from '../../../src/stores/redis/index.ts'
+import type { Call, Decided, LeaseAnswer, Store } from '../../../src/stores/store.ts'
 import { manualClock } from '../../../src/time/manual.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `kept-${process.pid}:`
@@ -18,7 +19,7 @@ const QUICK: readonly AnyLimit[] = [
   slidingWindowCounter({ limit: 20, window: '1ms' }),
   slidingWindowLog({ limit: 20, window: '1ms' }),
 ]
-const LAYOUTS: readonly (readonly [string, Partial<RedisStoreOptions>])[] = [
+const LAYOUTS: readonly (readonly [string, Partial<BareRedisOptions>])[] = [
   ['plain', {}],
   ['packed', { layout: 'packed', packing: { keys: 64 } }],
 ]
@@ -35,9 +36,9 @@ describe.skipIf(url === undefined)('R7: with maxNewKeys, a key that comes back i
     await redis.quit()
   })
   /** A store that makes so many keys and no more: its clock stands. */
-  const open = (options: Partial<RedisStoreOptions>): Store =>
-    redisStore({ client: ioredis(redis), prefix, clock: manualClock(), maxNewKeys: USERS, ...options })
-  const limiterOf = (limit: AnyLimit, options: Partial<RedisStoreOptions>) =>
+  const open = (options: Partial<BareRedisOptions>): Store =>
+    bareRedisStore({ client: ioredis(redis), prefix, clock: manualClock(), maxNewKeys: USERS, ...options })
+  const limiterOf = (limit: AnyLimit, options: Partial<BareRedisOptions>) =>
     createLimiter({ limit, store: open(options), onStoreFailure: 'deny', deadlineMs: 10_000 })
   const call = (key: string, limit: AnyLimit): Call => ({
     id: { scope: { text: `l:l:${limit.algorithm.tag}:` }, key },
@@ -92,7 +93,10 @@ describe.skipIf(url === undefined)('R7: with maxNewKeys, a key that comes back i
     const [limit] = QUICK as [AnyLimit]
     const store = open({ layout: 'packed', packing: { keys: 64 }, maxNewKeys: 1_000_000 })
     for (let at = 0; at < 40; at += 1)
-      await store.consume(Array.from({ length: 50 }, (_, index) => ({ calls: [call(`m${at * 50 + index}`, limit)] })))
+      await verbs.decide(
+        store,
+        Array.from({ length: 50 }, (_, index) => ({ calls: [call(`m${at * 50 + index}`, limit)] })),
+      )
     const [hash = ''] = await redis.keys(`${prefix}*`)
     // The member without a name says until when the hash lives.
     expect(await redis.hlen(hash)).toBe(2_001)
@@ -109,8 +113,8 @@ describe.skipIf(url === undefined)('R7: with maxNewKeys, a key that comes back i
   })
 
   it('without it, states go as soon as they are not needed', async () => {
-    const store = redisStore({ client: ioredis(redis), prefix })
-    const [verdict] = (await store.consume([{ calls: [call('one', QUICK[0] as AnyLimit)] }])) as [GroupVerdict]
+    const store = bareRedisStore({ client: ioredis(redis), prefix })
+    const [verdict] = (await verbs.decide(store, [{ calls: [call('one', QUICK[0] as AnyLimit)] }])) as [Decided]
     expect(verdict.outcome).toBe('allowed')
     expect((await leftOf()).filter((ms) => ms > 1_000)).toEqual([])
   })

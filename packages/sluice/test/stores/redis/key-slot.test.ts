@@ -2,14 +2,15 @@ import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { encodeKey, scopeOf } from '../../../src/keys/encode.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { keySlot, SLOTS } from '../../../src/stores/redis/key-slot.ts'
-import { calledOf, packedLayout } from '../../../src/stores/redis/layout.ts'
+import { calledOf, namedOf, packedLayout, plainLayout } from '../../../src/stores/redis/layout.ts'
 import { tagOf } from '../../../src/stores/redis/names.ts'
 import { createPacking } from '../../../src/stores/redis/packing.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { TENS } from '../../../src/testing/limits.ts'
 import { plainName } from './plain-name.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const hostile = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -94,6 +95,20 @@ describe('names of states', () => {
     )
   })
 
+  it.each([
+    ['plain', (prefix: string) => plainLayout(prefix)],
+    ['packed', (prefix: string) => packedLayout(prefix, createPacking(prefix, { keys: 1_000 }))],
+  ] as const)('of the %s layout lie in the slot that it computes of the key alone', (_, open) => {
+    fc.assert(
+      fc.property(hostile, hostile, fc.constantFrom('', 'tb', 'sl'), fc.constantFrom('', 'rl:', 'app|1:'), (limit, key, tag, prefix) => {
+        const layout = open(prefix)
+        const id = { scope: tag === '' ? { text: '' } : scopeOf('api', limit, tag), key }
+        expect(layout.slotOf(id)).toBe(keySlot(layout.addressesOf([namedOf(id)]).keys[0] as string))
+      }),
+      { seed: 4, numRuns: 1_000 },
+    )
+  })
+
   it('of all limits of one key lie in one slot in the packed layout too, logs with the hash of the others', () => {
     const { addressesOf } = packedLayout('sluice:', createPacking('sluice:', { keys: 100_000 }))
     const hashes = new Set<string>()
@@ -135,15 +150,18 @@ describe.skipIf(inject('engines').redis === undefined)('a store of slots', () =>
         return client.evalsha(sha1, keys, args)
       },
     }
-    const store = redisStore({ client: counting, prefix: `one-slot-${process.pid}:`, layout })
+    const store = bareRedisStore({ client: counting, prefix: `one-slot-${process.pid}:`, layout })
     const key = `user:${process.pid}:${layout}`
     const calls = [TENS.tb, TENS.fw, TENS.sl].map((limit, index) => callOf(`api:limit${index}:${limit.algorithm.tag}:`, key, limit))
-    const [verdict] = await store.consume([{ calls }])
+    const [verdict] = await verbs.decide(store, [{ calls }])
     expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 9 }, { remaining: 9 }, { remaining: 9 }] })
     expect(asked).toHaveLength(1)
     expect(new Set(asked.flat().map(keySlot)).size).toBe(1)
-    expect(store.slotOf?.(calls.map(({ id }) => id))).toBe(keySlot(asked[0]?.[0] as string))
-    await store.reset(calls.map(({ id }) => id))
+    expect(store.laneOf?.(calls.map(({ id }) => id))).toBe(keySlot(asked[0]?.[0] as string))
+    await verbs.reset(
+      store,
+      calls.map(({ id }) => id),
+    )
     expect(asked).toHaveLength(2)
   })
 })

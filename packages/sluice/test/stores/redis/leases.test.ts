@@ -4,16 +4,17 @@ import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { leasedBucketKernel, type LeasedState } from '../../../src/algorithms/leased-bucket.ts'
 import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
-import type { Call, LeaseRequest, StateId } from '../../../src/stores/store.ts'
+import type { Call, LeaseRequest, StateId, Store } from '../../../src/stores/store.ts'
 import { LIMITS } from '../../../src/testing/limits.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { manualClock } from '../../../src/time/manual.ts'
-import { leasingStore } from '../wrap/leasing-store.ts'
+import { leasingStore } from '../remote/leasing-store.ts'
 import { immortal } from './immortal.ts'
 import { draws } from '../../draws.ts'
 import { plainName } from './plain-name.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `leases-${process.pid}:`
@@ -22,7 +23,7 @@ const WINDOW = fixedWindow({ limit: 50, window: '1s' })
 
 describe.skipIf(url === undefined)('leases in Redis', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
-  const store = redisStore({ client: ioredis(redis), prefix })
+  const store = bareRedisStore({ client: ioredis(redis), prefix })
   beforeAll(() => redis.connect())
   afterAll(async () => {
     expect(await immortal(redis, prefix)).toEqual([])
@@ -44,8 +45,8 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
         [narrow, 40],
       ] as const) {
         const groups = [{ calls: [call(limit, cost)] }]
-        const [verdict] = await store.consume(groups, { now: START })
-        expect(verdict).toEqual((await reference.consume(groups, { now: START }))[0])
+        const [verdict] = await verbs.decide(store, groups, { now: START })
+        expect([verdict]).toEqual(await reference.decide(groups, { now: START }))
         if (limit === narrow) expect((verdict?.calls[0]?.remaining ?? 0) + want).toBeLessThanOrEqual(Math.max(60, want))
       }
     }
@@ -56,19 +57,19 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
     const reference = leasingStore(manualClock())
     const scope = { text: 'changed:tb:' }
     const callOf = (key: string, limit: AnyLimit): Call => ({ id: { scope, key }, limit, cost: 1_000_000, phase: 0 })
-    const both = async (act: (one: Pick<typeof reference, 'lease' | 'adjust'>) => Promise<unknown>): Promise<void> => {
-      expect(await act(store as typeof reference)).toEqual(await act(reference))
+    const both = async (act: (one: Store) => Promise<unknown>): Promise<void> => {
+      expect(await act(store)).toEqual(await act(reference))
     }
     for (const key of ['late', 'refund']) {
       const request = { call: callOf(key, wide), want: 5_000_000, holder: 7, sequence: 5, life: 3_600_000_000, kept: 0, returned: 0 }
-      await both((one) => one.lease([request], { now: START }))
+      await both(async (one) => one.lease?.([request], { now: START }))
       const now = START + 10_000_000
-      if (key === 'late') await both((one) => one.lease([{ ...request, call: callOf(key, narrow), sequence: 4 }], { now }))
-      else await both((one) => one.adjust([callOf(key, narrow)], [1_000_000], { now, receipt: START }))
+      if (key === 'late') await both(async (one) => one.lease?.([{ ...request, call: callOf(key, narrow), sequence: 4 }], { now }))
+      else await both((one) => verbs.adjust(one, [callOf(key, narrow)], [1_000_000], { now, receipt: START }))
       const { id } = request.call
       const found = readValue(await redis.getBuffer(plainName(prefix, id))).numbers
       expect(found).toEqual(leasedBucketKernel.codec.encodeState(reference.stateOf(id) as LeasedState))
-      expect(await store.peek([{ calls: [callOf(key, narrow)] }], { now })).toMatchObject([{ calls: [{ remaining: 2 }] }])
+      expect(await verbs.peek(store, [{ calls: [callOf(key, narrow)] }], { now })).toMatchObject([{ calls: [{ remaining: 2 }] }])
     }
   })
 
@@ -124,23 +125,23 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
             const window: Call = { id: { scope: other, key: 'w' }, limit: WINDOW, cost: 1_000_000, phase: 0 }
             return { calls: random() < 0.1 ? [...calls, window] : calls }
           })
-          const verb = random() < 0.1 ? 'peek' : 'consume'
-          expect(await store[verb](groups, given)).toEqual(await reference[verb](groups, given))
+          const options = { ...given, charge: random() >= 0.1 }
+          expect(await store.decide(groups, options)).toEqual(await reference.decide(groups, options))
         } else if (kind < 0.96) {
           const call = callOf(0.5)
           const amount = (random() < 0.5 ? -1 : 1) * call.cost
           const options = random() < 0.5 ? given : { now, receipt: now - pick(3_000_000) }
-          await reference.adjust([call], [amount], options)
-          await store.adjust?.([call], [amount], options)
+          await verbs.adjust(reference, [call], [amount], options)
+          await verbs.adjust(store, [call], [amount], options)
         } else {
           const id = ids[pick(ids.length)] as StateId
           if (random() < 0.5) {
-            await reference.reset([id], given)
-            await store.reset([id], given)
+            await verbs.reset(reference, [id], given)
+            await verbs.reset(store, [id], given)
           } else {
             const length = random() < 0.4 ? null : pick(500_000)
-            await reference.block([id], length, given)
-            await store.block?.([id], length, given)
+            await verbs.block(reference, [id], length, given)
+            await verbs.block(store, [id], length, given)
           }
         }
         for (const id of ids) {
@@ -163,7 +164,7 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
     // Forty tokens stay, and those of the lease flow in from its end on.
     const expires = (answer?.at ?? 0) + 30_000_000 + 6_000_000
     expect(Math.floor(expires / 1_000)).toBe(await redis.pexpiretime(plainName(prefix, id)))
-    expect(await store.consume([{ calls: [{ ...call, cost: 41_000_000 }] }])).toMatchObject([{ outcome: 'denied' }])
+    expect(await verbs.decide(store, [{ calls: [{ ...call, cost: 41_000_000 }] }])).toMatchObject([{ outcome: 'denied' }])
     const [settled] = (await store.lease?.([{ ...request, want: 0, sequence: 2, returned: 50_000_000 }])) ?? []
     expect(settled).toMatchObject({ granted: 0, verdict: { remaining: 90 } })
     await redis.del(plainName(prefix, id))

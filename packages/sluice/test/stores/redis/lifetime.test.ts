@@ -5,23 +5,24 @@ import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../../src/algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../../../src/algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { systemTime } from '../../../src/time/system.ts'
-import type { GroupVerdict } from '../../../src/stores/store.ts'
+import type { Decided } from '../../../src/stores/store.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `lifetime-${process.pid}:`
 
 describe.skipIf(url === undefined)('law 6 on the clock of Redis', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
-  const store = redisStore({ client: ioredis(redis), prefix })
+  const store = bareRedisStore({ client: ioredis(redis), prefix })
   beforeAll(() => redis.connect())
   afterAll(async () => {
     await redis.quit()
   })
   const charge = async (key: string, limit: AnyLimit): Promise<{ at: number; lifeMs: number }> => {
-    const [verdict] = await store.consume([{ calls: [{ id: { scope: { text: '' }, key }, limit, cost: 1_000_000, phase: 0 }] }])
-    const { outcome, at, calls } = verdict as GroupVerdict
+    const [verdict] = await verbs.decide(store, [{ calls: [{ id: { scope: { text: '' }, key }, limit, cost: 1_000_000, phase: 0 }] }])
+    const { outcome, at, calls } = verdict as Decided
     expect(outcome).toBe('allowed')
     return { at, lifeMs: Math.ceil((calls[0]?.resetAfter as number) / 1_000) }
   }
@@ -62,28 +63,28 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis', () => {
       expect(left + 1_000).toBeGreaterThan(micros)
     }
     const call = { id, limit, cost: 1_000_000, phase: 0 }
-    if (limit.algorithm.tag === 'tb') await store.consume([{ calls: [{ ...call, limit: tokenBucket({ rate: '1/s', burst: 9 }) }] }])
-    const [verdict] = await store.consume([{ calls: [call] }])
-    const { at, calls } = verdict as GroupVerdict
+    if (limit.algorithm.tag === 'tb') await verbs.decide(store, [{ calls: [{ ...call, limit: tokenBucket({ rate: '1/s', burst: 9 }) }] }])
+    const [verdict] = await verbs.decide(store, [{ calls: [call] }])
+    const { at, calls } = verdict as Decided
     // A bucket of two plans is held until the slower one would have been full (law 7).
     const reset = at + (calls[0]?.resetAfter as number)
     // A fixed window of which a fifth was taken is remembered for a quarter of its length more.
     const kept = { tb: at + 9_000_000, fw: reset + 1_750_000, sc: reset, sl: reset }
     const expires = kept[limit.algorithm.tag]
     await lives(expires)
-    await store.block?.([id], 60_000_000)
-    const [blocked] = await store.peek([{ calls: [call] }])
-    const ends = (blocked as GroupVerdict).at + ((blocked as GroupVerdict).calls[0]?.retryAfter as number)
+    await verbs.block(store, [id], 60_000_000)
+    const [blocked] = await verbs.peek(store, [{ calls: [call] }])
+    const ends = (blocked as Decided).at + ((blocked as Decided).calls[0]?.retryAfter as number)
     await lives(ends)
-    await store.block?.([id], null)
+    await verbs.block(store, [id], null)
     await lives(expires)
-    await store.block?.([id], 1)
+    await verbs.block(store, [id], 1)
     await lives(expires)
-    await store.block?.([id], 60_000_000)
-    const [again] = await store.peek([{ calls: [call] }])
-    await store.reset([id])
-    await lives((again as GroupVerdict).at + ((again as GroupVerdict).calls[0]?.retryAfter as number))
-    await store.block?.([id], null)
+    await verbs.block(store, [id], 60_000_000)
+    const [again] = await verbs.peek(store, [{ calls: [call] }])
+    await verbs.reset(store, [id])
+    await lives((again as Decided).at + ((again as Decided).calls[0]?.retryAfter as number))
+    await verbs.block(store, [id], null)
     expect(await redis.exists(prefix + name)).toBe(0)
   })
 

@@ -4,9 +4,9 @@ import { createClient } from 'redis'
 import { Redis, type RedisOptions } from 'ioredis'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createLimiter, tokenBucket } from '../../../src/index.ts'
-import { ioredis, nodeRedis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, nodeRedis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import type { Store } from '../../../src/stores/store.ts'
-import { resilient } from '../../../src/stores/wrap/index.ts'
+import { remoteStore } from '../../../src/stores/remote/remote-store.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `opening-${process.pid}:`
@@ -29,9 +29,9 @@ describe.skipIf(url === undefined)('U1: a client that makes its first connection
 
   it.each([
     ['plain', (store: Store) => store],
-    ['resilient', (store: Store) => resilient(store, { deadlineMs: 10_000 })],
+    ['with the ring', (store: Store) => remoteStore(store, { deadline: 10_000 })],
   ] as const)('is waited for: the first call is decided in Redis (%s)', async (_, wrap) => {
-    const limiter = limiterOf(wrap(redisStore({ client: ioredis(connect(target)), prefix })))
+    const limiter = limiterOf(wrap(bareRedisStore({ client: ioredis(connect(target)), prefix })))
     const first = await Promise.all([limiter.check('one'), limiter.check('two')])
     for (const decision of first) {
       expect(decision).toMatchObject({ outcome: 'allowed', source: 'store' })
@@ -41,22 +41,22 @@ describe.skipIf(url === undefined)('U1: a client that makes its first connection
 
   it.each([
     ['plain', (store: Store) => store],
-    ['resilient', (store: Store) => resilient(store)],
+    ['with the ring', (store: Store) => remoteStore(store)],
   ] as const)('is waited for by ready() (%s)', async (_, wrap) => {
     const redis = connect(target)
-    const limiter = limiterOf(wrap(redisStore({ client: ioredis(redis), prefix })))
+    const limiter = limiterOf(wrap(bareRedisStore({ client: ioredis(redis), prefix })))
     await limiter.ready()
     expect(redis.status).toBe('ready')
   })
 
   it('is waited for also where it connects when it is first called', async () => {
-    const limiter = limiterOf(redisStore({ client: ioredis(connect(target, { lazyConnect: true })), prefix }))
+    const limiter = limiterOf(bareRedisStore({ client: ioredis(connect(target, { lazyConnect: true })), prefix }))
     expect(await limiter.check('lazy')).toMatchObject({ source: 'store' })
   })
 
   it('is listened to once, however many stores share it', async () => {
     const redis = connect(target)
-    const stores = Array.from({ length: 50 }, () => redisStore({ client: ioredis(redis), prefix }))
+    const stores = Array.from({ length: 50 }, () => bareRedisStore({ client: ioredis(redis), prefix }))
     expect(redis.listenerCount('close')).toBeLessThan(5)
     await Promise.all(stores.map((store) => store.ready()))
   })
@@ -66,7 +66,7 @@ describe.skipIf(url === undefined)('U1: a client that makes its first connection
     client.on('error', () => {})
     const connected = client.connect()
     onTestFinished(() => client.destroy())
-    const limiter = limiterOf(redisStore({ client: nodeRedis(client), prefix }))
+    const limiter = limiterOf(bareRedisStore({ client: nodeRedis(client), prefix }))
     expect(await limiter.check('node')).toMatchObject({ source: 'store' })
     await connected
   })
@@ -74,7 +74,7 @@ describe.skipIf(url === undefined)('U1: a client that makes its first connection
 
 describe('U1: a server that is not there', () => {
   it('is told to a call at once, as its connection was refused', async () => {
-    const limiter = limiterOf(redisStore({ client: ioredis(connect('redis://127.0.0.1:1')), prefix }))
+    const limiter = limiterOf(bareRedisStore({ client: ioredis(connect('redis://127.0.0.1:1')), prefix }))
     const degraded = { kind: 'connection', executed: 'no' }
     expect(await limiter.check('k')).toMatchObject({ source: 'fallback', degraded })
     expect(await limiter.check('k')).toMatchObject({ source: 'fallback', degraded })
@@ -87,7 +87,12 @@ describe('U1: a server that is not there', () => {
     const { port } = silent.address() as { port: number }
     const redis = connect(`redis://127.0.0.1:${port}`)
     onTestFinished(() => void silent.close())
-    const limiter = createLimiter({ limit, store: redisStore({ client: ioredis(redis), prefix }), deadlineMs: 20, onStoreFailure: 'deny' })
+    const limiter = createLimiter({
+      limit,
+      store: bareRedisStore({ client: ioredis(redis), prefix }),
+      deadlineMs: 20,
+      onStoreFailure: 'deny',
+    })
     expect(await limiter.check('k')).toMatchObject({ outcome: 'undecided', degraded: { kind: 'timeout', executed: 'no' } })
   })
 })

@@ -5,9 +5,10 @@ import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../../src/algorithms/sliding-window-counter.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { ioredis, type RedisPort, redisStore, type RedisStoreOptions } from '../../../src/stores/redis/index.ts'
-import type { CallGroup, GroupVerdict, Store } from '../../../src/stores/store.ts'
+import { ioredis, type RedisPort, bareRedisStore, type BareRedisOptions } from '../../../src/stores/redis/index.ts'
+import type { CallGroup, Decided, GroupVerdict, Store } from '../../../src/stores/store.ts'
 import { manualClock } from '../../../src/time/manual.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `overflow-${process.pid}:`
@@ -33,7 +34,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
   })
   /** A store that makes no further keys: its clock stands. */
   const open = async (
-    options: Partial<RedisStoreOptions> = {},
+    options: Partial<BareRedisOptions> = {},
     change: (port: RedisPort) => RedisPort = (port) => port,
   ): Promise<Counted> => {
     let calls = 0
@@ -45,7 +46,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
         return port.evalsha(...args)
       },
     }
-    const store = redisStore({ client: counted, prefix, clock: manualClock(), maxNewKeys: 1, onFull: 'shared', ...options })
+    const store = bareRedisStore({ client: counted, prefix, clock: manualClock(), maxNewKeys: 1, onFull: 'shared', ...options })
     await store.ready()
     calls = 0
     return {
@@ -61,16 +62,16 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     Array.from({ length: size }, (_, index) => ({
       calls: [{ id: { scope: { text: `l:l:${limit.algorithm.tag}:` }, key: `${name}${index}` }, limit, cost: cost * 1e6, phase: 0 }],
     }))
-  const decide = (store: Store, asked: readonly CallGroup[]): Promise<readonly GroupVerdict[]> => store.consume(asked)
-  const passed = (verdicts: readonly GroupVerdict[]): number => verdicts.filter(({ allowed }) => allowed).length
+  const decide = (store: Store, asked: readonly CallGroup[]): Promise<readonly Decided[]> => verbs.decide(store, asked)
+  const passed = (verdicts: readonly GroupVerdict[]): number => verdicts.filter(({ outcome }) => outcome === 'allowed').length
 
-  it.each(['consume', 'peek'] as const)('cost one call more for a whole batch of them (%s)', async (verb) => {
+  it.each(['decide', 'peek'])('cost one call more for a whole batch of them (%s)', async (verb) => {
     const { store, calls } = await open()
     expect(passed(await decide(store, groups('known', 1)))).toBe(1)
     // The salt is fetched once.
     await decide(store, groups('first', 1))
     calls()
-    const flood = await store[verb]([...groups('new', 200), ...groups('known', 1)])
+    const flood = await (verb === 'peek' ? verbs.peek : verbs.decide)(store, [...groups('new', 200), ...groups('known', 1)])
     expect(calls()).toBe(2)
     expect(flood.slice(0, 200).every(({ outcome, reason }) => outcome === 'denied' && reason === 'overflow')).toBe(true)
     // A look reports what is there, uncharged.
@@ -94,14 +95,14 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     clock.advance(100)
     const [again] = await decide(store, [...groups('new', 100), ...groups('known', 1)])
     expect(calls()).toBe(1)
-    expect(again).toMatchObject({ outcome: 'denied', allowed: false, reason: 'overflow', degraded: { kind: 'memory' } })
+    expect(again).toMatchObject({ outcome: 'denied', reason: 'overflow', degraded: { kind: 'memory' } })
     expect(again?.calls[0]?.retryAfter).toBe((first?.calls[0]?.retryAfter ?? 0) - 100_000)
     expect(again?.retryAfter).toBe((first?.retryAfter ?? 0) - 100_000)
     expect(again?.at).toBe((first?.at ?? 0) + 100_000)
     // Another cost may wait for another time, and what is looked at is not remembered.
     await decide(store, groups('new', 1, SLOW, 2))
     expect(calls()).toBe(2)
-    await store.peek(groups('new', 1))
+    await verbs.peek(store, groups('new', 1))
     expect(calls()).toBe(2)
     // By then the store can make keys again, and one more call fetches what became of the shared state.
     clock.advance(900)
@@ -128,7 +129,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
   it('lie in states that a salt in the store chooses: the same in every process, and not to be aimed at', async () => {
     const stateOf = async (store: Store, key: string): Promise<string> => {
       const before = new Set(await redis.keys(`${prefix}*$overflow:*`))
-      await store.consume([{ calls: [{ id: { scope: { text: 'l:l:tb:' }, key }, limit: SLOW, cost: 1e6, phase: 0 }] }])
+      await verbs.decide(store, [{ calls: [{ id: { scope: { text: 'l:l:tb:' }, key }, limit: SLOW, cost: 1e6, phase: 0 }] }])
       return (await redis.keys(`${prefix}*$overflow:*`)).find((name) => !before.has(name)) ?? 'known'
     }
     const { store: one } = await open()
@@ -152,13 +153,13 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
   it('lose nothing of a shared state when another process begins to use it', async () => {
     const quick = tokenBucket({ rate: '1/s', burst: 10 })
     const now = 1_763_692_800_000_000
-    const ask = async (store: Store, at: number, cost: number) => (await store.consume(groups('new', 1, quick, cost), { now: at }))[0]
+    const ask = async (store: Store, at: number, cost: number) => (await verbs.decide(store, groups('new', 1, quick, cost), { now: at }))[0]
     const { store: one } = await open()
-    await one.consume(groups('known', 1, quick), { now })
+    await verbs.decide(one, groups('known', 1, quick), { now })
     expect(await ask(one, now, 1)).toMatchObject({ outcome: 'denied', reason: 'overflow' })
     expect(await ask(one, now + 5_000_000, 1)).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 4 }] })
     const { store: other } = await open()
-    await other.consume(groups('own', 1, quick), { now })
+    await verbs.decide(other, groups('own', 1, quick), { now })
     expect(await ask(other, now + 5_000_000, 1)).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 3 }] })
   })
 
@@ -169,7 +170,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     expect(flood.every(({ outcome }) => outcome === 'denied')).toBe(true)
   })
 
-  it('are undecided by themselves where the call for them fails: keys that are there keep their answers', async () => {
+  it('fail alone where the call for them fails: keys that are there keep their answers', async () => {
     let failing = false
     let sent = 0
     const { store } = await open({}, (port) => ({
@@ -183,9 +184,9 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     await decide(store, groups('first', 1))
     failing = true
     sent = 0
-    const [known, fresh] = await decide(store, [...groups('known', 1), ...groups('new', 1)])
+    const [known, fresh] = await store.decide([...groups('known', 1), ...groups('new', 1)])
     expect(known).toMatchObject({ outcome: 'allowed' })
-    expect(fresh).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'unavailable' } })
+    expect(fresh).toMatchObject({ failure: { kind: 'unavailable' } })
     expect(fresh).not.toHaveProperty('onFull')
   })
 })

@@ -2,21 +2,22 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
-import type { Call, GroupVerdict } from '../../../src/stores/store.ts'
+import type { Call, Decided } from '../../../src/stores/store.ts'
 import { LIMITS } from '../../../src/testing/limits.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { draws } from '../../draws.ts'
 import { plainName } from './plain-name.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `own-clock-${process.pid}:`
 
 describe.skipIf(url === undefined)('Redis on its own clock', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
-  const store = redisStore({ client: ioredis(redis), prefix })
+  const store = bareRedisStore({ client: ioredis(redis), prefix })
   beforeAll(() => redis.connect())
   afterAll(async () => {
     await redis.quit()
@@ -34,9 +35,9 @@ describe.skipIf(url === undefined)('Redis on its own clock', () => {
         const call: Call = { id: { scope: { text: 'tb:' }, key }, limit, cost, phase: 0 }
         return { calls: [call] }
       })
-      const verdicts = await store.consume(groups)
-      const now = (verdicts[0] as GroupVerdict).at
-      expect(verdicts.map(({ outcome, allowed, at, calls, retryAfter }) => ({ outcome, allowed, at, calls, retryAfter }))).toEqual(
+      const verdicts = await verbs.decide(store, groups)
+      const now = (verdicts[0] as Decided).at
+      expect(verdicts.map(({ outcome, at, calls, retryAfter }) => ({ outcome, at, calls, retryAfter }))).toEqual(
         groups.map((group) => reference.decide(group, now)),
       )
       for (const { id, numbers } of reference.states.values()) {
@@ -47,10 +48,10 @@ describe.skipIf(url === undefined)('Redis on its own clock', () => {
       const [first] = groups.flatMap(({ calls }) => calls)
       if (first === undefined || random() > 0.1) continue
       const given = { now }
-      await store.adjust?.([first], [-cost], given)
+      await verbs.adjust(store, [first], [-cost], given)
       reference.adjust([first], [-cost], given)
       if (random() < 0.3) {
-        await store.block?.([first.id], 3_000, given)
+        await verbs.block(store, [first.id], 3_000, given)
         reference.block(first.id, now + 3_000)
       }
     }

@@ -2,12 +2,13 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { slidingWindowLog } from '../../../src/algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { createPacking, digest } from '../../../src/stores/redis/packing.ts'
-import type { Call, GroupVerdict } from '../../../src/stores/store.ts'
+import type { Call, Decided } from '../../../src/stores/store.ts'
 import { TENS } from '../../../src/testing/limits.ts'
 import { absorbed, finished, keyed } from '../memory/half-sip-hash.ts'
 import { packedState } from './packed-state.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `packed-${process.pid}:`
@@ -41,21 +42,21 @@ describe('packing', () => {
 
   it.each([[{ keys: 0 }], [{ keys: 1.5 }], [{ keys: Number.NaN }], [{ secret: 5 }]] as const)('refuses %j', (packing) => {
     const client = { evalsha: async () => null, eval: async () => null }
-    const make = () => redisStore({ client, layout: 'packed', packing: packing as never })
+    const make = () => bareRedisStore({ client, layout: 'packed', packing: packing as never })
     expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTIONS' }))
   })
 
   it('refuses a layout that there is none of, and packing without it', () => {
     const client = { evalsha: async () => null, eval: async () => null }
-    expect(() => redisStore({ client, layout: 'tight' as never })).toThrow('layout is "tight", expected plain or packed')
-    expect(() => redisStore({ client, packing: { keys: 5 } })).toThrow("packing is an option of the layout 'packed'")
+    expect(() => bareRedisStore({ client, layout: 'tight' as never })).toThrow('layout is "tight", expected plain or packed')
+    expect(() => bareRedisStore({ client, packing: { keys: 5 } })).toThrow("packing is an option of the layout 'packed'")
   })
 })
 
 describe.skipIf(url === undefined)('the packed layout in Redis', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
   const packing = { keys: 64 }
-  const store = redisStore({ client: ioredis(redis), prefix, layout: 'packed', packing })
+  const store = bareRedisStore({ client: ioredis(redis), prefix, layout: 'packed', packing })
   const hash = `${prefix}{0}`
   beforeAll(() => redis.connect())
   afterAll(async () => {
@@ -65,7 +66,7 @@ describe.skipIf(url === undefined)('the packed layout in Redis', () => {
   const call = (key: string, limit = tokenBucket({ rate: '10/s', burst: 10 })): Call => {
     return { id: { scope, key }, limit, cost: 1_000_000, phase: 0 }
   }
-  const charge = async (...calls: Call[]): Promise<GroupVerdict> => (await store.consume([{ calls }]))[0] as GroupVerdict
+  const charge = async (...calls: Call[]): Promise<Decided> => (await verbs.decide(store, [{ calls }]))[0] as Decided
 
   it('keeps 64 states in one piece of memory, and no longer than the longest of them and a quarter', async () => {
     const slow = tokenBucket({ rate: '1/min', burst: 10 })
@@ -83,7 +84,7 @@ describe.skipIf(url === undefined)('the packed layout in Redis', () => {
     const quick = tokenBucket({ rate: '1000/s', burst: 10 })
     const slow = tokenBucket({ rate: '1/min', burst: 10 })
     await charge(call('stays', slow))
-    await store.block?.([call('blocked', quick).id], 60_000_000)
+    await verbs.block(store, [call('blocked', quick).id], 60_000_000)
     for (let index = 0; index < 60; index += 1) await charge(call(`gone${index}`, quick))
     let others = 0
     while ((await redis.hlen(hash)) > others + 3) {
@@ -99,12 +100,12 @@ describe.skipIf(url === undefined)('the packed layout in Redis', () => {
     await redis.set(hash, 'something else')
     expect((await charge(call('a'))).calls).toMatchObject([{ remaining: 9 }])
     const { id } = call('a')
-    await store.reset([id])
+    await verbs.reset(store, [id])
     expect(await packedState(redis, prefix, packing, id)).toEqual({ ends: 0 })
-    await store.block?.([id], 60_000_000)
-    await store.reset([id])
+    await verbs.block(store, [id], 60_000_000)
+    await verbs.reset(store, [id])
     expect((await packedState(redis, prefix, packing, id)).ends).toBeGreaterThan(0)
-    await store.block?.([id], null)
+    await verbs.block(store, [id], null)
     expect(await packedState(redis, prefix, packing, id)).toEqual({ ends: 0 })
   })
 
@@ -113,10 +114,10 @@ describe.skipIf(url === undefined)('the packed layout in Redis', () => {
     for (const left of [2, 1, 0]) expect((await charge(call('k', TENS.tb as never), log)).calls).toMatchObject([{}, { remaining: left }])
     expect((await charge(call('k'), log)).outcome).toBe('denied')
     expect(await redis.type(`${prefix}{0}sl:k`)).toBe('string')
-    await store.block?.([log.id], 60_000_000)
-    await store.reset([log.id])
+    await verbs.block(store, [log.id], 60_000_000)
+    await verbs.reset(store, [log.id])
     expect((await charge(log)).calls).toMatchObject([{ blocked: true, remaining: 3 }])
-    await store.block?.([log.id], null)
+    await verbs.block(store, [log.id], null)
     expect(await redis.exists(`${prefix}{0}sl:k`)).toBe(0)
     expect(store.lease).toBeUndefined()
   })

@@ -2,9 +2,9 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { createLimiter } from '../../../src/create-limiter.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import type { Store } from '../../../src/stores/store.ts'
-import { withLeases } from '../../../src/stores/wrap/index.ts'
+import { withLeases } from '../../../src/stores/remote/remote-store.ts'
 
 const { redis: url } = inject('engines')
 
@@ -25,9 +25,9 @@ describe.skipIf(url === undefined)('X1: a bucket that takes longer to fill than 
   afterAll(() => redis.quit())
 
   describe.each([
-    ['each state a string', () => redisStore({ client, prefix: prefixed() })],
-    ['packed', () => redisStore({ client, prefix: prefixed(), layout: 'packed' })],
-    ['leased', () => withLeases(redisStore({ client, prefix: prefixed() }))],
+    ['each state a string', () => bareRedisStore({ client, prefix: prefixed() })],
+    ['packed', () => bareRedisStore({ client, prefix: prefixed(), layout: 'packed' })],
+    ['leased', () => withLeases(bareRedisStore({ client, prefix: prefixed() }))],
   ] as [string, () => Store][])('%s', (_, open) => {
     it.each(SLOW)('%s with a burst of %d', async (rate, burst, cost) => {
       const limiter = createLimiter({ limit: tokenBucket({ rate, burst }), store: open(), deadlineMs: 10_000 })
@@ -46,7 +46,7 @@ describe.skipIf(url === undefined)('X1: a bucket that takes longer to fill than 
 
   it('in one batch, and in a group with another limit', async () => {
     const limits = { slow: tokenBucket({ rate: '1/365d', burst: 100 }), quick: tokenBucket({ rate: '1/s', burst: 200 }) }
-    const limiter = createLimiter({ limits, store: redisStore({ client, prefix: prefixed() }), deadlineMs: 10_000 })
+    const limiter = createLimiter({ limits, store: bareRedisStore({ client, prefix: prefixed() }), deadlineMs: 10_000 })
     const decisions = await limiter.checkMany(Array.from({ length: 150 }, () => ({ key: 'k' })))
     expect(decisions.map(({ outcome }) => outcome)).toEqual([...Array(100).fill('allowed'), ...Array(50).fill('denied')])
     expect(decisions.at(-1)).toMatchObject({ limitName: 'slow' })

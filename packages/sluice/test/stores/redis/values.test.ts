@@ -2,14 +2,15 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { ioredis, redisStore } from '../../../src/stores/redis/index.ts'
-import { readValue } from '../../../src/stores/redis/value.ts'
+import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
+import { NEWER_ENDS, readValue } from '../../../src/stores/redis/value.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { TENS } from '../../../src/testing/limits.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { draws } from '../../draws.ts'
 import { plainName } from './plain-name.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `values-${process.pid}:`
@@ -17,7 +18,7 @@ const START = 1_763_692_800_123_456
 
 describe.skipIf(url === undefined)('values in Redis', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
-  const store = redisStore({ client: ioredis(redis), prefix })
+  const store = bareRedisStore({ client: ioredis(redis), prefix })
   beforeAll(() => redis.connect())
   afterAll(async () => {
     await redis.quit()
@@ -39,7 +40,7 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     ['a month', tokenBucket({ rate: '1/30d', burst: 3 }), 49],
   ])('a bucket of %s takes %#', async (_, limit, bytes) => {
     const asked = call(limit, 1)
-    await store.consume([{ calls: [asked] }], { now: START })
+    await verbs.decide(store, [{ calls: [asked] }], { now: START })
     const value = await redis.getBuffer(nameOf(asked))
     expect(value).toHaveLength(bytes)
     const reference = new Reference()
@@ -55,15 +56,15 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     const calls = Array.from({ length: keys }, () => call(tokenBucket({ rate: '1/h', burst: times }), 1))
     const limit = (calls[0] as Call).limit
     const groups = Array.from({ length: times }, () => calls.map((one) => ({ calls: [{ ...one, limit }] }))).flat()
-    const allowed = await store.consume(groups)
+    const allowed = await verbs.decide(store, groups)
     expect(allowed.map(({ calls: [one] }) => one?.remaining)).toEqual(groups.map((_one, index) => times - 1 - Math.floor(index / keys)))
-    const denied = await store.consume(groups.slice(0, keys))
+    const denied = await verbs.decide(store, groups.slice(0, keys))
     expect(denied.every(({ outcome }) => outcome === 'denied')).toBe(true)
   })
 
   it.each(['hash', 'list', 'set', 'zset', 'stream'])('replaces a %s, and looks past it', async (type) => {
     for (const limit of Object.values(TENS)) {
-      for (const verb of ['consume', 'peek', 'adjust', 'block', 'reset'] as const) {
+      for (const verb of ['decide', 'peek', 'adjust', 'block', 'reset'] as const) {
         const asked = call(limit, 4)
         const key = nameOf(asked)
         if (type === 'hash') await redis.hset(key, { tokens: '3' })
@@ -72,14 +73,14 @@ describe.skipIf(url === undefined)('values in Redis', () => {
         if (type === 'zset') await redis.zadd(key, 3, '3')
         if (type === 'stream') await redis.xadd(key, '*', 'tokens', '3')
         const ids = [asked.id]
-        if (verb === 'adjust') await store.adjust?.([asked], [-4_000_000])
-        else if (verb === 'block') await store.block?.(ids, null)
-        else if (verb === 'reset') await store.reset(ids)
+        if (verb === 'adjust') await verbs.adjust(store, [asked], [-4_000_000])
+        else if (verb === 'block') await verbs.block(store, ids, null)
+        else if (verb === 'reset') await verbs.reset(store, ids)
         else
-          expect(await store[verb]([{ calls: [asked] }])).toMatchObject([
+          expect(await (verb === 'peek' ? verbs.peek : verbs.decide)(store, [{ calls: [asked] }])).toMatchObject([
             { outcome: 'allowed', calls: [{ remaining: verb === 'peek' ? 10 : 6 }] },
           ])
-        const expected = verb === 'consume' || verb === 'adjust' ? 'string' : verb === 'reset' ? 'none' : type
+        const expected = verb === 'decide' || verb === 'adjust' ? 'string' : verb === 'reset' ? 'none' : type
         expect(await redis.type(key)).toBe(expected)
         await redis.del(key)
       }
@@ -99,14 +100,19 @@ describe.skipIf(url === undefined)('values in Redis', () => {
       if (value.length > 0 && random() < 0.9) value[0] = kinds[Math.floor(random() * kinds.length)] as number
       await redis.set(nameOf(asked), value, 'PX', 60_000)
       const { ends, tag } = readValue(value)
+      if (ends === NEWER_ENDS) {
+        expect(await store.decide([{ calls: [asked] }])).toMatchObject([{ failure: { kind: 'setup' } }])
+        await redis.del(nameOf(asked))
+        continue
+      }
       // Some bytes happen to be a state, or a block, by all appearances.
       const found = tag === limit.algorithm.tag || ends > 0
-      const [verdict] = await store.consume([{ calls: [asked] }]).catch((error: unknown) => (found ? [] : Promise.reject(error)))
+      const [verdict] = await verbs.decide(store, [{ calls: [asked] }]).catch((error: unknown) => (found ? [] : Promise.reject(error)))
       if (!found) expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 9 }] })
-      await store.adjust?.([asked], [-1_000_000])
-      await store.block?.([asked.id], 1_000_000)
-      await store.reset([asked.id])
-      await store.block?.([asked.id], null)
+      await verbs.adjust(store, [asked], [-1_000_000])
+      await verbs.block(store, [asked.id], 1_000_000)
+      await verbs.reset(store, [asked.id])
+      await verbs.block(store, [asked.id], null)
       expect(await redis.exists(nameOf(asked))).toBe(0)
     }
   })

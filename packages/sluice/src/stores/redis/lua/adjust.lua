@@ -3,7 +3,7 @@
 -- KEYS        the states, one for each call
 -- ARGV[1]     time; the receipt, -1 for none; how many calls; for each call the place of its row and 1 to give back or -1 to take; the
 --             rows (see the kernels), with the amount in the place of the cost
--- returns     time
+-- returns     the places of calls of which nothing is changed, because a newer version wrote their states
 
 -- include: clock.lua
 
@@ -12,6 +12,8 @@
 local receipt = asked[2]
 local read, put, keep, remove, extra = make 'state'
 local drop = make('drop', put, remove, extra)
+-- The end of the block for which a state of a newer version counts.
+local NEWER = 9000000000000000
 
 local function adjust_bucket(state, row, sign)
   local read_bucket, bucket_value = make 'bucket-value'
@@ -24,6 +26,7 @@ local function adjust_bucket(state, row, sign)
   if value then
     local old_n, old_m, old_burst
     zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
+    if ends == NEWER then return true end
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
       local adopt_bucket = make('bucket-adopt', flow, cut, level_of, owed_span, latest_zero, out_on, settle)
       zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
@@ -77,6 +80,7 @@ local function adjust_window(state, row, sign)
   if value then
     local there
     finish, count, span, turn, ends = read_window(value)
+    if ends == NEWER then return true end
     there = finish
     if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, row) end
     if there and not finish then drop(state, ends) end
@@ -112,6 +116,7 @@ local function adjust_counter(state, row, sign)
   if value then
     local there
     finish, current, previous, span, absent, ends = read_counter(value)
+    if ends == NEWER then return true end
     there = finish
     if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
     if there and not finish then drop(state, ends) end
@@ -144,6 +149,7 @@ local function adjust_log(state, row, sign)
   local logs = make('log-value', put, keep)
   local adopt_log, used_of, charge_of = make('log-adopt', logs)
   local stored = logs.open(state)
+  if stored.ends == NEWER then return true end
   local log = adopt_log(stored, row)
   if stored.there and not log.there then drop(state, log.ends) end
   local time, first, used = used_of(log, row)
@@ -158,8 +164,9 @@ local function adjust_log(state, row, sign)
 end
 
 local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
+local newer = {}
 for place = 1, asked[3] do
   local row = asked[2 + 2 * place]
-  kernels[asked[row]](place, row, asked[3 + 2 * place])
+  if kernels[asked[row]](place, row, asked[3 + 2 * place]) then newer[#newer + 1] = place end
 end
-return now
+return newer

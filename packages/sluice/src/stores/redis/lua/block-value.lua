@@ -1,11 +1,14 @@
 -- A block stands before the bytes of a state: 7 bytes, the last instant at which nothing passes plus one, with 7 in the top three bits.
 
+-- A state of a newer version, which begins with 1, counts as a block without an end: nothing passes, and nothing is written.
 local function split(value)
-  local size = #value
-  if size < 7 then return 0, value end
-  local high, low = parse('>I3I4', value)
-  if high < 14680064 then return 0, value end
-  return (high - 14680064) * 4294967296 + low, string.sub(value, 8)
+  local ends, inner = 0, value
+  if #value >= 7 then
+    local high, low = parse('>I3I4', value)
+    if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
+  end
+  if string.byte(inner) == 1 then return 9000000000000000, '' end
+  return ends, inner
 end
 
 local function block_value(ends)

@@ -2,7 +2,7 @@
 --
 -- KEYS        the states
 -- ARGV[1]     time; then the length of the block in microseconds, 0 to lift it, -1 to forget the states
--- returns     time
+-- returns     the places of states of a newer version, which stay as they are unless they are forgotten
 
 -- include: clock.lua
 
@@ -29,6 +29,7 @@ local function what_stays(value)
 end
 
 local length = asked[2]
+local newer = {}
 
 local function block_log(state)
   local logs = make('log-value', put, keep)
@@ -50,7 +51,12 @@ for state = 1, #KEYS do
   elseif value ~= '' then
     ends, inner = split(value)
     expires = state_until(value)
-    if not expires and inner ~= '' then ends, inner = 0, '' end
+    if ends == 9000000000000000 then
+      ends = 0
+      if length >= 0 then newer[#newer + 1], inner = state, nil end
+    elseif not expires and inner ~= '' then
+      ends, inner = 0, ''
+    end
   end
   if inner then
     if length < 0 then
@@ -78,4 +84,4 @@ for state = 1, #KEYS do
     end
   end
 end
-return now
+return newer

@@ -13,6 +13,7 @@ local function read_counter(value)
       return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
     end
   end
+  if inner == value then ends, inner = split(value) end
   return nil, nil, nil, nil, nil, inner == '' and ends or 0
 end
 

@@ -18,13 +18,12 @@ local function open_log(state)
   local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
   if type(value) ~= 'string' then return log end
   local length = #value
-  if length == 7 then
+  if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
+  if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then
     local ends, inner = split(value)
     if inner == '' then log.ends = ends end
     return log
   end
-  if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
-  if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then return log end
   local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
   local stored = (length - HEAD) / ENTRY
   if skip > stored or window < 1 then return log end

@@ -13,6 +13,7 @@ local function read_window(value)
       return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
     end
   end
+  if inner == value then ends, inner = split(value) end
   return nil, nil, nil, nil, inner == '' and ends or 0
 end
 

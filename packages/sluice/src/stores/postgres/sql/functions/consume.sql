@@ -4,7 +4,7 @@
 --
 -- given     time in microseconds since 1970; 0 for the database's own clock, read once every row is locked
 -- charging  false to look
--- waiting   0 to fail with 55P03 where a row is locked, 1 to wait for it, 2 to hold the place of new states too, which leaves dead rows;
+-- waiting   1 to lock the rows that are there, 2 to hold the place of new states too, which leaves dead rows;
 --           3 where the caller has locked all rows that were there: others may have been made since, and waiting for them could deadlock
 -- ids       the states, each once, in their order: rows are locked in it, so groups cannot deadlock
 -- firsts    for each state, which plan its first call has (from 1)

@@ -42,14 +42,10 @@
           select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged) as b,
               coalesce(t.seen, t.previous, t.head) as c, t.tail as d, coalesce(t.hold, t.turn, t.absent) as hold, t.blocked_until as until
             into row_of from sluice_state t where t.id = ids[i];
-        elsif waiting > 0 then
-          select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged) as b,
-              coalesce(t.seen, t.previous, t.head) as c, t.tail as d, coalesce(t.hold, t.turn, t.absent) as hold, t.blocked_until as until
-            into row_of from sluice_state t where t.id = ids[i] for update;
         else
           select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged) as b,
               coalesce(t.seen, t.previous, t.head) as c, t.tail as d, coalesce(t.hold, t.turn, t.absent) as hold, t.blocked_until as until
-            into row_of from sluice_state t where t.id = ids[i] for update nowait;
+            into row_of from sluice_state t where t.id = ids[i] for update;
         end if;
         stored[i] := found;
         exit when found or not charging or waiting < 2;

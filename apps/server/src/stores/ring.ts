@@ -1,0 +1,26 @@
+import type { Store } from 'sluice'
+import type { FailureChoice } from 'sluice/policy'
+import { type RemoteStore, remoteStore } from 'sluice/remote'
+
+export interface Surrounded {
+  readonly store: Store
+  /** Present if the store is remote. */
+  readonly ring?: RemoteStore
+  /** Describes what surrounds the store, for whoever starts the service. */
+  readonly says: string
+}
+
+/**
+ * Puts the ring that `serve` uses around a remote store. For a cluster it also leases busy buckets: the limits of one request can be on
+ * several nodes, and the limit that all requests share would cost each of them a round trip.
+ * @param url of the store, for the description
+ * @param failure of the first policy: a reload changes the deadline, which each call carries, and a restart changes the breaker
+ */
+export function surrounded(store: Store, url: string, { deadlineMs, breaker = {} }: FailureChoice): Surrounded {
+  if (store.capabilities.sync) return { store, says: 'called directly' }
+  const leases = store.lease === undefined || store.capabilities.atomicBatch === 'any' ? false : {}
+  const ring = remoteStore(store, { breaker: { deadlineMs, ...breaker }, leases })
+  const parts = ['batching', 'denials cached for up to 1 s', 'a breaker', `a deadline of ${deadlineMs} ms`]
+  if (leases !== false) parts.push('busy token buckets leased')
+  return { store: ring, ring, says: `${parts.join(', ')}; over-grant 0 while ${url.split(':')[0]} decides` }
+}

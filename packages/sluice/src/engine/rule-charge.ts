@@ -1,0 +1,150 @@
+import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
+import { MICRO, microCost } from '../algorithms/decimal.ts'
+import { canonicalValue } from '../identity/canonical.ts'
+import type { Request } from '../identity/request.ts'
+import type { NamedLimit } from '../limiter/decision-of.ts'
+import { phaseOf } from '../limiter/phase.ts'
+import { composeKey, scopeOf } from '../keys/encode.ts'
+import { keyOf, type Rule, type Tier, tierOf } from '../policy/rule.ts'
+import type { Call, CallGroup, FailurePolicy, Scope } from '../stores/store.ts'
+import type { Pseudonym } from './loaded.ts'
+
+/** The limiter name of all policies' states, so that a changed policy finds the states of the previous one. */
+export const RULE_SET = 'policy'
+
+/** What one rule charges in one decision. */
+export interface RuleCharge {
+  readonly rule: Rule
+  readonly tier: Tier
+  readonly named: NamedLimit
+  readonly call: Call
+  /** The plain values of the key; undefined for absent ones. */
+  readonly values: readonly (string | undefined)[]
+}
+
+/** What all charges of one decision share. */
+export interface ChargeContext {
+  /** The limit that overrides the tier's for this key. */
+  override(rule: Rule, values: RuleCharge['values']): AnyLimit | undefined
+  /** Replaces an attributable value in keys. Absent: keys hold the value itself. */
+  readonly pseudonym: Pseudonym | undefined
+}
+
+/** What a rule charges a request; undefined if none of its tiers applies. */
+export function chargeOf(rule: Rule, request: Request, cost: MicroTokens | undefined, context: ChargeContext): RuleCharge | undefined {
+  const tier = tierOf(rule, request)
+  return tier === undefined ? undefined : charge(rule, tier, keyOf(rule, request), cost ?? microCost(rule.cost.of(request)), context)
+}
+
+/**
+ * What a rule charges a key that the caller passes directly. The key counts as a value of the first source of the rule's key. So it shares
+ * the state of requests with this value.
+ */
+export function chargeOfKey(
+  rule: Rule,
+  key: string,
+  request: Request,
+  cost: MicroTokens | undefined,
+  context: ChargeContext,
+): RuleCharge | undefined {
+  const tier = tierOf(rule, request) ?? rule.tiers.at(-1)
+  const values: (string | undefined)[] = []
+  for (const sources of rule.key)
+    for (const source of sources) values.push(values.length === 0 ? (canonicalValue(source, key) ?? key) : undefined)
+  return tier === undefined ? undefined : charge(rule, tier, values, cost ?? microCost(rule.cost.unknown), context)
+}
+
+/**
+ * Multiplies a counted charge by the requests that it stands for. It never exceeds the limit's capacity, because such a charge could never
+ * pass.
+ */
+export function timesSample(counted: RuleCharge, sample: number): RuleCharge {
+  const { call } = counted
+  const capacity = Math.max(call.cost, Math.round(call.limit.capacity * MICRO))
+  return { ...counted, call: { ...call, cost: Math.min(call.cost * sample, capacity) } }
+}
+
+/** What a rule charges a key of these values in one of its tiers. */
+export function charge(rule: Rule, tier: Tier, values: RuleCharge['values'], cost: MicroTokens, context: ChargeContext): RuleCharge {
+  const limit = context.override(rule, values) ?? tier.limit
+  const { scope, named } = identifiedBy(rule, tier, limit)
+  const key = composeKey(context.pseudonym === undefined ? values : pseudonyms(rule.key.flat(), values, context.pseudonym))
+  return { rule, tier, named, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
+}
+
+/**
+ * Replaces the values of a key by pseudonyms. The name of the source is hashed too, so that one text from two sources has two pseudonyms.
+ */
+export function pseudonyms(sources: Rule['key'][number], values: RuleCharge['values'], pseudonym: Pseudonym): RuleCharge['values'] {
+  return values.map((value, index) => {
+    const source = sources[index]
+    return value === undefined || source?.neutral === true ? value : pseudonym(`${source?.text ?? ''}\0${value}`)
+  })
+}
+
+/** What all charges of a tier share. */
+interface Identified {
+  readonly scope: Scope
+  readonly named: NamedLimit
+}
+
+const identified = new WeakMap<Tier, Identified>()
+/** Scopes of limits that override a tier's and use another algorithm, by its tag. */
+const others = new WeakMap<Tier, Map<string, Scope>>()
+
+/**
+ * Returns one scope per tier, because stores compare scopes by identity. Tiers of one rule have states of their own; no rule's name
+ * contains `#`. A limit that overrides the tier's uses the same states, unless its algorithm differs.
+ */
+function identifiedBy(rule: Rule, tier: Tier, limit: AnyLimit): Identified {
+  const known = identified.get(tier) ?? identify(rule, tier)
+  if (limit === tier.limit) return known
+  const named = { name: rule.name, limit }
+  const { tag } = limit.algorithm
+  if (tag === tier.limit.algorithm.tag) return { scope: known.scope, named }
+  const ofTier = others.get(tier) ?? new Map<string, Scope>()
+  const scope = ofTier.get(tag) ?? scopeOfTier(rule, tier, limit)
+  others.set(tier, ofTier.set(tag, scope))
+  return { scope, named }
+}
+
+function identify(rule: Rule, tier: Tier): Identified {
+  const { limit, windowMs } = tier
+  const made = { scope: scopeOfTier(rule, tier, limit), named: { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) } }
+  identified.set(tier, made)
+  return made
+}
+
+function scopeOfTier(rule: Rule, { label }: Tier, limit: AnyLimit): Scope {
+  return scopeOf(RULE_SET, label === '' ? rule.name : `${rule.name}#${label}`, limit.algorithm.tag)
+}
+
+/** The enforcing charges, the most restrictive first: least rate per cost. */
+export function enforcing(charges: readonly RuleCharge[]): readonly RuleCharge[] {
+  const enforced = charges.every(enforces) ? charges : charges.filter(enforces)
+  return enforced.length < 2 ? enforced : enforced.toSorted((a, b) => admissions(a.call) - admissions(b.call))
+}
+
+function enforces({ rule }: RuleCharge): boolean {
+  return rule.mode === 'enforce'
+}
+
+/** Groups charges, all or nothing. */
+export function groupOf(charges: readonly RuleCharge[]): CallGroup {
+  return { calls: charges.map(({ call }) => call) }
+}
+
+/** The failure policy of a group: the strictest of its rules'. */
+export function policyOf(charges: readonly RuleCharge[]): FailurePolicy {
+  let policy: FailurePolicy = 'allow'
+  for (const { rule } of charges) if (STRICTNESS[rule.onStoreFailure] > STRICTNESS[policy]) policy = rule.onStoreFailure
+  return policy
+}
+
+const STRICTNESS: Readonly<Record<FailurePolicy, number>> = { allow: 0, local: 1, deny: 2 }
+
+/** Requests of this cost per microsecond in the long run. Used only for ordering. */
+function admissions({ limit, cost }: { readonly limit: AnyLimit; readonly cost: number }): number {
+  const { n, m } = limit.algorithm.envelope(limit.plan)
+  return n / m / cost
+}

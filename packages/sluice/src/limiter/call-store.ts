@@ -1,0 +1,146 @@
+import {
+  type CallGroup,
+  type CallOptions,
+  type Change,
+  type DecideOptions,
+  type GroupVerdict,
+  type Store,
+  StoreFailure,
+  type Verdict,
+} from '../stores/store.ts'
+import { createDeadlines } from '../time/deadlines.ts'
+import type { Cancel, Time } from '../time/time.ts'
+
+/** Milliseconds after its deadline at which a call is settled here: the store itself knows better why, and settles first if it can. */
+const GRACE_MS = 3
+/** Milliseconds from the call to which a default deadline may be extended. */
+const STRETCHED_MS = 1_000
+
+/** Calls a store, trusting none of its promises: every call settles by its deadline, and an answer that makes no sense is a failure. */
+export interface StoreCaller {
+  readonly store: Store
+  /** One verdict for each group, in order. A failure of the whole call fails every group, so it rejects only for defects. */
+  decide(groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]>
+  /** As the store's own; absent if the store lacks it. */
+  decideNow?(group: CallGroup): GroupVerdict | undefined
+  /** Rejects with the first StoreFailure. */
+  change(changes: readonly Change[], options: CallOptions): Promise<void>
+  /** Rejects with a StoreFailure if the store cannot decide. */
+  ready(options: CallOptions): Promise<void>
+}
+
+/** @param clock times deadlines */
+export function createStoreCaller(store: Store, clock: Time): StoreCaller {
+  const deadlines = createDeadlines(clock)
+  const { sync } = store.capabilities
+
+  /** Settles by the deadline, whatever the store does. A late answer is dropped. */
+  const timed = <T>({ deadline, stretch, signal }: CallOptions, send: () => Promise<T>): Promise<T> => {
+    if (signal?.aborted === true) return Promise.reject(new StoreFailure('aborted', 'no', `${store.name}: aborted by the caller`))
+    if (deadline === undefined) return send()
+    const latest = stretch === true ? clock.monotonic() + STRETCHED_MS : deadline
+    return new Promise<T>((resolve, reject) => {
+      const fail = (): void => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))
+      // Most answers come before the shorter deadline, and near deadlines share a timer.
+      let cancel: Cancel = deadlines.add(deadline + GRACE_MS, () => {
+        if (latest > deadline) cancel = deadlines.add(latest + GRACE_MS, fail)
+        else fail()
+      })
+      started(send).then(
+        (answer) => {
+          cancel()
+          resolve(answer)
+        },
+        (error: unknown) => {
+          cancel()
+          reject(error)
+        },
+      )
+    })
+  }
+  const decideNow = (group: CallGroup): GroupVerdict | undefined => {
+    try {
+      const verdict = (store as Required<Store>).decideNow(group)
+      // The hot path: a verdict with all its calls is taken as it is.
+      if (verdict?.calls?.length === group.calls.length) return verdict
+      return verdict === undefined && !sync ? undefined : checked(store, verdict, group)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+  return {
+    store,
+    async decide(groups, options) {
+      try {
+        const verdicts = listOf(await timed(options, () => store.decide(groups, options)))
+        return groups.map((group, index) => checked(store, verdicts[index], group))
+      } catch (error) {
+        const verdict = failed(error)
+        return groups.map(() => verdict)
+      }
+    },
+    ...(store.decideNow === undefined ? {} : { decideNow }),
+    async change(changes, options) {
+      if (changes.length === 0) return
+      const results = listOf(await timed(options, () => store.change(changes, options)))
+      for (const index of changes.keys()) {
+        const { failure } = results[index] ?? { failure: nonsense(store, 'result') }
+        if (failure !== undefined) throw failure
+      }
+    },
+    ready: (options) => timed(options, () => store.ready(options)),
+  }
+}
+
+/** A store that throws instead of rejecting is treated alike. */
+function started<T>(send: () => Promise<T>): Promise<T> {
+  try {
+    return Promise.resolve(send())
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+/** @throws what is not a StoreFailure: a defect */
+function failed(error: unknown): GroupVerdict {
+  if (error instanceof StoreFailure) return { failure: error }
+  throw error
+}
+
+/** What a store returned, which need not be a list. */
+function listOf<T>(answer: readonly T[]): readonly (T | undefined)[] {
+  return Array.isArray(answer) ? answer : []
+}
+
+/** The verdict, or a failure if it is not a verdict about this group: nothing is invented. */
+function checked(store: Store, verdict: GroupVerdict | undefined, { calls }: CallGroup): GroupVerdict {
+  return isVerdict(verdict, calls.length) ? verdict : { failure: nonsense(store, 'verdict') }
+}
+
+function nonsense({ name }: Store, what: string): StoreFailure {
+  return new StoreFailure('protocol', 'unknown', `${name}: the store returned no ${what}, or one that makes no sense`)
+}
+
+function isVerdict(verdict: GroupVerdict | undefined, count: number): verdict is GroupVerdict {
+  if (typeof verdict !== 'object' || verdict === null) return false
+  if (verdict.failure !== undefined) return verdict.failure instanceof StoreFailure
+  const { outcome, at, retryAfter, calls } = verdict
+  if (!isOutcome(outcome) || !(at >= 0) || calls?.length !== count || !(retryAfter === undefined || retryAfter >= 0)) return false
+  // A group that was denied names the call that was.
+  let named = false
+  for (let index = 0; index < count; index += 1) {
+    const call = calls[index] as Verdict | null | undefined
+    if (!isPart(call)) return false
+    if (call.outcome === outcome) named = true
+  }
+  return named
+}
+
+function isPart(call: Verdict | null | undefined): call is Verdict {
+  if (typeof call !== 'object' || call === null || !isOutcome(call.outcome)) return false
+  return call.retryAfter >= 0 && call.remaining >= 0 && call.replenishAfter >= 0 && call.resetAfter >= 0
+}
+
+function isOutcome(outcome: unknown): boolean {
+  return outcome === 'allowed' || outcome === 'denied' || outcome === 'impossible'
+}

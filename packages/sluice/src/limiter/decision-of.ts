@@ -1,0 +1,103 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import type { Decision, Degraded, LimitView } from '../decision/decision.ts'
+import { MICROS_PER_MS, toMillis } from '../time/micros.ts'
+import type { Time } from '../time/time.ts'
+import type { RuleResult } from '../observe/events.ts'
+import type { Decided, StoreFailure, Verdict } from '../stores/store.ts'
+import type { Resolved } from './on-failure.ts'
+
+export interface NamedLimit {
+  readonly name: string
+  readonly limit: AnyLimit
+  /** The window in milliseconds that the policy states, instead of the limit's own. */
+  readonly windowMs?: number
+}
+
+/**
+ * Makes one decision from what is known about its group. Precedence: undecided, impossible, denied, allowed. `limitName` is the limit with
+ * the longest wait.
+ * @param clock this process's clock, read if no store decided
+ */
+export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
+  if (resolved.outcome === 'undecided') {
+    const { outcome, allowed, source, degraded, nodes } = resolved
+    const atMicros = clock.now()
+    return {
+      outcome,
+      allowed,
+      limits: [],
+      at: Math.floor(atMicros / MICROS_PER_MS),
+      atMicros,
+      source,
+      degraded: degradedBy(degraded, nodes),
+    }
+  }
+  const { outcome, calls, at: atMicros, source = 'store', degraded } = resolved
+  const [first] = calls
+  // Most limiters have one limit, and an array literal need not grow.
+  const limits =
+    first !== undefined && calls.length === 1
+      ? [viewOf(first, named[0] as NamedLimit)]
+      : calls.map((call, index) => viewOf(call, named[index] as NamedLimit))
+  const decision: Decision =
+    outcome === 'allowed'
+      ? { outcome, allowed: true, limits, at: Math.floor(atMicros / MICROS_PER_MS), atMicros, source }
+      : refusal(resolved, limits, named)
+  return degraded === undefined ? decision : { ...decision, degraded: degradedBy(degraded, resolved.nodes) }
+}
+
+function refusal(
+  { outcome, at: atMicros, calls, source = 'store', reason, retryAfter }: Decided,
+  views: LimitView[],
+  named: readonly NamedLimit[],
+): Decision {
+  const at = Math.floor(atMicros / MICROS_PER_MS)
+  const worst = outcome === 'denied' ? latest(calls) : calls.findIndex((call) => call.outcome === 'impossible')
+  const limitName = (named[worst] as NamedLimit).name
+  if (outcome !== 'denied')
+    return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits: views, at, atMicros, source }
+  const blocked = calls.some(isBlocked)
+  // A blocked limit reports 0 remaining, because a caller cannot use what is left. Other limits report what they have.
+  const limits = blocked ? views.map((view, index) => (isBlocked(calls[index] as Verdict) ? { ...view, remaining: 0 } : view)) : views
+  const why = blocked ? 'blocked' : (reason ?? 'quota')
+  // Two literals instead of a spread: a flood is denied here, and spreading takes three times as long.
+  if (retryAfter === undefined) return { outcome, allowed: false, limitName, reason: why, limits, at, atMicros, source }
+  return { outcome, allowed: false, limitName, reason: why, retryAfterMs: toMillis(retryAfter), limits, at, atMicros, source }
+}
+
+function isBlocked({ blocked }: Verdict): boolean {
+  return blocked === true
+}
+
+/** The results by limit, for observers. */
+export function resultsOf({ outcome, calls }: Resolved, named: readonly NamedLimit[]): RuleResult[] {
+  return named.map(({ name }, index) => ({ rule: name, result: calls?.[index]?.outcome ?? outcome }))
+}
+
+/** Converts one call's verdict to the view that decisions report. */
+export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView {
+  return {
+    name,
+    limit: limit.capacity,
+    remaining: call.remaining,
+    replenishAfterMs: toMillis(call.outcome === 'denied' ? call.retryAfter : call.replenishAfter),
+    resetAfterMs: toMillis(call.resetAfter),
+    windowMs: windowMs ?? limit.windowMs,
+  }
+}
+
+function latest(calls: readonly Verdict[]): number {
+  let worst = -1
+  let latestRetry = -1
+  for (let index = 0; index < calls.length; index += 1) {
+    const { outcome, retryAfter } = calls[index] as Verdict
+    if (outcome !== 'denied' || retryAfter <= latestRetry) continue
+    worst = index
+    latestRetry = retryAfter
+  }
+  return worst
+}
+
+function degradedBy({ kind, executed, message }: StoreFailure, nodes: number | undefined): Degraded {
+  return { kind, executed, message, ...(nodes === undefined ? {} : { nodes }) }
+}

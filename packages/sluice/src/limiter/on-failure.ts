@@ -1,0 +1,92 @@
+import type { Source } from '../decision/decision.ts'
+import {
+  type CallGroup,
+  type Decided,
+  type DecideOptions,
+  type Failed,
+  type FailurePolicy,
+  type GroupVerdict,
+  type Store,
+  type StoreFailure,
+} from '../stores/store.ts'
+import type { StoreCaller } from './call-store.ts'
+
+/** Among how many processes the local fallback divides each limit; absent if it has the whole limit, or did not decide. */
+interface Nodes {
+  readonly nodes?: number
+}
+
+/** A group that no store decided, and whether it may pass all the same. */
+export interface Undecided extends Nodes {
+  readonly outcome: 'undecided'
+  readonly allowed: boolean
+  readonly calls?: undefined
+  /** `store` if the store's `onFull` says what is allowed, `fallback` if the failure policy does. */
+  readonly source: Source
+  readonly degraded: StoreFailure
+}
+
+/** What is reported about a group: the verdict of the store or of the local fallback, or what the failure policy says without one. */
+export type Resolved = (Decided & Nodes) | Undecided
+
+/** The store that decides, and the one in this process that decides when it fails and the policy is `local`. */
+export interface Deciders {
+  readonly main: StoreCaller
+  readonly local: StoreCaller | undefined
+}
+
+/**
+ * Decides each group and applies its failure policy.
+ * @param policyAt the policy of a group, by its index
+ */
+export async function decideGroups(
+  { main, local }: Deciders,
+  groups: readonly CallGroup[],
+  policyAt: (index: number) => FailurePolicy,
+  options: DecideOptions,
+): Promise<readonly Resolved[]> {
+  const verdicts = await main.decide(groups, options)
+  if (verdicts.every(isDecided)) return verdicts
+  return Promise.all(
+    verdicts.map(async (verdict, index) =>
+      isDecided(verdict) ? verdict : onFailure(verdict, policyAt(index), local, groups[index] as CallGroup, options),
+    ),
+  )
+}
+
+/**
+ * Applies the failure policy to a group that the store did not decide. A failure never looks like a used-up quota.
+ * - The store's `onFull` goes before the policy.
+ * - `allow`, `deny`: undecided, and allowed or not.
+ * - `local`: the local fallback decides. If there is none, if it fails too, or if the caller has aborted: undecided and refused.
+ * @returns a promise only for a local fallback that does not decide without one
+ */
+export function onFailure(
+  { failure, onFull }: Failed,
+  policy: FailurePolicy,
+  local: StoreCaller | undefined,
+  group: CallGroup,
+  options: DecideOptions,
+): Resolved | Promise<Resolved> {
+  if (onFull !== undefined) return undecided(onFull === 'allow', failure, 'store')
+  if (policy !== 'local' || local === undefined || failure.kind === 'aborted') return undecided(policy === 'allow', failure)
+  const verdict = options.charge === false ? undefined : local.decideNow?.(group)
+  if (verdict !== undefined) return locally(verdict, failure, local.store)
+  return local.decide([group], options).then(([one]) => locally(one as GroupVerdict, failure, local.store))
+}
+
+function isDecided(verdict: GroupVerdict): verdict is Decided {
+  return verdict.failure === undefined
+}
+
+/** A decision of the local fallback, marked with the failure that made it necessary. */
+function locally(verdict: GroupVerdict, failure: StoreFailure, local: Store & { readonly nodes?: unknown }): Resolved {
+  const { nodes } = local
+  const shared = Number.isSafeInteger(nodes) && (nodes as number) > 0 ? { nodes: nodes as number } : {}
+  if (isDecided(verdict)) return { ...verdict, source: 'fallback', degraded: failure, ...shared }
+  return { ...undecided(verdict.onFull === 'allow', verdict.failure), ...shared }
+}
+
+function undecided(allowed: boolean, degraded: StoreFailure, source: Source = 'fallback'): Undecided {
+  return { outcome: 'undecided', allowed, source, degraded }
+}

@@ -1,0 +1,40 @@
+import { MILLISECONDS, requireForm, SIGNAL } from '../errors/options.ts'
+import type { CallOptions } from '../stores/store.ts'
+import type { Time } from '../time/time.ts'
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal
+  /** Milliseconds that a remote store may take for this call; default the configured deadline. */
+  readonly deadlineMs?: number
+}
+
+/** The deadline of calls without one of their own. */
+export interface Deadline {
+  readonly ms: number
+  /** Set if it is built in. It may be extended while the first connection is made. One that somebody stated may not. */
+  readonly stretch?: true
+}
+
+export const DEFAULT_DEADLINE: Deadline = { ms: 50, stretch: true }
+
+/**
+ * Computes deadline and signal of one call.
+ * @param deadline undefined for a store in this process, which answers at once and gets no deadline
+ * @throws LimiterError INVALID_OPTIONS if `deadlineMs` is not a number of milliseconds above 0, or `signal` is not a signal
+ */
+export function timingOf(where: string, clock: Time, deadline: Deadline | undefined, options?: WaitOptions): CallOptions {
+  // Fast path: most calls have no options of their own, and spreading partial objects costs more than one literal.
+  if (options === undefined) return deadline === undefined ? NO_OPTIONS : deadlineOf(clock, deadline)
+  const { signal, deadlineMs } = options
+  if (deadlineMs !== undefined) requireForm(where, 'deadlineMs', deadlineMs, MILLISECONDS)
+  if (signal !== undefined) requireForm(where, 'signal', signal, SIGNAL)
+  const timed = deadline === undefined ? NO_OPTIONS : deadlineOf(clock, deadlineMs === undefined ? deadline : { ms: deadlineMs })
+  return signal === undefined ? timed : { ...timed, signal }
+}
+
+const NO_OPTIONS: CallOptions = {}
+
+function deadlineOf(clock: Time, { ms, stretch }: Deadline): CallOptions {
+  const deadline = clock.monotonic() + ms
+  return stretch === true ? { deadline, stretch } : { deadline }
+}

@@ -1,0 +1,40 @@
+import { checkOptions, type Form, OBJECT } from './errors/options.ts'
+import { type BarePostgresOptions, POSTGRES_FORMS, type PostgresStore as BarePostgresStore } from './stores/postgres/options.ts'
+import { barePostgresStore } from './stores/postgres/postgres-store.ts'
+import { type RemoteStore, remoteStore, type RemoteStoreOptions } from './stores/remote/remote-store.ts'
+
+export type { Concurrency } from './stores/postgres/options.ts'
+export { pg, type PgLike } from './stores/postgres/pg.ts'
+export { pglite, type PgliteLike } from './stores/postgres/pglite.ts'
+export { postgresJs, type PostgresJsLike } from './stores/postgres/postgres-js.ts'
+export type { PostgresPort } from './stores/postgres/postgres-port.ts'
+export type { BarePostgresOptions, RemoteStore, RemoteStoreOptions }
+
+export interface PostgresStoreOptions extends BarePostgresOptions {
+  /** Deadline, batching, breaker, cached denials and leases (`remoteStore`), by this store's clock; `false` leaves them out. */
+  readonly ring?: Omit<RemoteStoreOptions, 'clock' | 'random'> | false
+}
+
+export interface PostgresStore extends BarePostgresStore, RemoteStore {}
+
+const RING: Form = [
+  (value) => value === false || (OBJECT[0](value) && !('clock' in (value as object) || 'random' in (value as object))),
+  'options without a clock and random, or false',
+]
+const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: RING }
+
+/**
+ * States in PostgreSQL (13 or later), PGlite, or another database with its protocol (`concurrency`), decided on the database's clock: exact
+ * with any number of processes. Around it stands `remoteStore`.
+ * @throws LimiterError INVALID_OPTIONS
+ */
+export function postgresStore(options: PostgresStoreOptions): PostgresStore {
+  checkOptions('postgresStore', options, FORMS)
+  const { ring = {}, ...bare } = options
+  const store = barePostgresStore(bare)
+  if (ring === false) return { ...store, breakerState: 'closed', leasedTokens: 0 }
+  const { clock, random } = bare
+  const { migrate, sweep } = store
+  // Assigned and not spread, because the ring has getters.
+  return Object.assign(remoteStore(store, { ...ring, ...(clock && { clock }), ...(random && { random }) }), { migrate, sweep })
+}

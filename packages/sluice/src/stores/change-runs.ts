@@ -1,0 +1,42 @@
+import { type Change, type ChangeResult, StoreFailure } from './store.ts'
+
+/** Changes that one call to a backend can make: of one kind, blocks of one length, adjusts of one receipt. Not empty. */
+export type ChangeRun = readonly Change[]
+
+/**
+ * Makes changes in order, run by run. A run that fails gives its failure to each of its changes; the next one is made all the same.
+ * @param make rejects with StoreFailure if the run was not made; resolves with results only if they differ by change
+ */
+export async function inRuns(
+  changes: readonly Change[],
+  make: (run: ChangeRun) => Promise<readonly ChangeResult[] | void>,
+): Promise<ChangeResult[]> {
+  const results: ChangeResult[] = []
+  while (results.length < changes.length) {
+    const run = runFrom(changes, results.length)
+    results.push(...(await resultsOf(run, make(run))))
+  }
+  return results
+}
+
+function runFrom(changes: readonly Change[], from: number): ChangeRun {
+  const first = changes[from] as Change
+  let to = from + 1
+  while (to < changes.length && isAlike(first, changes[to] as Change)) to += 1
+  return changes.slice(from, to)
+}
+
+function isAlike(one: Change, other: Change): boolean {
+  if (one.kind === 'adjust') return other.kind === 'adjust' && other.receipt === one.receipt
+  if (one.kind === 'block') return other.kind === 'block' && other.micros === one.micros
+  return other.kind === one.kind
+}
+
+async function resultsOf(run: ChangeRun, made: Promise<readonly ChangeResult[] | void>): Promise<readonly ChangeResult[]> {
+  try {
+    return (await made) ?? run.map(() => ({}))
+  } catch (error) {
+    if (error instanceof StoreFailure) return run.map(() => ({ failure: error }))
+    throw error
+  }
+}

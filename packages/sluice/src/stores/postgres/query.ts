@@ -1,0 +1,45 @@
+import type { Random, Time } from '../../time/time.ts'
+import { type CallOptions, StoreFailure } from '../store.ts'
+import { isConflict } from './failures.ts'
+import type { Lanes, Locking, Statement } from './lanes.ts'
+import type { Row } from './postgres-port.ts'
+
+/**
+ * Sends one statement within the call's deadline. Its values may depend on how often the reply was null, which means that others were
+ * inserting the same states and nothing was written.
+ */
+export type Query = (
+  statement: Statement,
+  values: readonly string[] | ((tries: number) => readonly string[]),
+  options: CallOptions | undefined,
+  locking: Locking,
+) => Promise<readonly Row[]>
+
+const RETRIES = 2
+/** Retries after another process inserted the row first. The row exists then, so one retry suffices unless the row is deleted again. */
+const FIRST_CALL_RETRIES = 8
+/** Longest pause before the first retry, in milliseconds; it doubles. */
+const CONFLICT_PAUSE_MS = 2
+
+/** Retries statements that the server aborted because of conflicts, with jitter, while there is time. */
+export function createQuery(lanes: Lanes, clock: Time, random: Random): Query {
+  return (statement, values, options, locking) => {
+    const late = (): boolean =>
+      options?.signal?.aborted === true || (options?.deadline !== undefined && clock.monotonic() >= options.deadline)
+    const send = async (conflicts = 0, firsts = 0): Promise<readonly Row[]> => {
+      try {
+        const rows = await lanes.send(statement, typeof values === 'function' ? values(firsts) : values, options, locking)
+        const unmade = rows[0] !== undefined && 'reply' in rows[0] && rows[0]['reply'] === null
+        if (!unmade) return rows
+      } catch (error) {
+        if (conflicts >= RETRIES || late() || !isConflict(error)) throw error
+        await new Promise<void>((resolve) => clock.after(random() * CONFLICT_PAUSE_MS * 2 ** conflicts, resolve))
+        if (late()) throw error
+        return send(conflicts + 1, firsts)
+      }
+      if (firsts < FIRST_CALL_RETRIES && !late()) return send(conflicts, firsts + 1)
+      throw new StoreFailure('contention', 'no', 'postgres: others kept making the same states')
+    }
+    return lanes.run(send, options, locking)
+  }
+}

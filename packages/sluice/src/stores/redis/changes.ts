@@ -1,0 +1,47 @@
+import { inRuns } from '../change-runs.ts'
+import type { CallOptions, Change, StateId, Store } from '../store.ts'
+import { NEWER } from './failures.ts'
+import { calledOf, type Named, namedOf } from './layout.ts'
+import { adjustProgram, blockProgram, type Program } from './programs.gen.ts'
+import { type Adjustment, adjustmentArgument } from './question.ts'
+
+/** Runs a program on states; rejects with StoreFailure. */
+export type SendProgram = (
+  program: Program,
+  states: readonly Named[],
+  args: readonly (string | number)[],
+  options: CallOptions | undefined,
+) => Promise<unknown>
+
+type Mark = Exclude<Change, Adjustment>
+
+/** What block.lua takes for a length to delete a state; 0 ends its block. */
+export const FORGET = -1
+
+/** The store's `change`: one program call for each run of neighbouring changes that one call can make, in order. */
+export function changing(send: SendProgram): Store['change'] {
+  return (changes, options) =>
+    inRuns(changes, async (run) => {
+      const sent = run[0]?.kind === 'adjust' ? adjust(send, run as Adjustment[], options) : mark(send, run as Mark[], options)
+      const reply = await sent
+      // The places, from 1, of states of a newer version, of which nothing was changed.
+      const newer = Array.isArray(reply) ? reply.map(Number) : []
+      return run.map((_, index) => (newer.includes(index + 1) ? { failure: NEWER } : {}))
+    })
+}
+
+/** Sets the blocks of states, which end after so many microseconds, or deletes states (`FORGET`). */
+export function marking(send: SendProgram, ids: readonly StateId[], length: number, options: CallOptions | undefined): Promise<unknown> {
+  return send(blockProgram, ids.map(namedOf), [`[${options?.now ?? 0},${length}]`], options)
+}
+
+function adjust(send: SendProgram, run: readonly Adjustment[], options: CallOptions | undefined): Promise<unknown> {
+  const states = run.map(({ call }) => calledOf(call))
+  return send(adjustProgram, states, [adjustmentArgument(run, options?.now ?? 0)], options)
+}
+
+function mark(send: SendProgram, run: readonly Mark[], options: CallOptions | undefined): Promise<unknown> {
+  const ids = run.map(({ id }) => id)
+  const [first] = run as [Mark]
+  return marking(send, ids, first.kind === 'block' ? first.micros : first.kind === 'reset' ? FORGET : 0, options)
+}

@@ -1,0 +1,244 @@
+import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
+import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
+import { MICRO } from '../../algorithms/decimal.ts'
+import type { LeaseAsk } from '../../algorithms/leased-bucket.ts'
+import { MICROS_PER_MS } from '../../time/micros.ts'
+import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
+import { type Call, type Decided, type LeaseAnswer, type StateId, type Store, StoreFailure, type Verdict } from '../store.ts'
+import type { LeaseOptions } from './options.ts'
+
+export interface LeaseCacheOptions extends Required<LeaseOptions> {
+  readonly lease: NonNullable<Store['lease']>
+  /** The store's. */
+  readonly name: string
+  readonly clock: Time
+  readonly random: Random
+}
+
+/** What the leases of a cache have in common. */
+export interface LeaseContext extends LeaseCacheOptions {
+  /** How often the machine has slept. Its monotonic clock may have stood still: no token from before is spent. */
+  sleeps(now: MonotonicInstant): number
+}
+
+/** An answer that granted nothing for this cost. */
+export type Refusal = LeaseAnswer & { readonly cost: MicroTokens }
+
+type Amounts = Pick<LeaseAsk, 'cost' | 'want' | 'kept' | 'returned'>
+
+/** Checks in a life, and the most requests of a busy key. */
+export const CHECKS = 4
+/** This part of a lease's life is used. The rest covers clocks that run at different rates. */
+const USABLE = 0.8
+/** Calls that a lease must be good for; that the first one of a key is for; and how many times the one before a request may be. */
+const [MIN_CALLS, FIRST_CALLS, MAX_GROWTH] = [4, 8, 8]
+
+/** Tokens of one state that the store leased to this process. Requests more before they run out. */
+export class HeldLease {
+  readonly id: StateId
+  limit: AnyLimit
+  /** Number of the last request. */
+  sequence = 0
+  /** Callers that wait for tokens. */
+  waiting = 0
+  /** Whether it was called since the last check. */
+  used = true
+  /** Set once all its tokens go back. */
+  givingBack: Promise<void> | undefined
+  readonly #context: LeaseContext
+  #isLeased = false
+  /** No other lease has it, so a late return of an earlier lease of the key cannot credit this one. */
+  readonly #holder: number
+  #tokens: MicroTokens = 0
+  #deadline: MonotonicInstant = 0
+  #sleeps = 0
+  /** To be returned with the next request. */
+  #returning: MicroTokens = 0
+  /** The amount of the next request, and how little is left when it is sent. */
+  #want: MicroTokens = 0
+  #low: MicroTokens = 0
+  #request: Promise<Refusal | undefined> | undefined
+  #requestedAt: MonotonicInstant = Number.NaN
+  /** No request ahead of need before this. */
+  #notBefore: MonotonicInstant = 0
+  /** The latest deadline of a waiting caller: one caller's deadline must not end the request of others. */
+  #waitUntil: MonotonicInstant = 0
+  /** Calls since then, until the key is leased. */
+  #calls = 0
+  #since: MonotonicInstant = Number.NEGATIVE_INFINITY
+  #answer: LeaseAnswer | undefined
+  #answeredAt: MonotonicInstant = 0
+
+  constructor({ id, limit }: Call, holder: number, context: LeaseContext) {
+    // The caller may fill in its id anew for the next call.
+    this.id = { scope: id.scope, key: id.key }
+    this.limit = limit
+    this.#holder = holder
+    this.#context = context
+  }
+
+  /** Counts a call. True: its key is leased, since it is called often and its bucket is large against its calls. */
+  count({ limit, cost }: Call, now: MonotonicInstant): boolean {
+    const { lifeMs, afterCalls } = this.#context
+    if (this.givingBack !== undefined) return false
+    this.used = true
+    if (this.limit !== limit) this.#change(limit)
+    if (this.#isLeased) return true
+    if (now - this.#since > lifeMs) [this.#calls, this.#since] = [0, now]
+    this.#calls += 1
+    this.#isLeased = this.#calls >= afterCalls && now >= this.#notBefore && this.#share() >= MIN_CALLS * cost
+    this.#want = Math.min(this.max, FIRST_CALLS * cost)
+    return this.#isLeased
+  }
+
+  /** The most that is held; 0 while the key is not leased. */
+  get max(): MicroTokens {
+    return this.#isLeased ? this.#share() : 0
+  }
+
+  /** Tokens that may be spent. */
+  held(now: MonotonicInstant): MicroTokens {
+    return this.#isGood(now) ? this.#tokens : 0
+  }
+
+  /** False, and nothing spent, if too little is held. */
+  spend(cost: MicroTokens, now: MonotonicInstant): boolean {
+    if (!(this.#tokens >= cost && this.#isGood(now))) return false
+    this.#tokens -= cost
+    if (this.#tokens <= this.#low) this.refill(cost, now)
+    return true
+  }
+
+  /** Takes back what was spent after this request, unless a later one has reported it as spent. */
+  unspend(cost: MicroTokens, sequence: number, now: MonotonicInstant): void {
+    if (sequence === this.sequence && this.#isGood(now)) this.#tokens += cost
+  }
+
+  /** Requests tokens ahead of need, unless the store refused or failed just now. */
+  refill(cost: MicroTokens, now: MonotonicInstant): void {
+    if (now >= this.#notBefore && cost <= this.max) this.#request ??= this.#send(cost, this.#nextSize(cost, now))
+  }
+
+  /**
+   * Requests tokens for a caller that waits, or joins the request under way. Resolves with an answer that granted nothing. Rejects with a
+   * StoreFailure, unless the request failed for a reason that is not its waiting callers'.
+   */
+  request(cost: MicroTokens, deadline: MonotonicInstant): Promise<Refusal | undefined> {
+    this.#waitUntil = Math.max(this.#waitUntil, deadline)
+    return (this.#request ??= this.#send(cost, this.#nextSize(cost, this.#context.clock.monotonic()), this.#waitUntil))
+  }
+
+  /** Returns all tokens, once. Rejects with a StoreFailure if the store did not take them. */
+  giveBack(deadline: MonotonicInstant): Promise<void> {
+    return (this.givingBack ??= this.#return(deadline))
+  }
+
+  /** Renews tokens that are used. False: the lease is idle. */
+  check(now: MonotonicInstant): boolean {
+    if (this.#request !== undefined || this.givingBack !== undefined) return true
+    const { used } = this
+    this.used = false
+    if (this.held(now) + this.#returning === 0 || !used) return used
+    const isEnding = this.#deadline < now + (this.#context.lifeMs * USABLE) / 2
+    if (isEnding && this.#isLeased) this.#request = this.#send(1, now < this.#notBefore ? 0 : this.#want)
+    return this.#isLeased
+  }
+
+  /** A call that was admitted: what this process can certainly still admit, and the waits and the time of the last answer, aged. */
+  admit(now: MonotonicInstant): Decided {
+    const { at, verdict } = this.#answer as LeaseAnswer
+    const passed = Math.floor((now - this.#answeredAt) * MICROS_PER_MS)
+    const call: Verdict = {
+      outcome: 'allowed',
+      retryAfter: 0,
+      remaining: Math.floor(this.#tokens / MICRO),
+      replenishAfter: Math.max(0, verdict.replenishAfter - passed),
+      resetAfter: Math.max(0, verdict.resetAfter - passed),
+    }
+    return { outcome: 'allowed', at: at + passed, calls: [call], source: 'lease' }
+  }
+
+  #isGood(now: MonotonicInstant): boolean {
+    return now < this.#deadline && this.#context.sleeps(now) === this.#sleeps && this.givingBack === undefined
+  }
+
+  #share(): MicroTokens {
+    return Math.floor((this.limit.plan as BucketPlan).burst * this.#context.share)
+  }
+
+  /** Law 7: the tokens of another plan go back. */
+  #change(limit: AnyLimit): void {
+    const [was, is] = [this.limit.plan, limit.plan] as [BucketPlan, BucketPlan]
+    this.limit = limit
+    if (was.n === is.n && was.m === is.m && was.burst === is.burst) return
+    this.#returning += this.#tokens
+    this.#tokens = 0
+    this.#want = Math.min(this.#want, this.max)
+  }
+
+  /** More than last time if that was used up between two checks, less if it lasted longer. */
+  #nextSize(cost: MicroTokens, now: MonotonicInstant): MicroTokens {
+    const each = this.#context.lifeMs / CHECKS
+    const elapsed = Math.max(0.001, now - this.#requestedAt)
+    if (elapsed < each) this.#want *= Math.min(MAX_GROWTH, Math.max(2, each / elapsed))
+    else if (elapsed > 2 * each) this.#want /= 2
+    return (this.#want = Math.floor(Math.min(this.max, Math.max(this.#want, MIN_CALLS * cost))))
+  }
+
+  /** @param until a caller waits until then; absent if none does */
+  async #send(cost: MicroTokens, size: MicroTokens, until?: MonotonicInstant): Promise<Refusal | undefined> {
+    const { clock, lifeMs, name, sleeps } = this.#context
+    const now = clock.monotonic()
+    const [slept, kept, returned] = [sleeps(now), this.held(now), this.#returning]
+    const want = size === 0 ? 0 : Math.max(cost, Math.min(size, this.max - kept))
+    const deadline = until ?? now + lifeMs / CHECKS
+    this.#requestedAt = now
+    this.#tokens = kept
+    this.#returning = 0
+    try {
+      const answer = await this.#lease({ cost, want, kept, returned }, deadline)
+      const answeredAt = clock.monotonic()
+      if (sleeps(answeredAt) === slept) {
+        this.#tokens = this.held(answeredAt) + answer.granted
+        this.#low = Math.floor(this.#tokens / 2)
+        this.#sleeps = slept
+        this.#deadline = now + lifeMs * USABLE
+        this.#answer = answer
+        this.#answeredAt = answeredAt
+      }
+      if (answer.granted >= cost || want < cost) return undefined
+      // The bucket may have the tokens and lease none.
+      const isUnleased = answer.verdict.outcome === 'allowed'
+      if (isUnleased) this.#isLeased = false
+      this.#want /= 2
+      this.#notBefore = answeredAt + (isUnleased ? lifeMs : Math.ceil(answer.verdict.retryAfter / MICROS_PER_MS))
+      return { ...answer, cost }
+    } catch (error) {
+      const failure = error instanceof StoreFailure ? error : new StoreFailure('protocol', 'unknown', `${name}: lease`, { cause: error })
+      const failedAt = clock.monotonic()
+      this.#notBefore = failedAt + lifeMs / CHECKS / 4
+      if (failure.executed === 'no') this.#returning += returned
+      if (until !== undefined && failedAt < deadline) throw failure
+      return undefined
+    } finally {
+      this.#request = undefined
+    }
+  }
+
+  async #return(deadline: MonotonicInstant): Promise<void> {
+    await this.#request?.catch(() => {})
+    const now = this.#context.clock.monotonic()
+    const returned = this.#tokens + this.#returning
+    this.#tokens = this.#returning = 0
+    const until = Math.max(deadline, now + this.#context.lifeMs / CHECKS)
+    if (returned > 0) await this.#lease({ cost: 1, want: 0, kept: 0, returned }, until)
+  }
+
+  async #lease({ cost, ...amounts }: Amounts, deadline: MonotonicInstant): Promise<LeaseAnswer> {
+    const { lease, lifeMs } = this.#context
+    const call = { id: this.id, limit: this.limit, cost, phase: 0 }
+    this.sequence += 1
+    const request = { call, holder: this.#holder, sequence: this.sequence, life: lifeMs * MICROS_PER_MS, ...amounts }
+    return (await lease([request], { deadline }))[0] as LeaseAnswer
+  }
+}

@@ -1,0 +1,199 @@
+import type { MicroTokens } from '../../algorithms/algorithm.ts'
+import { createDeadlines } from '../../time/deadlines.ts'
+import type { Cancel, MonotonicInstant } from '../../time/time.ts'
+import type { Call, CallGroup, CallOptions, Decided, DecideOptions, GroupVerdict, Scope, StateId, Verdict } from '../store.ts'
+import { StoreFailure } from '../store.ts'
+import { CHECKS, HeldLease, type LeaseCacheOptions, type LeaseContext, type Refusal } from './held-lease.ts'
+import { LoopWatch } from './loop-watch.ts'
+import { watchSleep } from './sleep.ts'
+
+export type { LeaseCacheOptions }
+
+type Ask = (groups: readonly CallGroup[]) => Promise<readonly GroupVerdict[]>
+type Timed = DecideOptions & { readonly deadline: MonotonicInstant }
+
+export interface LeaseCache {
+  /** Micro-tokens leased to this process now, over all keys. */
+  readonly leasedTokens: MicroTokens
+  /** Admits from held tokens, without calling the store. Undefined: nothing was charged. Keeps no reference to the group. */
+  decideNow(group: CallGroup, now: MonotonicInstant): Decided | undefined
+  /**
+   * Admits from held tokens what it can, and decides the rest by `ask`. A single call of a leased key waits for tokens. Failures are per
+   * group. The deadline is hard.
+   */
+  decide(groups: readonly CallGroup[], options: Timed, ask: Ask): Promise<readonly GroupVerdict[]>
+  /** Returns held tokens of these states, or of all, to the store. Rejects with a StoreFailure if it did not take them by the deadline. */
+  giveBack(ids: readonly StateId[] | undefined, options?: CallOptions): Promise<void>
+  /** Gives back everything that the store takes by the deadline. */
+  close(options: CallOptions): Promise<void>
+}
+
+/** If wall clock and monotonic clock come apart by this part of a life, the machine was asleep. */
+const ASLEEP = 0.1
+/** A group all of whose calls are admitted from leases. */
+const HERE: Decided = { outcome: 'allowed', at: 0, calls: [], source: 'lease' }
+
+/**
+ * Admits calls of busy token buckets from tokens that the store leased to this process. Strict: held tokens and the bucket together are
+ * never more than the burst, so bound G is the store's. Tokens lost with a process or a reply are missing until their lease ends. Idle
+ * tokens go back within half a life; none is spent after the machine has slept. A block or a penalty by another process applies at the next
+ * request.
+ */
+export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
+  const { clock, name, random, lifeMs } = options
+  const loop = new LoopWatch(clock)
+  const sleep = watchSleep(clock, lifeMs * ASLEEP)
+  const deadlines = createDeadlines(clock)
+  const missing = { failure: new StoreFailure('protocol', 'unknown', `${name}: a group without a verdict`) }
+  const scopes = new WeakMap<Scope, Map<string, HeldLease>>()
+  const leases = new Set<HeldLease>()
+  let holders = Math.floor(random() * 2 ** 26) * 2 ** 26 + Math.floor(random() * 2 ** 26)
+  let sleeps = 0
+  let stopChecks: Cancel | undefined
+  const context: LeaseContext = {
+    ...options,
+    lease: (...request) => loop.during(options.lease(...request)),
+    sleeps: (now) => (sleep.slept(now) ? (sleeps += 1) : sleeps),
+  }
+
+  const at = ({ scope, key }: StateId): HeldLease | undefined => scopes.get(scope)?.get(key)
+  const add = (call: Call): HeldLease => {
+    const { scope, key } = call.id
+    const lease = new HeldLease(call, (holders += 1), context)
+    scopes.set(scope, (scopes.get(scope) ?? new Map<string, HeldLease>()).set(key, lease))
+    leases.add(lease)
+    stopChecks ??= clock.after(lifeMs / CHECKS, check)
+    return lease
+  }
+  /** The lease of a call's key, if it has one. Counts the call. */
+  const find = (call: Call, now: MonotonicInstant): HeldLease | undefined => {
+    const canLease = call.limit.algorithm.tag === 'tb' && leases.size < options.maxKeys
+    const lease = at(call.id) ?? (canLease ? add(call) : undefined)
+    return lease?.count(call, now) === true ? lease : undefined
+  }
+  const drop = (lease: HeldLease, deadline: MonotonicInstant = 0): Promise<void> =>
+    lease.giveBack(deadline).finally(() => {
+      if (leases.delete(lease)) scopes.get(lease.id.scope)?.delete(lease.id.key)
+    })
+  const check = (): void => {
+    const now = clock.monotonic()
+    for (const lease of leases) if (!lease.check(now)) drop(lease).catch(() => {})
+    stopChecks = leases.size === 0 ? undefined : clock.after(lifeMs / CHECKS, check)
+  }
+
+  /** Calls, and settles by the deadline and when the caller aborts. */
+  const within = <T>({ deadline, signal }: CallOptions, call: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const leave = (kind: 'aborted' | 'timeout') => (): void =>
+        reject(new StoreFailure(kind, 'no', `${name}: ${kind} before the store answered about leased tokens`))
+      const abort = leave('aborted')
+      if (signal?.aborted === true) return abort()
+      if (deadline !== undefined && deadline <= clock.monotonic()) return leave('timeout')()
+      const cancel = deadline === undefined ? undefined : deadlines.add(deadline, leave('timeout'))
+      signal?.addEventListener('abort', abort, { once: true })
+      const release = (): void => {
+        cancel?.()
+        signal?.removeEventListener('abort', abort)
+      }
+      void call().then(resolve, reject).then(release)
+    })
+  const giveBack = async (ids: readonly StateId[] | undefined, callOptions: CallOptions = {}): Promise<void> => {
+    const some = ids === undefined ? [...leases] : ids.flatMap((id) => at(id) ?? [])
+    if (some.length > 0) await within(callOptions, () => Promise.all(some.map((lease) => drop(lease, callOptions.deadline))))
+  }
+
+  /** Waits for tokens. Undefined: the store must decide. */
+  const waitFor = async (lease: HeldLease, cost: MicroTokens, callOptions: Timed): Promise<Decided | undefined> => {
+    lease.waiting += 1
+    try {
+      while (lease.givingBack === undefined && cost <= lease.max) {
+        const refusal = await within(callOptions, () => lease.request(cost, callOptions.deadline))
+        const now = clock.monotonic()
+        if (lease.spend(cost, now)) return lease.admit(now)
+        if (refusal?.cost === cost && refusal.verdict.outcome !== 'allowed') return refusedBy(refusal)
+      }
+      return undefined
+    } finally {
+      lease.waiting -= 1
+    }
+  }
+  const decideOne = async (call: Call, callOptions: Timed): Promise<Decided | undefined> => {
+    const now = clock.monotonic()
+    const lease = call.cost > call.limit.plan.burst ? undefined : find(call, now)
+    if (lease === undefined) return undefined
+    if (lease.waiting === 0 && lease.spend(call.cost, now)) return lease.admit(now)
+    const verdict = await waitFor(lease, call.cost, callOptions)
+    // A call that needs nearly all tokens there are must not lack those held here.
+    if (lease.max > 0 && call.cost > lease.max) await giveBack([call.id], callOptions)
+    return verdict
+  }
+  const take = (call: Call, now: MonotonicInstant) => {
+    const lease = find(call, now)
+    if (lease === undefined || lease.waiting > 0) return undefined
+    const taken = { lease, cost: call.cost, sequence: lease.sequence }
+    if (lease.spend(call.cost, now)) return taken
+    lease.refill(call.cost, now)
+    return undefined
+  }
+  const decideEach = async (groups: readonly CallGroup[], ask: Ask): Promise<readonly GroupVerdict[]> => {
+    const takenAt = clock.monotonic()
+    const parts = groups.map(({ calls }) => ({ calls, taken: calls.map((call) => take(call, takenAt)) }))
+    const open = parts.filter(({ calls, taken }) => calls.length === 0 || taken.includes(undefined))
+    const rest = open.map(({ calls, taken }) => ({ calls: calls.filter((_, index) => taken[index] === undefined) }))
+    const answers = rest.length === 0 ? [] : await ask(rest).catch((error: unknown) => failedBy(rest, error))
+    const now = clock.monotonic()
+    let next = 0
+    return parts.map((part): GroupVerdict => {
+      const { taken } = part
+      const verdict = part === open[next] ? (answers[next++] ?? missing) : HERE
+      const isUncharged = verdict.failure === undefined ? verdict.outcome !== 'allowed' : verdict.failure.executed === 'no'
+      if (isUncharged) for (const one of taken) one?.lease.unspend(one.cost, one.sequence, now)
+      if (verdict.failure !== undefined) return verdict
+      const admitted = taken.map((one) => one?.lease.admit(now))
+      const decided = [...verdict.calls]
+      const calls = admitted.map((one) => one?.calls[0] ?? (decided.shift() as Verdict))
+      return { ...verdict, at: verdict === HERE ? Math.max(...admitted.map((one) => one?.at ?? 0)) : verdict.at, calls }
+    })
+  }
+  return {
+    get leasedTokens() {
+      const now = clock.monotonic()
+      return [...leases].reduce((sum, lease) => sum + lease.held(now), 0)
+    },
+    decideNow({ calls }, now) {
+      const [call] = calls
+      if (call === undefined || calls.length > 1 || loop.starved(now)) return undefined
+      const lease = at(call.id)
+      if (lease?.limit !== call.limit || lease.waiting > 0 || !lease.spend(call.cost, now)) return undefined
+      lease.used = true
+      return lease.admit(now)
+    },
+    async decide(groups, callOptions, ask) {
+      if (loop.starved(clock.monotonic())) await loop.turned()
+      const [call, ...others] = groups.length === 1 ? (groups[0] as CallGroup).calls : []
+      if (call === undefined || others.length > 0) return decideEach(groups, ask)
+      try {
+        const verdict = await decideOne(call, callOptions)
+        return verdict === undefined ? await ask(groups) : [verdict]
+      } catch (error) {
+        return failedBy(groups, error)
+      }
+    },
+    giveBack,
+    async close(callOptions) {
+      await giveBack(undefined, callOptions).catch(() => {})
+      stopChecks?.()
+      stopChecks = undefined
+    },
+  }
+}
+
+function refusedBy({ at, verdict }: Refusal): Decided {
+  const retryAfter = verdict.outcome === 'denied' ? verdict.retryAfter : undefined
+  return { outcome: verdict.outcome, at, retryAfter, calls: [{ ...verdict }], source: 'lease' }
+}
+
+function failedBy(groups: readonly CallGroup[], error: unknown): readonly GroupVerdict[] {
+  if (!(error instanceof StoreFailure)) throw error
+  return groups.map(() => ({ failure: error }))
+}

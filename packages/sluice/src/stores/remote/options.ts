@@ -1,0 +1,80 @@
+import { checkOptions, CLOCK, COUNT, type Form, FUNCTION, MILLISECONDS, OBJECT, requireForm, within } from '../../errors/options.ts'
+import { parsePeriod } from '../../time/duration.ts'
+import { MICROS_PER_MS } from '../../time/micros.ts'
+import type { Random, Time } from '../../time/time.ts'
+import type { BreakerOptions } from './breaker.ts'
+
+export interface BatchingOptions {
+  /** The most calls in a batch; default 128. */
+  readonly maxCalls?: number
+  /** The most calls that wait; further ones fail as `overload`, not executed. Default 10,000. */
+  readonly maxQueued?: number
+}
+
+export interface DenialOptions {
+  /** Milliseconds for which a denial is remembered at most: a reset or refund by another process cannot end it. Default 1,000. */
+  readonly maxDeniedMs?: number
+  /** Denials remembered at once; the oldest is dropped. Default 10,000. */
+  readonly maxDenials?: number
+}
+
+export interface LeaseOptions {
+  /** Milliseconds that a lease lasts at the store; default 1,000. What a crash loses is missing for that long. */
+  readonly lifeMs?: number
+  /** The part of a bucket's burst that this process leases at most; default a quarter. */
+  readonly share?: number
+  /** Calls of a key within one life after which it is leased; default 16. */
+  readonly afterCalls?: number
+  /** The most keys that are counted or leased; calls of others go to the store. Default 10,000. */
+  readonly maxKeys?: number
+}
+
+/** Options of the ring; `false` leaves a part out. */
+export interface RemoteStoreOptions {
+  /**
+   * How long a call may take: a duration or milliseconds, hard. Default: the caller's deadline, or 50 ms, which may become one second while
+   * the first connection is made.
+   */
+  readonly deadline?: string | number
+  readonly batching?: BatchingOptions | false
+  readonly breaker?: BreakerOptions | false
+  readonly denials?: DenialOptions | false
+  /** Default `false`: leased tokens are missing elsewhere, and blocks by other processes apply later. */
+  readonly leases?: LeaseOptions | false
+  readonly clock?: Time
+  readonly random?: Random
+}
+
+const PART: Form = [(value) => value === false || OBJECT[0](value), 'its options, or false']
+const FORMS: Readonly<Record<string, Form>> = {
+  deadline: [(value) => typeof value === 'string' || MILLISECONDS[0](value), `a duration such as 50ms, or ${MILLISECONDS[1]}`],
+  batching: PART,
+  breaker: PART,
+  denials: PART,
+  leases: PART,
+  clock: CLOCK,
+  random: FUNCTION,
+}
+const PARTS: Readonly<Record<string, Readonly<Record<string, Form>>>> = {
+  batching: { maxCalls: COUNT, maxQueued: COUNT },
+  breaker: { failures: COUNT, windowMs: MILLISECONDS, probeMs: MILLISECONDS, deadlineMs: MILLISECONDS },
+  denials: { maxDeniedMs: MILLISECONDS, maxDenials: COUNT },
+  leases: { lifeMs: within(10, 60_000), share: within(0.001, 1), afterCalls: COUNT, maxKeys: COUNT },
+}
+
+/** @throws LimiterError INVALID_OPTIONS */
+export function checkRingOptions(where: string, options: RemoteStoreOptions): void {
+  checkOptions(where, options, FORMS)
+  for (const [part, forms] of Object.entries(PARTS)) {
+    const chosen = options[part as keyof RemoteStoreOptions]
+    if (typeof chosen === 'object') checkOptions(`${where}: ${part}`, chosen, forms)
+  }
+}
+
+/** @throws LimiterError INVALID_DURATION, or INVALID_OPTIONS for one that is out of range */
+export function deadlineMsOf({ deadline }: RemoteStoreOptions): number | undefined {
+  if (typeof deadline !== 'string') return deadline
+  const ms = parsePeriod(deadline, 'remoteStore: deadline: ') / MICROS_PER_MS
+  requireForm('remoteStore', 'deadline', ms, MILLISECONDS)
+  return ms
+}

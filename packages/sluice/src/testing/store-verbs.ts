@@ -1,0 +1,60 @@
+import type { MicroTokens } from '../algorithms/algorithm.ts'
+import type { Call, CallGroup, CallOptions, Change, Decided, DecideOptions, GroupVerdict, StateId, Store } from '../stores/store.ts'
+import type { Micros } from '../time/micros.ts'
+
+/** As the port's `decide`, but rejects with the first failure of a group. */
+export async function decide(store: Store, groups: readonly CallGroup[], options?: DecideOptions): Promise<Decided[]> {
+  return (await store.decide(groups, options)).map(decided)
+}
+
+/** As `decide`, charging nothing. */
+export function peek(store: Store, groups: readonly CallGroup[], options?: CallOptions): Promise<Decided[]> {
+  return decide(store, groups, { ...options, charge: false })
+}
+
+/**
+ * As the port's `decideNow`.
+ * @throws Error if the store does not decide now; the StoreFailure of a group that failed
+ */
+export function decideNow(store: Store, group: CallGroup, now?: Micros): Decided {
+  const verdict = store.decideNow?.(group, now)
+  if (verdict === undefined) throw new Error(`${store.name} did not decide now`)
+  return decided(verdict)
+}
+
+/** The verdict of a group that was decided; throws its StoreFailure otherwise. */
+export function decided(verdict: GroupVerdict | undefined): Decided {
+  if (verdict === undefined) throw new Error('there is no verdict')
+  if (verdict.failure !== undefined) throw verdict.failure
+  return verdict
+}
+
+/** Makes changes; rejects with the first failure. */
+export async function change(store: Store, changes: readonly Change[], options?: CallOptions): Promise<void> {
+  for (const { failure } of await store.change(changes, options)) if (failure !== undefined) throw failure
+}
+
+/** Adjusts each call's state by the amount of the same index. */
+export function adjust(
+  store: Store,
+  calls: readonly Call[],
+  amounts: readonly MicroTokens[],
+  { receipt, ...options }: CallOptions & { readonly receipt?: Micros | undefined } = {},
+): Promise<void> {
+  const changes = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amounts[index] as MicroTokens, receipt }))
+  return change(store, changes, options)
+}
+
+/** Blocks the states for this long; null ends the block. */
+export function block(store: Store, ids: readonly StateId[], micros: Micros | null, options?: CallOptions): Promise<void> {
+  const changes = ids.map((id): Change => (micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros }))
+  return change(store, changes, options)
+}
+
+export function reset(store: Store, ids: readonly StateId[], options?: CallOptions): Promise<void> {
+  return change(
+    store,
+    ids.map((id): Change => ({ kind: 'reset', id })),
+    options,
+  )
+}

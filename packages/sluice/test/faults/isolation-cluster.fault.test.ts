@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { scopeOf } from '../../src/keys/encode.ts'
+import { ioredis, redisStore } from '../../src/redis.ts'
+import { keySlot } from '../../src/stores/redis/key-slot.ts'
+import { plainName } from '../stores/redis/plain-name.ts'
+import { type ClusterNode, privateCluster, type PrivateCluster } from './private-cluster.ts'
+import { advisedCluster, noRedis } from './private-redis.ts'
+import { sharesOf, type Singles, startSingles, window } from './singles.ts'
+import { report } from './stopped.ts'
+import { until } from './until.ts'
+
+const NODE_TIMEOUT_MS = 1_000
+const SHARDS = 3
+const MOST = 0.02
+const scope = scopeOf('default', 'default', 'tb')
+
+const slotOf = (key: string): number => keySlot(plainName('sluice:', { scope, key }))
+
+describe.skipIf(noRedis)('R1: one of three shards in trouble', () => {
+  let cluster: PrivateCluster
+  beforeEach(async () => {
+    cluster = await privateCluster(NODE_TIMEOUT_MS)
+  })
+  afterEach(() => cluster?.stop())
+
+  /** Callers on keys spread over the shards; `others` tells those that are not on a node's slots. */
+  async function start(): Promise<{ singles: Singles; victim: ClusterNode; others: (key: string) => boolean }> {
+    const client = advisedCluster(cluster.addresses)
+    onTestFinished(() => client.disconnect())
+    await new Promise((resolve) => client.once('ready', resolve))
+    const store = redisStore({ client: ioredis(client) })
+    await store.ready()
+    onTestFinished(() => store.close())
+    const singles = await startSingles(store, { callers: 24, pauseMs: 3 })
+    const victim = cluster.nodes[0] as ClusterNode
+    const share = Math.ceil(16_384 / SHARDS)
+    return { singles, victim, others: (key) => slotOf(key) >= share }
+  }
+
+  const check = ({ load }: Singles, name: string, from: number, to: number, others: (key: string) => boolean): void => {
+    const [own, rest] = [sharesOf(load, from, to, ({ key }) => !others(key)), sharesOf(load, from, to, ({ key }) => others(key))]
+    report(name, { calls: rest.calls, undecided: rest.undecided, ownCalls: own.calls, ownUndecided: own.undecided })
+    expect(own.calls).toBeGreaterThan(50)
+    expect(rest.calls).toBeGreaterThan(200)
+    expect(rest.undecided).toBeLessThanOrEqual(MOST)
+  }
+
+  it('stopped: calls of the others go on', async () => {
+    const { singles, victim, others } = await start()
+    const [from] = await window(NODE_TIMEOUT_MS * 0.8, () => victim.signal('SIGSTOP'))
+    victim.signal('SIGCONT')
+    await singles.load.recovery()
+    await singles.stop()
+    check(singles, 'one of three shards stopped', from, performance.now(), others)
+  })
+
+  it('killed: calls of the others go on until its replica has taken over, and after', async () => {
+    const { singles, victim, others } = await start()
+    const from = performance.now()
+    victim.signal('SIGKILL')
+    await until('another node holds its slots', async () => (await cluster.ownerOf(0)) !== victim)
+    await singles.load.recovery()
+    await singles.stop()
+    check(singles, 'one of three shards killed', from, performance.now(), others)
+  })
+
+  it('failed over by hand twenty times', { timeout: 120_000 }, async () => {
+    const { singles, others } = await start()
+    const from = performance.now()
+    for (let round = 0; round < 20; round += 1) {
+      const owner = await cluster.ownerOf(0)
+      const lines = (await owner.admin.call('CLUSTER', 'REPLICAS', await owner.id())) as string[]
+      const heir = cluster.nodes.find(({ port }) => lines.some((line) => line.includes(`:${port}@`))) as ClusterNode
+      await until('it is up to date', async () => (await heir.admin.info('replication')).includes('master_link_status:up'))
+      await heir.admin.call('CLUSTER', 'FAILOVER')
+      await until('it has taken over', async () => (await heir.admin.info('replication')).includes('role:master'))
+      await until('everybody knows', async () => (await cluster.ownerOf(0)) === heir)
+    }
+    await singles.load.recovery()
+    await singles.stop()
+    check(singles, 'twenty failovers', from, performance.now(), others)
+  })
+})

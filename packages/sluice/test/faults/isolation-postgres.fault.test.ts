@@ -1,0 +1,53 @@
+import pgDriver from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { pg, postgresStore } from '../../src/postgres.ts'
+import { digestOf } from '../../src/stores/postgres/encode.ts'
+import { scopeOf } from '../../src/keys/encode.ts'
+import { migratedPostgres, noPostgres } from './private-postgres.ts'
+import { sharesOf, startSingles, window } from './singles.ts'
+import { report } from './stopped.ts'
+
+const scope = scopeOf('default', 'default', 'tb')
+const MS = 3_000
+
+async function opened(max: number): Promise<{ store: ReturnType<typeof postgresStore>; url: string }> {
+  const server = await migratedPostgres()
+  onTestFinished(server.stop)
+  const pool = new pgDriver.Pool({ connectionString: server.url, max, connectionTimeoutMillis: 500 })
+  pool.on('error', () => {})
+  onTestFinished(() => pool.end())
+  const store = postgresStore({ client: pg(pool), onWarning: () => {} })
+  await store.ready()
+  onTestFinished(() => store.close())
+  return { store, url: server.url }
+}
+
+describe.skipIf(noPostgres)('R9, R11, R12: PostgreSQL rows in trouble', () => {
+  it('one row that somebody holds: at most one call in fifty of the other keys is undecided', async () => {
+    const { store, url } = await opened(8)
+    const singles = await startSingles(store, { callers: 24, pauseMs: 3 })
+    const holder = new pgDriver.Client(url)
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query('select from sluice_state where id = $1::uuid for update', [digestOf({ scope, key: 'caller-0' })])
+    const [from, to] = await window(MS)
+    await holder.query('rollback')
+    await holder.end()
+    await singles.stop()
+    const [held, others] = [true, false].map((own) => sharesOf(singles.load, from, to, ({ key }) => (key === 'caller-0') === own))
+    report('one row held', { calls: others?.calls, undecided: others?.undecided, ownUndecided: held?.undecided })
+    expect(held?.undecided).toBeGreaterThan(0.5)
+    expect(others?.calls).toBeGreaterThan(500)
+    expect(others?.undecided).toBeLessThanOrEqual(0.02)
+  })
+
+  it('a hot row at 32 connections: at most one call in a thousand is undecided at the default deadline', async () => {
+    const { store } = await opened(32)
+    const singles = await startSingles(store, { callers: 32, pauseMs: 0, keyOf: () => 'hot' })
+    const [from, to] = await window(MS)
+    await singles.stop()
+    const { calls, undecided } = sharesOf(singles.load, from, to)
+    report('a hot row', { calls, undecided })
+    expect(undecided).toBeLessThanOrEqual(0.001)
+  })
+})

@@ -1,0 +1,52 @@
+import type { Redis } from 'ioredis'
+import { stateName } from '../../../src/keys/encode.ts'
+import type { SwapBackend, SwapRow } from '../../../src/stores/families/compare-and-swap.ts'
+import { StoreFailure } from '../../../src/stores/store.ts'
+
+/** A value is `version|expiresAt|until|numbers`. Two programs: one reads rows and the time, one writes all rows or none. */
+const READ = `local found = {}
+for i, key in ipairs(KEYS) do found[i] = redis.call('GET', key) or '' end
+return { redis.call('TIME'), found }`
+const WRITE = `for i, key in ipairs(KEYS) do
+  local value = redis.call('GET', key)
+  if (value and string.match(value, '^%d+') or '0') ~= ARGV[3 * i - 2] then return 0 end
+end
+for i, key in ipairs(KEYS) do
+  redis.call('SET', key, ARGV[3 * i - 1], 'PXAT', math.max(redis.call('PEXPIRETIME', key), ARGV[3 * i]))
+end
+return 1`
+/** With the test's own time, rows outlive their time to live; a reset has no time, so that a row never gets a shorter life. */
+const HOUR_MS = 3_600_000
+
+/** A store of another database, in as few lines as it takes. */
+export function redisBackend(client: Redis, prefix: string): SwapBackend {
+  return {
+    name: 'redis by compare-and-swap',
+    clock: 'server',
+    idOf: (id) => prefix + stateName(id),
+    read: async (ids) => {
+      const [time, found] = (await client.eval(READ, ids.length, ...ids)) as [[string, string], string[]]
+      const rows = new Map(ids.flatMap((id, index): [string, SwapRow][] => (found[index] ? [[id, rowOf(found[index])]] : [])))
+      return { rows, now: Number(time[0]) * 1_000_000 + Number(time[1]) }
+    },
+    write: async (writes, options) => {
+      const args = writes.flatMap(({ version, next, expiresAt, until, numbers }) => [
+        version,
+        [next, expiresAt, until, numbers.join(' ')].join('|'),
+        options?.now === undefined ? Math.ceil(Math.max(expiresAt, until, 1) / 1_000) : Date.now() + HOUR_MS,
+      ])
+      return (await client.eval(WRITE, writes.length, ...writes.map(({ id }) => id), ...args)) === 1
+    },
+    classify: (error) => new StoreFailure('connection', 'unknown', String(error)),
+  }
+}
+
+export function rowOf(value: string): SwapRow {
+  const [version = '', expiresAt, until, numbers = ''] = value.split('|')
+  return {
+    version,
+    expiresAt: Number(expiresAt),
+    until: Number(until),
+    numbers: numbers === '' ? [] : numbers.split(' ').map(Number),
+  }
+}

@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest'
+import { LimiterError } from '../../../src/errors/limiter-error.ts'
+import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
+import { withCoalescing } from '../../../src/stores/remote/remote-store.ts'
+import { StoreFailure } from '../../../src/stores/store.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
+import { farStore } from './far-store.ts'
+import { settle } from './held-store.ts'
+import { call, group, groups, outcomeOf, ringBench } from './ring-bench.ts'
+
+describe('batches', () => {
+  it('are sent in the tick of the calls, which they join', async () => {
+    const { ring, sent, answerAll } = ringBench()
+    const answers = [groups(['a']), groups(['b']), [group('a', 'c'), group('d')]].map((some) => verbs.decide(ring, some))
+    await settle()
+    expect(sent()).toEqual([['a', 'b', 'a', 'c', 'd']])
+    await answerAll()
+    const remaining = (await Promise.all(answers)).map((all) => all.map(({ calls }) => calls.map((one) => one.remaining)))
+    expect(remaining).toEqual([[[9]], [[9]], [[8, 9], [9]]])
+  })
+
+  it('take in what arrives meanwhile, and the next is sent before answers are handed out', async () => {
+    const { ring, ask, sent, calls } = ringBench()
+    const order: string[] = []
+    const first = ring.decide([group('a')]).then(() => order.push(`answered with ${sent().length} sent`))
+    await settle()
+    const others = [ask('b'), ask('a')]
+    await settle()
+    expect(sent()).toEqual([['a']])
+    await calls[0]?.answer()
+    expect(sent()).toEqual([['a'], ['b', 'a']])
+    await first
+    expect(order).toEqual(['answered with 2 sent'])
+    await calls[1]?.answer()
+    expect(others.map(({ outcomes }) => outcomes)).toEqual([['allowed'], ['allowed']])
+  })
+
+  it('answer the callers of one key in order of arrival', async () => {
+    const { ring, answerAll } = ringBench()
+    const answers = Array.from({ length: 12 }, () => verbs.decide(ring, [group('k')]))
+    await answerAll()
+    const verdicts = (await Promise.all(answers)).flat()
+    expect(verdicts.map(({ outcome }) => outcome)).toEqual([...Array<string>(10).fill('allowed'), 'denied', 'denied'])
+    expect(verdicts.slice(0, 10).map(({ calls }) => calls[0]?.remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
+  })
+
+  it('hold at most so many calls, and a group with more goes alone', async () => {
+    const { ring, ask, sent, calls } = ringBench({ batching: { maxCalls: 3 } })
+    const answers = [ask('a'), ask('b'), ring.decide([group('c', 'd')]), ring.decide([group('e', 'f', 'g', 'h')]), ask('i')]
+    await settle()
+    const waves: unknown[] = []
+    while (calls.length > 0) {
+      waves.push(...sent())
+      await calls.shift()?.answer()
+    }
+    expect(waves).toEqual([
+      ['a', 'b', 'i'],
+      ['c', 'd'],
+      ['e', 'f', 'g', 'h'],
+    ])
+    await Promise.all(answers.map((one) => ('answer' in one ? one.answer : one)))
+  })
+
+  it('are two at once, each with half, for thirty-two calls or more that arrive with nothing in flight', async () => {
+    const { ask, sent, answerAll } = ringBench()
+    const names = Array.from({ length: 33 }, (_, index) => `k${index}`)
+    const answers = names.map((name) => ask(name))
+    await settle()
+    expect(sent()).toEqual([names.slice(0, 17), names.slice(17)])
+    await answerAll()
+    expect(answers.map(({ outcomes }) => outcomes)).toEqual(names.map(() => ['allowed']))
+  })
+
+  it('are two in flight where sixteen calls wait, and no more', async () => {
+    const { ask, sent, calls } = ringBench()
+    ask('first')
+    await settle()
+    for (let index = 0; index < 15; index += 1) ask(`k${index}`)
+    await settle()
+    expect(sent()).toHaveLength(1)
+    ask('k15')
+    await settle()
+    expect(sent().map(({ length }) => length)).toEqual([1, 16])
+    for (let index = 0; index < 40; index += 1) ask(`m${index}`)
+    await settle()
+    expect(sent()).toHaveLength(2)
+    await calls[1]?.answer()
+    expect(sent().map(({ length }) => length)).toEqual([1, 16, 40])
+  })
+
+  it('are two in flight where the first takes longer than two milliseconds, and no more', async () => {
+    const { ask, sent, pass } = ringBench()
+    ask('first')
+    await settle()
+    await pass(1)
+    const next = ask('next')
+    await settle()
+    expect(sent()).toEqual([['first']])
+    await pass(2)
+    expect(sent()).toEqual([['first'], ['next']])
+    expect(next.outcomes).toBe('waits')
+    ask('third')
+    await pass(5)
+    expect(sent()).toHaveLength(2)
+  })
+
+  it("leave groups that failed alone to their callers, and the others' as they are", async () => {
+    const { ask, answerAll } = ringBench({}, (clock) => memoryStore({ clock, maxKeys: 1 }))
+    const answers = [ask('a'), ask('b'), ask('a')]
+    await answerAll()
+    expect(answers.map(({ outcomes }) => outcomes)).toEqual([['allowed'], ['memory no'], ['allowed']])
+  })
+
+  it('that fail give each caller the failure', async () => {
+    const { ring, calls } = ringBench()
+    const answers = [ring.decide([group('a')]), ring.decide([group('b'), group('c')])]
+    await settle()
+    const failure = new StoreFailure('readonly', 'no', 'no')
+    await calls[0]?.fail(failure)
+    expect(await Promise.all(answers)).toEqual([[{ failure }], [{ failure }, { failure }]])
+  })
+
+  it('that meet a defect of the store reject, and the next are sent', async () => {
+    const { ring, ask, calls } = ringBench()
+    const defect = ring.decide([group('a')])
+    await settle()
+    await calls[0]?.fail(new TypeError('a bug'))
+    await expect(defect).rejects.toThrow(TypeError)
+    const next = ask('a')
+    await settle()
+    await calls[1]?.answer()
+    expect(next.outcomes).toEqual(['allowed'])
+  })
+
+  it("leave a misuse to the caller's call that made it", async () => {
+    const { ring, ask, calls, sent } = ringBench()
+    const [a, wrong, b] = [ask('a'), ring.decide([group('wrong')]), ask('b')]
+    await settle()
+    await calls.shift()?.fail(new LimiterError('INVALID_OPTIONS', 'wrong'))
+    expect(sent()).toEqual([['a'], ['wrong'], ['b']])
+    await calls[1]?.fail(new LimiterError('INVALID_OPTIONS', 'wrong'))
+    await calls[0]?.answer()
+    await calls[2]?.answer()
+    await expect(wrong).rejects.toThrow(LimiterError)
+    expect([a.outcomes, b.outcomes]).toEqual([['allowed'], ['allowed']])
+  })
+
+  it('are hurt by no store that throws at once or answers nonsense: callers learn of it, and the next are answered', async () => {
+    const memory = farStore(memoryStore())
+    let answer: (() => Promise<never>) | undefined
+    const ring = withCoalescing({ ...memory, decide: (all, options) => answer?.() ?? memory.decide(all, options) })
+    const both = async (): Promise<unknown[]> =>
+      (await Promise.all(['a', 'b'].map((key) => ring.decide([group(key)])))).flat().map(outcomeOf)
+    answer = () => {
+      throw new StoreFailure('readonly', 'no', 'thrown')
+    }
+    expect(await both()).toEqual(['readonly no', 'readonly no'])
+    for (const nonsense of [[], undefined, [null, undefined], 'yes', [1, 2]]) {
+      answer = () => Promise.resolve(nonsense as never)
+      expect(await both()).toEqual(['protocol unknown', 'protocol unknown'])
+    }
+    answer = undefined
+    expect(await both()).toEqual(['allowed', 'allowed'])
+    await ring.close()
+  })
+
+  it("leave out calls at a time of the caller's choosing, and empty ones", async () => {
+    const { ring, ask, sent, answerAll } = ringBench()
+    ask('a')
+    const others = [ring.decide([group('b')], { now: 1 }), ring.decide([])]
+    await settle()
+    expect(sent()).toEqual([['b'], [], ['a']])
+    await answerAll()
+    await Promise.all(others)
+  })
+})
+
+describe('the queue', () => {
+  it('refuses what would make it longer than its bound', async () => {
+    const { ask, answerAll } = ringBench({ batching: { maxQueued: 2 } })
+    ask('a')
+    await settle()
+    const waiting = [ask('b'), ask('c')]
+    const refused = [ask('d'), ask(['e', 'f', 'g'])]
+    await settle()
+    expect(refused.map(({ outcomes }) => outcomes)).toEqual([['overload no'], ['overload no', 'overload no', 'overload no']])
+    await answerAll()
+    expect(waiting.map(({ outcomes }) => outcomes)).toEqual([['allowed'], ['allowed']])
+    const later = ask(['d', 'e'])
+    await answerAll()
+    expect(later.outcomes).toEqual(['allowed', 'allowed'])
+  })
+
+  it('has one bound for all lanes', async () => {
+    const { ask, answerAll } = ringBench({ batching: { maxQueued: 2 } }, undefined, (store) => ({
+      ...store,
+      laneOf: (ids) => ids[0]?.key.charAt(0),
+    }))
+    for (const key of ['a', 'b']) ask(key)
+    await settle()
+    const waiting = [ask('a1'), ask('b1')]
+    const refused = ask('b2')
+    await settle()
+    expect(refused.outcomes).toEqual(['overload no'])
+    await answerAll()
+    expect(waiting.map(({ outcomes }) => outcomes)).toEqual([['allowed'], ['allowed']])
+  })
+
+  it('is not used where batching is left out', async () => {
+    const { ask, sent, answerAll } = ringBench({ batching: false })
+    const answers = [ask('a'), ask(['b', 'c']), ask('d')]
+    await settle()
+    expect(sent()).toEqual([['a'], ['b', 'c'], ['d']])
+    await answerAll()
+    expect(answers.map(({ outcomes }) => outcomes)).toEqual([['allowed'], ['allowed', 'allowed'], ['allowed']])
+  })
+
+  it('hands on deadline and signal of changes, which do not wait in it', async () => {
+    const { ring, ask, calls, clock } = ringBench()
+    clock.advance(5)
+    ask('a')
+    await settle()
+    const { signal } = new AbortController()
+    const made = ring.change([{ kind: 'block', id: call('a').id, micros: 5 }], { signal, deadline: 20 })
+    const failing = ring.change([{ kind: 'reset', id: call('b').id }])
+    await settle()
+    expect(calls.slice(1)).toMatchObject([
+      { verb: 'change', keys: ['a'], options: { deadline: 20, signal } },
+      { verb: 'change', keys: ['b'], options: { deadline: 1_005 } },
+    ])
+    await calls[1]?.answer()
+    expect(await made).toEqual([{}])
+    const failure = new StoreFailure('timeout', 'unknown', 'late')
+    await calls[2]?.fail(failure)
+    expect(await failing).toEqual([{ failure }])
+    const defect = ring.change([{ kind: 'reset', id: call('b').id }])
+    await settle()
+    await calls[3]?.fail(new Error('theirs'))
+    await expect(defect).rejects.toThrow('theirs')
+  })
+})

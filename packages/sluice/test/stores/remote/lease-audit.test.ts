@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { type Store, StoreFailure } from '../../../src/stores/store.ts'
+import { audit, type TraceEntry } from '../../../src/testing/audit.ts'
+import { seeded } from '../../../src/testing/random.ts'
+import { type ManualClock, manualClock } from '../../../src/time/manual.ts'
+import { settle } from './held-store.ts'
+import { hoardingStore } from './hoarding-store.ts'
+import { decide } from './lease-bench.ts'
+import { leased } from './leased.ts'
+import { type LeasingStore, leasingStore } from './leasing-store.ts'
+
+interface Run {
+  /** By the clock of everybody, when the call was answered; and by what the verdict says. */
+  readonly seen: TraceEntry[]
+  readonly told: TraceEntry[]
+  readonly sources: Record<string, number>
+}
+
+/** A wire on which each way takes its time, and some answers are lost after the store has acted. */
+function wire(store: LeasingStore, clock: ManualClock, random: () => number, losses: number): LeasingStore {
+  const travel = (): Promise<void> => new Promise((resolve) => void clock.after(random() * 3, resolve))
+  const over = async <T>(send: () => Promise<T>): Promise<T> => {
+    await travel()
+    const answer = await send()
+    if (random() < losses) {
+      await new Promise<void>((resolve) => void clock.after(50, resolve))
+      throw new StoreFailure('timeout', 'unknown', 'lost')
+    }
+    await travel()
+    return answer
+  }
+  return {
+    ...store,
+    decide: (groups) => over(() => store.decide(groups)),
+    lease: (requests) => over(() => store.lease(requests)),
+  }
+}
+
+/** Processes that are quiet for a while and then all call at once, again and again. */
+async function run(make: (clock: ManualClock) => LeasingStore, limit: AnyLimit, seed: number, losses = 0): Promise<Run> {
+  const clock = manualClock()
+  const random = seeded(seed)
+  const far = make(clock)
+  const scope = { text: 'audit:tb:' }
+  const group = (cost: number) => ({ calls: [{ id: { scope, key: 'k' }, limit, cost: cost * 1_000_000, phase: 0 }] })
+  const start = () => leased(wire(far, clock, random, losses), { clock, random, afterCalls: 1, lifeMs: 400, share: 0.3 })
+  const processes = Array.from({ length: 4 }, start)
+  const result: Run = { seen: [], told: [], sources: {} }
+  const ask = (store: Store, cost: number): void => {
+    void decide(store, [group(cost)]).then(
+      ([verdict]) => {
+        if (verdict?.outcome !== 'allowed') return
+        result.seen.push({ at: clock.now(), cost, allowed: true })
+        result.told.push({ at: verdict.at, cost, allowed: true })
+        result.sources[verdict.source] = (result.sources[verdict.source] ?? 0) + 1
+      },
+      () => {},
+    )
+  }
+  for (let step = 0; step < 600; step += 1) {
+    // Now and then one crashes, with all it has in hand.
+    if (random() < 0.01) processes[Math.floor(random() * 4)] = start()
+    const burst = step % 60 > 50
+    for (const store of processes) {
+      const calls = burst ? 40 : random() < 0.3 ? 1 : 0
+      for (let call = 0; call < calls; call += 1) ask(store, random() < 0.02 ? 20 : 1)
+    }
+    await settle()
+    clock.advance(burst ? 1 : random() * 12)
+    await settle()
+  }
+  return result
+}
+
+const limits = [
+  tokenBucket({ rate: '200/s', burst: 100 }),
+  tokenBucket({ rate: '5000/s', burst: 400 }),
+  tokenBucket({ rate: '33/s', burst: 50 }),
+]
+
+describe('four processes with leases on one key', () => {
+  it.each([0, 0.1])('admit no token above the limit, whatever is lost (%s of answers), by every clock', async (losses) => {
+    for (const [index, limit] of limits.entries()) {
+      const { seen, told, sources } = await run(leasingStore, limit, 7 + index, losses)
+      expect(sources['lease']).toBeGreaterThan(100)
+      expect(audit(told, limit).overGrant).toBe(0)
+      // Answers of the store itself are heard later than they were made: those can be audited only by what they say.
+      if (limit.capacity === 400) expect([sources['store'], audit(seen, limit).overGrant]).toEqual([undefined, 0])
+    }
+  })
+
+  it('are caught where leases are taken out beside a bucket that fills up again', async () => {
+    const worst = await Promise.all(
+      limits.map(async (limit, index) => audit((await run(hoardingStore, limit, 7 + index)).told, limit).overGrant),
+    )
+    expect(Math.max(...worst)).toBeGreaterThan(10)
+  })
+})
