@@ -25,10 +25,11 @@ function install() {
   writeFileSync(mark, lock)
 }
 
-/** The compiler finds out itself what is out of date. */
+/** Compiler and bundler find out themselves what is out of date. */
 function build() {
   mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true })
   must('building', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
+  must('bundling', process.execPath, [join(root, 'scripts', 'dist', 'bundle.js')])
 }
 
 function must(what, command, args) {
