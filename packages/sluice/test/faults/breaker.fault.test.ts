@@ -27,7 +27,7 @@ const WAYS: readonly (readonly [string, Away])[] = [
 ]
 
 describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis that is %s', (_, away) => {
-  it('opens within 250 ms, refuses within 2 ms, and is closed within a second of its return', async () => {
+  it('opens within 400 ms, refuses within 2 ms, and is closed within a second of its return', async () => {
     const server = await privateRedis()
     onTestFinished(server.stop)
     const proxy = await tcpProxy(server.port, () => 0)
@@ -58,7 +58,8 @@ describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis tha
       const held = (from: number, to: number): number => load.held(from, to).longest
       const slowest = refused.reduce((most, one) => Math.max(most, one.ended - one.started - held(one.started, one.ended)), 0)
       report('breaker', { opened: opened - began, refused: refused.length, slowest, recovery, held: load.held(began, back).longest })
-      expect(opened - began - held(began, opened)).toBeLessThanOrEqual(250)
+      // Successes count for the window of 200 ms, calls in flight fail at their deadline, and then half of the window's calls must have failed.
+      expect(opened - began - held(began, opened)).toBeLessThanOrEqual(400)
       expect(new Set(refused.map(({ decision }) => `${decision.outcome} ${decision.degraded?.kind}`))).toEqual(
         new Set(['undecided unavailable']),
       )
