@@ -3,7 +3,7 @@ import { scopeOf } from '../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../src/redis.ts'
 import { keySlot } from '../../src/stores/redis/key-slot.ts'
 import { plainName } from '../stores/redis/plain-name.ts'
-import { type ClusterNode, privateCluster, type PrivateCluster } from './private-cluster.ts'
+import { type ClusterNode, heirOf, privateCluster, type PrivateCluster } from './private-cluster.ts'
 import { advisedCluster, noRedis } from './private-redis.ts'
 import { sharesOf, type Singles, startSingles, window } from './singles.ts'
 import { report } from './stopped.ts'
@@ -68,10 +68,7 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', () => {
     const { singles, others } = await start()
     const from = performance.now()
     for (let round = 0; round < 20; round += 1) {
-      const owner = await cluster.ownerOf(0)
-      const lines = (await owner.admin.call('CLUSTER', 'REPLICAS', await owner.id())) as string[]
-      const heir = cluster.nodes.find(({ port }) => lines.some((line) => line.includes(`:${port}@`))) as ClusterNode
-      await until('it is up to date', async () => (await heir.admin.info('replication')).includes('master_link_status:up'))
+      const heir = await heirOf(cluster, 0)
       await heir.admin.call('CLUSTER', 'FAILOVER')
       await until('it has taken over', async () => (await heir.admin.info('replication')).includes('role:master'))
       await until('everybody knows', async () => (await cluster.ownerOf(0)) === heir)

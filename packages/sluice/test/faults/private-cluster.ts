@@ -109,3 +109,15 @@ async function form(nodes: readonly ClusterNode[]): Promise<void> {
     return states.every(Boolean)
   })
 }
+
+/** The replica of the node that holds a slot, once all have heard of the last change and it is up to date. */
+export async function heirOf(cluster: PrivateCluster, slot: number): Promise<ClusterNode> {
+  let heir: ClusterNode | undefined
+  await until('the holder of the slot has a replica', async () => {
+    const owner = await cluster.ownerOf(slot)
+    const lines = (await owner.admin.call('CLUSTER', 'REPLICAS', await owner.id())) as string[]
+    heir = cluster.nodes.find(({ port }) => lines.some((line) => line.includes(`:${port}@`)))
+    return heir !== undefined && (await heir.admin.info('replication')).includes('master_link_status:up')
+  })
+  return heir as ClusterNode
+}

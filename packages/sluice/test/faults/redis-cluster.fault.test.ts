@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Store } from '../../src/index.ts'
 import { ioredis, nodeRedis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { keySlot, SLOTS } from '../../src/stores/redis/key-slot.ts'
-import { type ClusterNode, privateCluster, type PrivateCluster } from './private-cluster.ts'
+import { type ClusterNode, heirOf, privateCluster, type PrivateCluster } from './private-cluster.ts'
 import { advisedCluster, noRedis } from './private-redis.ts'
 import { NARROW_BURST, underFault, wait } from './under-fault.ts'
 import { until } from './until.ts'
@@ -110,18 +110,6 @@ describe.skipIf(noRedis)('a Redis Cluster under load', () => {
     expect(own?.lost).toBeGreaterThan(Math.max(...audits.map(({ lost }) => lost)))
   })
 })
-
-/** The replica of the node that holds a slot, once all have heard of the last change and it is up to date. */
-async function heirOf(cluster: PrivateCluster, slot: number): Promise<ClusterNode> {
-  let heir: ClusterNode | undefined
-  await until('the holder of the slot has a replica', async () => {
-    const owner = await cluster.ownerOf(slot)
-    const lines = (await owner.admin.call('CLUSTER', 'REPLICAS', await owner.id())) as string[]
-    heir = cluster.nodes.find(({ port }) => lines.some((line) => line.includes(`:${port}@`)))
-    return heir !== undefined && (await heir.admin.info('replication')).includes('master_link_status:up')
-  })
-  return heir as ClusterNode
-}
 
 async function otherPrimary(cluster: PrivateCluster, than: ClusterNode): Promise<ClusterNode> {
   for (const node of cluster.nodes) {
