@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { scopeOf } from '../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../src/redis.ts'
-import { keySlot } from '../../src/stores/redis/key-slot.ts'
+import { keySlot, SLOTS } from '../../src/stores/redis/key-slot.ts'
 import { plainName } from '../stores/redis/plain-name.ts'
 import { type ClusterNode, heirOf, privateCluster, type PrivateCluster } from './private-cluster.ts'
 import { advisedCluster, noRedis } from './private-redis.ts'
@@ -29,11 +29,12 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', () => {
     onTestFinished(() => client.disconnect())
     await new Promise((resolve) => client.once('ready', resolve))
     const store = redisStore({ client: ioredis(client) })
-    await store.ready()
+    // A client that is ready may not have connected to every node.
+    await until('the store is ready', () => store.ready().then(() => true))
     onTestFinished(() => store.close())
     const singles = await startSingles(store, { callers: 24, pauseMs: 3 })
     const victim = cluster.nodes[0] as ClusterNode
-    const share = Math.ceil(16_384 / SHARDS)
+    const share = Math.ceil(SLOTS / SHARDS)
     return { singles, victim, others: (key) => slotOf(key) >= share }
   }
 
@@ -65,13 +66,17 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', () => {
   })
 
   it('failed over by hand twenty times', { timeout: 120_000 }, async () => {
-    const { singles, others } = await start()
+    const { singles } = await start()
+    // The second shard: the first node, which is asked who holds what, takes part in none of this.
+    const share = Math.ceil(SLOTS / SHARDS)
+    const others = (key: string): boolean => Math.floor(slotOf(key) / share) !== 1
     const from = performance.now()
     for (let round = 0; round < 20; round += 1) {
-      const heir = await heirOf(cluster, 0)
+      const heir = await heirOf(cluster, share)
       await heir.admin.call('CLUSTER', 'FAILOVER')
       await until('it has taken over', async () => (await heir.admin.info('replication')).includes('role:master'))
-      await until('everybody knows', async () => (await cluster.ownerOf(0)) === heir)
+      // A failover so soon after the last one that nodes still disagree is lost.
+      await window(500)
     }
     await singles.load.recovery()
     await singles.stop()
