@@ -11,8 +11,11 @@ import {
 import { createDeadlines } from '../time/deadlines.ts'
 import type { Cancel, Time } from '../time/time.ts'
 
-/** Milliseconds after its deadline at which a call is settled here: the store itself knows better why, and settles first if it can. */
-const GRACE_MS = 3
+/**
+ * Milliseconds after its deadline at which a call is settled here: the store itself knows better why, and settles first if it can. In two
+ * steps, so that a store's timer that a busy process has delayed still runs before.
+ */
+const [GRACE_MS, LAST_MS] = [2, 1]
 /** Milliseconds from the call to which a default deadline may be extended. */
 const STRETCHED_MS = 1_000
 
@@ -40,7 +43,9 @@ export function createStoreCaller(store: Store, clock: Time): StoreCaller {
     if (deadline === undefined) return send()
     const latest = stretch === true ? clock.monotonic() + STRETCHED_MS : deadline
     return new Promise<T>((resolve, reject) => {
-      const fail = (): void => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))
+      const fail = (): void => {
+        cancel = clock.after(LAST_MS, () => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`)))
+      }
       // Most answers come before the shorter deadline, and near deadlines share a timer.
       let cancel: Cancel = deadlines.add(deadline + GRACE_MS, () => {
         if (latest > deadline) cancel = deadlines.add(latest + GRACE_MS, fail)
