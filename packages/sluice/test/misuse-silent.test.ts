@@ -131,7 +131,7 @@ describe('U3: a count of processes that is none makes decisions undecided, and t
     await limiter.refund('k')
   })
 
-  it.each([10n, '4', true, 1.5, 0])('a number of processes that is none is refused at once: %s', (nodes) => {
+  it.each([10n, '4', true, 1.5, 0])('a number of processes that is not one is refused at once: %s', (nodes) => {
     expect(() => withDividedLimit(memoryStore(), any(nodes))).toThrow(expect.objectContaining(refusal('withDividedLimit: nodes is ')))
   })
 })

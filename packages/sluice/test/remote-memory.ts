@@ -12,3 +12,14 @@ export function failingStore(kind: StoreFailureKind = 'connection', executed: 'n
   const fail = (): Promise<never> => Promise.reject(new StoreFailure(kind, executed, 'the server is away'))
   return remoteMemory(memoryStore(), { name: 'away', decide: fail, change: fail, ready: fail })
 }
+
+/** A remote memory store with a switch that makes it fail. */
+export function switchable(error: Error = new StoreFailure('timeout', 'unknown', 'no answer')): { readonly store: Store; fail: boolean } {
+  const memory = memoryStore()
+  const wire = { fail: true }
+  const decide: Store['decide'] = async (groups, options) => {
+    if (wire.fail) throw error
+    return memory.decide(groups, options)
+  }
+  return Object.assign(wire, { store: remoteMemory(memory, { decide }) })
+}

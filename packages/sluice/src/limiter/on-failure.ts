@@ -58,7 +58,7 @@ export async function decideGroups(
  * Applies the failure policy to a group that the store did not decide. A failure never looks like a used-up quota.
  * - The store's `onFull` goes before the policy.
  * - `allow`, `deny`: undecided, and allowed or not.
- * - `local`: the local fallback decides. If there is none, if it fails too, or if the caller has aborted: undecided and refused.
+ * - `local`: the local fallback decides. If it is absent or fails too, or if the caller has aborted: undecided and refused.
  * @returns a promise only for a local fallback that does not decide without one
  */
 export function onFailure(

@@ -110,7 +110,7 @@ async function form(nodes: readonly ClusterNode[]): Promise<void> {
   })
 }
 
-/** The replica of the node that holds a slot, once all have heard of the last change and it is up to date. */
+/** The replica of the node that holds a slot, once all nodes know the last change and it is up to date. */
 export async function heirOf(cluster: PrivateCluster, slot: number): Promise<ClusterNode> {
   let heir: ClusterNode | undefined
   await until('the holder of the slot has a replica', async () => {

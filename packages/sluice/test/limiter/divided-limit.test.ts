@@ -1,21 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createLimiter, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
+import { createLimiter, memoryStore, tokenBucket } from '../../src/index.ts'
 import { withDividedLimit } from '../../src/stores/divided-limit.ts'
-
-import { remoteMemory } from '../remote-memory.ts'
-
-const failure = new StoreFailure('timeout', 'unknown', 'no answer')
-
-/** A remote memory store that fails while it is told to. */
-function switchable(error: Error = failure): { readonly store: Store; fail: boolean } {
-  const memory = memoryStore()
-  const wire = { fail: true }
-  const decide: Store['decide'] = async (groups, options) => {
-    if (wire.fail) throw error
-    return memory.decide(groups, options)
-  }
-  return Object.assign(wire, { store: remoteMemory(memory, { decide }) })
-}
+import { switchable } from '../remote-memory.ts'
 
 describe('a local fallback withDividedLimit', () => {
   const four = tokenBucket({ rate: '1/day', burst: 8 })

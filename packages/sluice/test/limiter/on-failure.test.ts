@@ -13,24 +13,13 @@ import { decideGroups, type Resolved } from '../../src/limiter/on-failure.ts'
 import type { CallGroup, DecideOptions } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { systemTime } from '../../src/time/system.ts'
-import { remoteMemory } from '../remote-memory.ts'
+import { remoteMemory, switchable } from '../remote-memory.ts'
 
 const limit = tokenBucket({ rate: '1/day', burst: 2 })
 const failure = new StoreFailure('timeout', 'unknown', 'no answer')
 
 function group(key: string): CallGroup {
   return { calls: [{ id: { scope: { text: 'f:' }, key }, limit, cost: 1_000_000, phase: 0 }] }
-}
-
-/** A remote memory store that fails while it is told to. */
-function switchable(error: Error = failure): { readonly store: Store; fail: boolean } {
-  const memory = memoryStore()
-  const wire = { fail: true }
-  const decide: Store['decide'] = async (groups, options) => {
-    if (wire.fail) throw error
-    return memory.decide(groups, options)
-  }
-  return Object.assign(wire, { store: remoteMemory(memory, { decide }) })
 }
 
 /** Decides groups under one policy, or under one for each. */
@@ -177,7 +166,7 @@ describe('a store that returns what makes no sense', () => {
     ['calls without numbers', [{ ...good, calls: [{ ...call, remaining: Number.NaN }] }]],
     ['a wait that is no number', [{ ...good, retryAfter: 'soon' }]],
     ['a denial of no call', [{ ...good, outcome: 'denied' }]],
-    ['a failure that is none', [{ failure: new Error('broken') }]],
+    ['an error that is not a StoreFailure', [{ failure: new Error('broken') }]],
   ])('%s: is a failure, and the policy answers', async (_, verdicts) => {
     for (const now of [true, false]) {
       const verdict = Array.isArray(verdicts) ? (verdicts[0] as never) : undefined

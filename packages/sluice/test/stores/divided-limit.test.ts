@@ -30,7 +30,7 @@ describe('withDividedLimit', () => {
     await store.close()
   })
 
-  it('fails what the part can never grant, which is not impossible, and decides the groups beside it', async () => {
+  it('fails what the part can never grant, which is not impossible, and decides the other groups', async () => {
     const store = withDividedLimit(memoryStore(), 4)
     const groups = [3, 2, 9].map((cost) => ({ calls: [call('a', cost)] }))
     for (const charge of [false, true]) {

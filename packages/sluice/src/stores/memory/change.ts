@@ -29,7 +29,7 @@ function adjustsFrom(changes: readonly Change[], from: number): Adjust[] {
   return run
 }
 
-/** How many states the adjusts add: only those that take tokens write a state where there is none. */
+/** How many states the adjusts add: only those that take tokens write a new state. */
 function addedBy(room: Room, run: readonly Adjust[]): number {
   const added = run.filter(({ amount, call: { id, limit } }) => amount < 0 && room.isNew(id, limit))
   return new Set(added.map(({ call: { id } }) => `${id.scope.text} ${id.key}`)).size

@@ -107,12 +107,12 @@ export class Room {
 }
 
 /**
- * Makes room for the states that somebody adds, and for `besides` more. It counts them again afterwards, because one of them may have
+ * Makes room for the states that somebody adds, and for `others` more. It counts them again afterwards, because one of them may have
  * expired and been dropped.
  */
-export function makesRoom(room: Room, added: () => number, besides: number, now: Micros): boolean {
+export function makesRoom(room: Room, added: () => number, others: number, now: Micros): boolean {
   for (let needed = added(); needed > 0;) {
-    if (!room.makeRoom(besides + needed, now)) return false
+    if (!room.makeRoom(others + needed, now)) return false
     const after = added()
     if (after === needed) return true
     needed = after

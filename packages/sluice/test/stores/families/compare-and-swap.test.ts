@@ -97,7 +97,7 @@ describe('compare-and-swap', () => {
     expect(backend.made.writes).toBe(1)
   })
 
-  it('a conflict that the server reports is one as well, for changes too; what is none is not tried again', async () => {
+  it('a conflict that the server reports is one as well, for changes too; another error is not retried', async () => {
     const { backend, store } = open()
     const { write } = backend
     let [left, asked] = [2, 0]

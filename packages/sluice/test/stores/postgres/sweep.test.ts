@@ -85,18 +85,18 @@ describe.skipIf(url === undefined)('sweeping', () => {
     expect(await store.sweep()).toBe(6_000 - gone)
   })
 
-  it('happens now and then beside decisions', async () => {
+  it('happens now and then concurrent decisions', async () => {
     const clock = manualClock()
-    const beside = barePostgresStore({ client: pg(pool), clock, sweepEveryMs: 1_000, random: () => 0 })
-    await charge('beside', systemTime.now() - HOUR)
-    const ask = () => verbs.decide(beside, [{ calls: [call('asked', LIMITS[0] as AnyLimit)] }])
+    const concurrent = barePostgresStore({ client: pg(pool), clock, sweepEveryMs: 1_000, random: () => 0 })
+    await charge('concurrent', systemTime.now() - HOUR)
+    const ask = () => verbs.decide(concurrent, [{ calls: [call('asked', LIMITS[0] as AnyLimit)] }])
     await ask()
-    expect(await rows('beside')).toBe(4)
-    for (let turn = 0; turn < 100 && (await rows('beside')) > 0; turn += 1) {
+    expect(await rows('concurrent')).toBe(4)
+    for (let turn = 0; turn < 100 && (await rows('concurrent')) > 0; turn += 1) {
       clock.advance(1_000)
       await ask()
     }
-    expect(await rows('beside')).toBe(0)
+    expect(await rows('concurrent')).toBe(0)
   })
 
   it('leaves a bucket without its plan: nobody knows how long it counts', async () => {

@@ -14,7 +14,7 @@ import { type LeasingStore, leasingStore } from './leasing-store.ts'
 interface Run {
   /** By the clock of everybody, when the call was answered; and by what the verdict says. */
   readonly seen: TraceEntry[]
-  readonly told: TraceEntry[]
+  readonly reported: TraceEntry[]
   readonly sources: Record<string, number>
 }
 
@@ -47,13 +47,13 @@ async function run(make: (clock: ManualClock) => LeasingStore, limit: AnyLimit, 
   const group = (cost: number) => ({ calls: [{ id: { scope, key: 'k' }, limit, cost: cost * 1_000_000, phase: 0 }] })
   const start = () => leased(wire(far, clock, random, losses), { clock, random, afterCalls: 1, lifeMs: 400, share: 0.3 })
   const processes = Array.from({ length: 4 }, start)
-  const result: Run = { seen: [], told: [], sources: {} }
+  const result: Run = { seen: [], reported: [], sources: {} }
   const ask = (store: Store, cost: number): void => {
     void decide(store, [group(cost)]).then(
       ([verdict]) => {
         if (verdict?.outcome !== 'allowed') return
         result.seen.push({ at: clock.now(), cost, allowed: true })
-        result.told.push({ at: verdict.at, cost, allowed: true })
+        result.reported.push({ at: verdict.at, cost, allowed: true })
         result.sources[verdict.source] = (result.sources[verdict.source] ?? 0) + 1
       },
       () => {},
@@ -83,17 +83,17 @@ const limits = [
 describe('four processes with leases on one key', () => {
   it.each([0, 0.1])('admit no token above the limit, whatever is lost (%s of answers), by every clock', async (losses) => {
     for (const [index, limit] of limits.entries()) {
-      const { seen, told, sources } = await run(leasingStore, limit, 7 + index, losses)
+      const { seen, reported, sources } = await run(leasingStore, limit, 7 + index, losses)
       expect(sources['lease']).toBeGreaterThan(100)
-      expect(audit(told, limit).overGrant).toBe(0)
-      // Answers of the store itself are heard later than they were made: those can be audited only by what they say.
+      expect(audit(reported, limit).overGrant).toBe(0)
+      // Answers of the store itself arrive later than they were made: they can be audited only by their timestamps.
       if (limit.capacity === 400) expect([sources['store'], audit(seen, limit).overGrant]).toEqual([undefined, 0])
     }
   })
 
-  it('are caught where leases are taken out beside a bucket that fills up again', async () => {
+  it('are caught where leases are granted while the bucket fills up again', async () => {
     const worst = await Promise.all(
-      limits.map(async (limit, index) => audit((await run(hoardingStore, limit, 7 + index)).told, limit).overGrant),
+      limits.map(async (limit, index) => audit((await run(hoardingStore, limit, 7 + index)).reported, limit).overGrant),
     )
     expect(Math.max(...worst)).toBeGreaterThan(10)
   })

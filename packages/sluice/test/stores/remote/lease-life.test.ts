@@ -206,7 +206,7 @@ describe('what is in hand', () => {
     await ask()
     const changed = store.leasedTokens
     expect(changed).toBeGreaterThan(0)
-    // What an old policy gave is owed until the store has heard of it.
+    // Tokens leased under the old policy are owed until the store has taken them back.
     wire.away = true
     await expect(ask(tokenBucket({ rate: '1/s', burst: 80 }))).rejects.toThrow('away')
     expect(store.leasedTokens).toBe(0)

@@ -9,7 +9,7 @@ import { keysOf } from './held-store.ts'
  */
 export interface Server {
   state: 'up' | 'away' | 'refusing' | 'silent' | 'hung'
-  /** Milliseconds that a batch takes, and each of its calls besides; one batch after the other. */
+  /** Milliseconds that a batch takes, and each of its calls in addition; one batch after the other. */
   latencyMs: number
   perCallMs: number
   /** So many of the next batches get an answer that makes no sense. */
