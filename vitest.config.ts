@@ -6,7 +6,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['sluice-source'] } },
   test: {
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
-    include: ['{packages/sluice,apps/server,bench,scripts,examples}/test/**/*.test.ts'],
+    include: ['{packages/sluice,packages/server,bench,scripts,examples}/test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/*.{fault,long,stores}.test.ts'],
     // Half of a run was loading the same sources again for each file.
     isolate: false,

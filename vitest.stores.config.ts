@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-const TESTS = ['packages/sluice/test', 'apps/server/test', 'bench/test', 'scripts/test']
+const TESTS = ['packages/sluice/test', 'packages/server/test', 'bench/test', 'scripts/test']
 
 /** The files that draw a few cases in `npm test`: here they draw all. */
 function drawing(): string[] {

@@ -17,7 +17,9 @@ function main(): void {
   targets.push(...redis())
   if (changed.length > 0 && !args.includes('--accept')) {
     for (const name of changed) {
-      console.error(`postgres/sql/${name}.sql is not the text that was recorded: add a migration instead (never published: --accept)`)
+      console.error(
+        `postgres/sql/tables/${name}.sql is not the text that was recorded: add a migration instead (never published: --accept)`,
+      )
     }
     process.exitCode = 1
     return
@@ -39,7 +41,7 @@ function redis(): Target[] {
 
 function postgres(): { targets: Target[]; changed: readonly string[] } {
   const folder = join(stores, 'postgres', 'sql')
-  if (!existsSync(join(folder, 'migrations.json'))) return { targets: [], changed: [] }
+  if (!existsSync(join(folder, 'tables', 'migrations.json'))) return { targets: [], changed: [] }
   const { embedded, record, changed } = postgresTargets(folder)
   return { targets: [record, embedded], changed }
 }

@@ -40,7 +40,7 @@ export const ROOMS: readonly Room[] = [
   { folder: 'engine', mayImport: [...BASE, 'keys', 'policy', 'identity', 'limiter', 'observe/events.ts', 'stores/store.ts'] },
   { folder: 'pacing', mayImport: ['limiter', 'time', 'errors'] },
   // What a policy chooses about headers is what an adapter's option chooses: one file of the policy says it for both.
-  { folder: 'http', mayImport: ['decision', 'identity', 'errors', 'policy/header-choice.ts'], typesOf: ['limiter', 'engine'] },
+  { folder: 'http', mayImport: ['decision', 'identity', 'errors', 'policy/model/header-choice.ts'], typesOf: ['limiter', 'engine'] },
   {
     folder: 'adapters',
     mayImport: ['http'],
@@ -59,4 +59,4 @@ export const ROOMS: readonly Room[] = [
 ]
 
 /** Workspaces that use the library as everybody does: by its published subpaths. */
-export const CONSUMERS: readonly string[] = ['apps', 'bench', 'examples']
+export const CONSUMERS: readonly string[] = ['packages/server', 'apps', 'bench', 'examples']

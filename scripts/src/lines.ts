@@ -9,7 +9,7 @@ import { filesBelow } from './source-files.ts'
  * they are not blank; Lua counts in bytes as it is sent.
  */
 const WIDTH = 120
-const SOURCES = ['packages/sluice/src', 'apps/server/src']
+const SOURCES = ['packages/sluice/src', 'packages/server/src']
 const LUA = 'packages/sluice/src/stores/redis/programs.gen.ts'
 const root = join(import.meta.dirname, '..', '..')
 

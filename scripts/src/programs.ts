@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { luaProgram } from './lua-program.ts'
 import { compareTexts, recordOf, type RecordedMigration } from './migration-texts.ts'
 import { orderedFunctions } from './sql-functions.ts'
@@ -23,12 +23,15 @@ export function embeddedIn(folder: string): string {
   return join(folder, '..', 'programs.gen.ts')
 }
 
-/** The Lua programs of a folder by name, as they are sent: those files that say what they return; the others are included by them, each once. */
+/** The Lua programs of a folder by name, as they are sent: the files of `programs`, with what they take from those of all its folders. */
 export function luaPrograms(folder: string, read: ReadProgram = readProgram): { readonly name: string; readonly source: string }[] {
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.lua') && read(join(folder, name)).includes('\n-- returns '))
-    .sort()
-  return names.map((name) => ({ name: name.replace('.lua', ''), source: luaProgram(folder, name, read) }))
+  const inside = readdirSync(folder).flatMap((name) =>
+    readdirSync(join(folder, name)).map((file) => [file, join(folder, name, file)] as const),
+  )
+  const pathOf = new Map(inside)
+  const source = (path: string): string => read(pathOf.get(basename(path)) ?? path)
+  const names = readdirSync(join(folder, 'programs')).sort()
+  return names.map((name) => ({ name: name.replace('.lua', ''), source: luaProgram(folder, name, source) }))
 }
 
 /** The file that embeds the Lua programs of a folder. */
@@ -66,9 +69,9 @@ const FUNCTION = `export interface SqlFunction {
  * installed under names with a hash of their text, those of `named` under the names that other languages know.
  */
 export function postgresTargets(folder: string, read: ReadProgram = readProgram): SqlTargets {
-  const record = join(folder, 'migrations.json')
+  const record = join(folder, 'tables', 'migrations.json')
   const recorded = JSON.parse(readFileSync(record, 'utf8')) as RecordedMigration[]
-  const { texts, changed } = compareTexts(recorded, (name) => strip(read(join(folder, `${name}.sql`)), '--'))
+  const { texts, changed } = compareTexts(recorded, (name) => strip(read(join(folder, 'tables', `${name}.sql`)), '--'))
   const functions = orderedFunctions(textsIn(join(folder, 'functions'), read))
   const named = [...textsIn(join(folder, 'named'), read)]
   const listed = (items: readonly object[]): string => items.map((item) => `  { ${fieldsOf(item)} },\n`).join('')

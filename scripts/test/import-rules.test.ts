@@ -42,7 +42,7 @@ describe('the rooms of the library', () => {
     ['http loads the limiter', { 'http/handle.ts': '../limiter/limiter.ts' }],
     ['a room imports a public door', { 'pacing/stream.ts': '../create-limiter.ts' }],
     ['a room imports the kit', { 'limiter/limiter.ts': '../testing/audit.ts' }],
-    ['a public door imports the kit', { 'index.ts': './testing/index.ts' }],
+    ['a public door imports the kit', { 'index.ts': './testing/traces.ts' }],
     ['an import leaves src', { 'limiter/limiter.ts': '../../test/oracle.ts' }],
     ['a folder has no row', { 'novelty/new.ts': '../errors/codes.ts' }],
     ['a package is loaded', { 'identity/jwt.ts': 'jose' }],
@@ -67,6 +67,7 @@ describe('the rooms of the library', () => {
     ['http sees types of the limiter', { 'http/handle.ts': 'type ../limiter/limiter.ts' }],
     ['doors put everything together', { 'redis.ts': ['./stores/redis/index.ts', './limiter/limiter.ts', './create-limiter.ts'] }],
     ['the kit sees everything', { 'testing/suite.ts': ['../stores/memory/memory-store.ts', '../index.ts', 'vitest'] }],
+    ["the kit's own door", { 'testing.ts': './testing/traces.ts' }],
     ['an optional peer where it belongs', { 'policy/parse.ts': 'yaml' }],
   ])('accepts: %s', (_, files) => {
     expect(check(files).edges).toEqual([])
@@ -87,7 +88,7 @@ describe('the consumers', () => {
 
   it('may import published subpaths, their own files and other packages', () => {
     expect(
-      check({ '/apps/server/src/main.ts': ['sluice', 'sluice/remote', './serve.ts', '../test/a.ts', 'yaml', 'node:http'] }).edges,
+      check({ '/packages/server/src/main.ts': ['sluice', 'sluice/remote', './serve.ts', '../test/a.ts', 'yaml', 'node:http'] }).edges,
     ).toEqual([])
   })
 })

@@ -33,21 +33,24 @@ describe('generate-programs', () => {
 
   it('records a new migration, refuses a changed one, and takes it with --accept only', () => {
     const stores = tree({
-      'postgres/sql/migrations.json': '[{ "name": "0001-a" }]\n',
-      'postgres/sql/0001-a.sql': '-- for readers\ncreate table a ();\n',
+      'postgres/sql/tables/migrations.json': '[{ "name": "0001-a" }]\n',
+      'postgres/sql/tables/0001-a.sql': '-- for readers\ncreate table a ();\n',
     })
     const generated = (): string => readFileSync(join(stores, 'postgres/programs.gen.ts'), 'utf8')
     expect(run('--check', stores)).toMatchObject({ status: 1, stderr: expect.stringContaining('migrations.json is out of date') })
     expect(run(stores).status).toBe(0)
     expect(run('--check', stores)).toMatchObject({ status: 0, stderr: '' })
-    expect(readFileSync(join(stores, 'postgres/sql/migrations.json'), 'utf8')).toContain(sha256('create table a ();\n'))
+    expect(readFileSync(join(stores, 'postgres/sql/tables/migrations.json'), 'utf8')).toContain(sha256('create table a ();\n'))
 
-    writeFileSync(join(stores, 'postgres/sql/0001-a.sql'), '-- a comment is no text\ncreate table a ();\n')
+    writeFileSync(join(stores, 'postgres/sql/tables/0001-a.sql'), '-- a comment is no text\ncreate table a ();\n')
     expect(run('--check', stores).status).toBe(0)
 
     const before = generated()
-    writeFileSync(join(stores, 'postgres/sql/0001-a.sql'), 'create table b ();\n')
-    const refused = { status: 1, stderr: expect.stringContaining('postgres/sql/0001-a.sql is not the text that was recorded') as string }
+    writeFileSync(join(stores, 'postgres/sql/tables/0001-a.sql'), 'create table b ();\n')
+    const refused = {
+      status: 1,
+      stderr: expect.stringContaining('postgres/sql/tables/0001-a.sql is not the text that was recorded') as string,
+    }
     expect(run('--check', stores)).toMatchObject(refused)
     expect(run(stores)).toMatchObject(refused)
     expect(generated()).toBe(before)

@@ -31,15 +31,15 @@ describe('checkLengths', () => {
 
 describe('checkNames', () => {
   it('refuses folders whose name says nothing, wherever they are', () => {
-    const { ok, text } = checkNames(tree({ 'apps/server/src/utils/a/b.ts': '', 'bench/helpers/a.ts': '', 'docs/commonplace/a.md': '' }))
+    const { ok, text } = checkNames(tree({ 'packages/server/src/utils/a/b.ts': '', 'bench/helpers/a.ts': '', 'docs/commonplace/a.md': '' }))
     expect(ok).toBe(false)
-    expect(text.split('\n').map((problem) => problem.split(':')[0])).toEqual(['apps/server/src/utils/', 'bench/helpers/'])
+    expect(text.split('\n').map((problem) => problem.split(':')[0])).toEqual(['bench/helpers/', 'packages/server/src/utils/'])
   })
 
   it('keeps the name of a store in its room', () => {
     const root = tree({
       'packages/sluice/src/stores/redis/redis-store.ts': 'redis',
-      'packages/sluice/src/policy/store-url.ts': `const schemes = ['redis:', 'rediss:', 'redis+cluster:']\n// as Redis does\n`,
+      'packages/sluice/src/policy/model/store-url.ts': `const schemes = ['redis:', 'rediss:', 'redis+cluster:']\n// as Redis does\n`,
       'packages/sluice/src/limiter/limiter.ts': '\n\nif (store.isRedis) {}',
       'packages/sluice/test/redis.test.ts': 'redis',
     })
@@ -47,7 +47,7 @@ describe('checkNames', () => {
     expect(ok).toBe(false)
     expect(text.split('\n').map((problem) => problem.split(': ')[0])).toEqual([
       'packages/sluice/src/limiter/limiter.ts:3',
-      'packages/sluice/src/policy/store-url.ts:2',
+      'packages/sluice/src/policy/model/store-url.ts:2',
     ])
   })
 })

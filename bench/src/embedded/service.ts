@@ -12,7 +12,7 @@ import { ALLOWED_KEYS, DENIED, type Profile } from './profiles.ts'
 import { type ServerLane, serverRounds, type ServerTimed } from './server-rounds.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 
-const SLUICE = fileURLToPath(new URL('../../../apps/server/dist/main.js', import.meta.url))
+const SLUICE = fileURLToPath(new URL('../../../packages/server/dist/main.js', import.meta.url))
 const BASELINE = fileURLToPath(new URL('json-server.js', import.meta.url))
 const LOAD = { connections: 8, depth: 4 } as const
 const ROUNDS = { warmUp: 2, least: 5 } as const

@@ -4,7 +4,7 @@ import { ANY, checkOptions, CLOCK, type Form, FUNCTION, OBJECT, OBSERVERS, requi
 import type { Claims, RequestFacts } from './identity/request.ts'
 import { readTrustedProxies, type TrustedProxies } from './identity/trusted-proxies.ts'
 import type { Observer } from './observe/events.ts'
-import type { Policy } from './policy/policy.ts'
+import type { Policy } from './policy/model/policy.ts'
 import { hashKeys } from './hash-keys.ts'
 import { localFallback } from './local-fallback.ts'
 import type { Store } from './stores/store.ts'

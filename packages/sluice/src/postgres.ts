@@ -4,10 +4,10 @@ import { barePostgresStore } from './stores/postgres/postgres-store.ts'
 import { type RemoteStore, remoteStore, type RemoteStoreOptions } from './stores/remote/remote-store.ts'
 
 export type { Concurrency } from './stores/postgres/options.ts'
-export { pg, type PgLike } from './stores/postgres/pg.ts'
-export { pglite, type PgliteLike } from './stores/postgres/pglite.ts'
-export { postgresJs, type PostgresJsLike } from './stores/postgres/postgres-js.ts'
-export type { PostgresPort } from './stores/postgres/postgres-port.ts'
+export { pg, type PgLike } from './stores/postgres/clients/pg.ts'
+export { pglite, type PgliteLike } from './stores/postgres/clients/pglite.ts'
+export { postgresJs, type PostgresJsLike } from './stores/postgres/clients/postgres-js.ts'
+export type { PostgresPort } from './stores/postgres/clients/postgres-port.ts'
 export type { BarePostgresOptions, RemoteStore, RemoteStoreOptions }
 
 export interface PostgresStoreOptions extends BarePostgresOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createGate } from '../src/http/index.ts'
+import { createGate } from '../src/http.ts'
 import { createLimiter, memoryStore, tokenBucket } from '../src/index.ts'
 import { createEngine, parsePolicy } from '../src/policy.ts'
 import { withDividedLimit } from '../src/remote.ts'

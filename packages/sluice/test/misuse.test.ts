@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rateLimit } from '../src/adapters/express.ts'
 import { createLimiter, fixedWindow, memoryStore, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../src/index.ts'
-import { prometheusMetrics } from '../src/observe/index.ts'
+import { prometheusMetrics } from '../src/observe.ts'
 import { throttleFunction, throttleIterable } from '../src/pacing.ts'
 import { createEngine, parsePolicy, trustProxies } from '../src/policy.ts'
 import { remoteStore } from '../src/remote.ts'

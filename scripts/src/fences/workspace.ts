@@ -28,7 +28,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   // In a terminal it draws no progress beside what it prints.
   curl: `wait_for_servers "$@"\nexec "$CURL" --no-progress-meter "$@"\n`,
   open: `wait_for_servers "$@"\nexec "$CURL" --fail --silent --show-error --output /dev/null "$1"\n`,
-  sluice: `[ "\${1:-}" = serve ] || wait_for_servers "$@"\nexec node "$REPOSITORY/apps/server/dist/main.js" "$@"\n`,
+  sluice: `[ "\${1:-}" = serve ] || wait_for_servers "$@"\nexec node "$REPOSITORY/packages/server/dist/main.js" "$@"\n`,
   program: `exec node --enable-source-maps "$FENCES/program.mjs" "$1"\n`,
 }
 

@@ -1,9 +1,9 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import type { Request } from '../identity/request.ts'
-import type { Policy } from '../policy/policy.ts'
-import { type Match, type Rule, truthOf } from '../policy/rule.ts'
-import type { Sliced } from '../policy/sliced.ts'
+import type { Policy } from '../policy/model/policy.ts'
+import { type Match, type Rule, truthOf } from '../policy/model/rule.ts'
+import type { Sliced } from '../policy/model/sliced.ts'
 
 /** The request that stands for a bare key: nothing of it is known. */
 export const NOBODY: Request = {

@@ -1,9 +1,9 @@
 import { fromMicroTokens } from '../algorithms/decimal.ts'
 import type { Request } from '../identity/request.ts'
-import { mismatch } from '../policy/match.ts'
-import type { Policy } from '../policy/policy.ts'
-import type { Mode, Rule } from '../policy/rule.ts'
-import { exemptionOf } from '../policy/exemption.ts'
+import { mismatch } from '../policy/model/match.ts'
+import type { Policy } from '../policy/model/policy.ts'
+import type { Mode, Rule } from '../policy/model/rule.ts'
+import { exemptionOf } from '../policy/model/exemption.ts'
 import { type ChargeContext, chargeOf } from './rule-charge.ts'
 import { unreadReader } from './unread-rules.ts'
 

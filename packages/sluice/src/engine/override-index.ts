@@ -1,5 +1,5 @@
 import { composeKey } from '../keys/encode.ts'
-import type { Override } from '../policy/override.ts'
+import type { Override } from '../policy/model/override.ts'
 
 type Values = Override['values']
 

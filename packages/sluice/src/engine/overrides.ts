@@ -1,8 +1,8 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import type { Override } from '../policy/override.ts'
-import type { Rule } from '../policy/rule.ts'
-import type { Sliced } from '../policy/sliced.ts'
+import type { Override } from '../policy/model/override.ts'
+import type { Rule } from '../policy/model/rule.ts'
+import type { Sliced } from '../policy/model/sliced.ts'
 import type { Micros } from '../time/micros.ts'
 import { type OverrideIndex, overrideTable } from './override-index.ts'
 

@@ -5,7 +5,7 @@ import type { Request } from '../identity/request.ts'
 import type { NamedLimit } from '../limiter/decision-of.ts'
 import { phaseOf } from '../limiter/phase.ts'
 import { composeKey, scopeOf } from '../keys/encode.ts'
-import { keyOf, type Rule, type Tier, tierOf } from '../policy/rule.ts'
+import { keyOf, type Rule, type Tier, tierOf } from '../policy/model/rule.ts'
 import type { Call, CallGroup, FailurePolicy, Scope } from '../stores/store.ts'
 import type { Pseudonym } from './loaded.ts'
 

@@ -1,8 +1,8 @@
 import type { Request } from '../identity/request.ts'
 import { watchUnread } from '../identity/watch-unread.ts'
-import { exemptionOf } from '../policy/exemption.ts'
-import { unreadMatch } from '../policy/match.ts'
-import { keyOf, type Rule, tierOf } from '../policy/rule.ts'
+import { exemptionOf } from '../policy/model/exemption.ts'
+import { unreadMatch } from '../policy/model/match.ts'
+import { keyOf, type Rule, tierOf } from '../policy/model/rule.ts'
 
 /** How the rules of a policy apply to a request whose path or query cannot be read. */
 export interface UnreadRules {

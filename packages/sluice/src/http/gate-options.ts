@@ -4,7 +4,7 @@ import { FUNCTION, refuseUnknown, requireForm, shown } from '../errors/options.t
 import type { RequestFacts } from '../identity/request.ts'
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
-import type { HeaderOptions } from '../policy/header-choice.ts'
+import type { HeaderOptions } from '../policy/model/header-choice.ts'
 
 /** The part of a policy engine that a gate uses. */
 export interface Decider {

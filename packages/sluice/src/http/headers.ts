@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { jitteredSeconds } from '../decision/jitter.ts'
 import { DECISION, requireForm, TEXT } from '../errors/options.ts'
-import { headerChoice, type HeaderOptions } from '../policy/header-choice.ts'
+import { headerChoice, type HeaderOptions } from '../policy/model/header-choice.ts'
 import { asRefused, refusalFields } from './refusal.ts'
 import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 

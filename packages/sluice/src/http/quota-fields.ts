@@ -1,5 +1,5 @@
 import type { Decision, LimitView } from '../decision/decision.ts'
-import type { HeaderChoice } from '../policy/header-choice.ts'
+import type { HeaderChoice } from '../policy/model/header-choice.ts'
 import { type LimitTexts, limitTexts, secondsOf } from './limit-texts.ts'
 import { sfInteger } from './structured.ts'
 

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.ts'
-import type { RefusalHeaders } from '../policy/header-choice.ts'
+import type { RefusalHeaders } from '../policy/model/header-choice.ts'
 
 /** The decision as these dialects report it: limits that refused have nothing left. */
 export function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {

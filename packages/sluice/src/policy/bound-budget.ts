@@ -1,10 +1,10 @@
-import { boundOf, type StoreKind } from './bound.ts'
-import type { Issues } from './issues.ts'
-import type { PolicyNode } from './node.ts'
-import type { FailureChoice } from './failure-choice.ts'
-import type { PolicyBody } from './policy.ts'
-import type { Rule } from './rule.ts'
-import type { Sliced } from './sliced.ts'
+import { boundOf, type StoreKind } from './model/bound.ts'
+import type { Issues } from './document/issues.ts'
+import type { PolicyNode } from './document/node.ts'
+import type { FailureChoice } from './model/failure-choice.ts'
+import type { PolicyBody } from './model/policy.ts'
+import type { Rule } from './model/rule.ts'
+import type { Sliced } from './model/sliced.ts'
 
 /** The problem of a rule whose bound on such a store is above its `maxOvergrant`; undefined if the bound is within it. */
 export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind): string | undefined {

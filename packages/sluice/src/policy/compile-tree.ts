@@ -1,14 +1,14 @@
 import { type Form, OBJECT, oneOf, requireForm } from '../errors/options.ts'
-import { boundOf, type StoreKind } from './bound.ts'
+import { boundOf, type StoreKind } from './model/bound.ts'
 import { refuseBounds } from './bound-budget.ts'
-import { type BundleOptions, readBundle } from './bundle.ts'
-import type { Issues } from './issues.ts'
-import { readNative } from './native.ts'
-import type { MapNode, PolicyNode } from './node.ts'
-import type { Policy, PolicyBody } from './policy.ts'
-import type { Rule } from './rule.ts'
-import type { Sliced } from './sliced.ts'
-import { readTemplate } from './template.ts'
+import { type BundleOptions, readBundle } from './bundle/bundle.ts'
+import type { Issues } from './document/issues.ts'
+import { readNative } from './native/native.ts'
+import type { MapNode, PolicyNode } from './document/node.ts'
+import type { Policy, PolicyBody } from './model/policy.ts'
+import type { Rule } from './model/rule.ts'
+import type { Sliced } from './model/sliced.ts'
+import { readTemplate } from './template/template.ts'
 
 /** The compiled tree, without the data that comes from the text of the policy. */
 export type Compiled = PolicyBody & Pick<Policy, 'dialect'>

@@ -1,10 +1,10 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { createIssues } from './issues.ts'
-import { readOverride } from './native-override.ts'
-import type { Field, PolicyNode } from './node.ts'
-import type { Override } from './override.ts'
-import { PolicyError } from './policy-error.ts'
-import type { Rule } from './rule.ts'
+import { createIssues } from './document/issues.ts'
+import { readOverride } from './native/override.ts'
+import type { Field, PolicyNode } from './document/node.ts'
+import type { Override } from './model/override.ts'
+import { PolicyError } from './document/policy-error.ts'
+import type { Rule } from './model/rule.ts'
 
 /** An override in the fields of the policy file: a rule, a key, the fields of a limit, and its end. */
 export interface OverrideFields {

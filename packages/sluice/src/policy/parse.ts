@@ -3,13 +3,13 @@ import { checkOptions, FLAG, type Form, oneOf, TEXT } from '../errors/options.ts
 import { type Micros, MICROS_PER_MS } from '../time/micros.ts'
 import { systemTime } from '../time/system.ts'
 import { compileTree, policyOf } from './compile-tree.ts'
-import { positionIn, readDocument } from './document.ts'
+import { positionIn, readDocument } from './document/document.ts'
 import { fingerprint } from './fingerprint.ts'
-import { createIssues, type Issues } from './issues.ts'
-import type { PolicyNode } from './node.ts'
-import type { Policy } from './policy.ts'
-import { MAX_POLICY_LENGTH, policyText } from './policy-text.ts'
-import { finish } from './sliced.ts'
+import { createIssues, type Issues } from './document/issues.ts'
+import type { PolicyNode } from './document/node.ts'
+import type { Policy } from './model/policy.ts'
+import { MAX_POLICY_LENGTH, policyText } from './document/policy-text.ts'
+import { finish } from './model/sliced.ts'
 
 export interface ParseOptions {
   /** Default: `json` for a file name that ends in `.json`, else `yaml`. */

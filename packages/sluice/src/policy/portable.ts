@@ -3,11 +3,11 @@ import { systemTime } from '../time/system.ts'
 import type { Time } from '../time/time.ts'
 import { compileTree, policyOf } from './compile-tree.ts'
 import { fingerprint } from './fingerprint.ts'
-import { createIssues } from './issues.ts'
+import { createIssues } from './document/issues.ts'
 import { type ParseOptions, readTree } from './parse.ts'
-import { type NodePiece, piecesOf, treeOf } from './pieces.ts'
-import type { Policy } from './policy.ts'
-import { finish, inSlices } from './sliced.ts'
+import { type NodePiece, piecesOf, treeOf } from './document/pieces.ts'
+import type { Policy } from './model/policy.ts'
+import { finish, inSlices } from './model/sliced.ts'
 
 /** A parsed and validated policy as plain data: another thread can compile it without parsing its text. */
 export interface PortablePolicy {

@@ -1,5 +1,5 @@
-import { ROOT } from './native-shape.ts'
-import type { Schema } from './shape.ts'
+import { ROOT } from './native/grammar.ts'
+import type { Schema } from './native/shape.ts'
 
 /**
  * The native dialect as a JSON Schema (draft 2020-12), for editors and for programs that write policies. It comes from the same table as

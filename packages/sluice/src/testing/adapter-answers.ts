@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { tokenBucket } from '../algorithms/token-bucket.ts'
-import type { HeaderOptions } from '../policy/header-choice.ts'
+import type { HeaderOptions } from '../policy/model/header-choice.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { type Store, StoreFailure } from '../stores/store.ts'
 import { type Bench, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'

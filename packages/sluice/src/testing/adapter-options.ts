@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import type { GateOptions } from '../http/gate-options.ts'
 import type { RequestFacts } from '../identity/request.ts'
-import type { HeaderOptions } from '../policy/header-choice.ts'
+import type { HeaderOptions } from '../policy/model/header-choice.ts'
 import { type Bench, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'
 import type { HttpQuestion } from './ask-http.ts'
 

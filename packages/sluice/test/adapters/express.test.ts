@@ -6,7 +6,7 @@ import { createLimiter, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { DecisionEvent } from '../../src/observe/events.ts'
-import { adapterSuite } from '../../src/testing/index.ts'
+import { adapterSuite } from '../../src/testing.ts'
 import { askHttp } from '../../src/testing/ask-http.ts'
 import { listen, OWN } from './listen.ts'
 

@@ -5,7 +5,7 @@ import { createLimiter, tokenBucket } from '../../src/index.ts'
 import type { DecisionEvent } from '../../src/observe/events.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
-import { adapterSuite } from '../../src/testing/index.ts'
+import { adapterSuite } from '../../src/testing.ts'
 import { OWN } from './listen.ts'
 
 adapterSuite<FastifyRequest>('fastify', {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { rateLimit } from '../../src/adapters/fetch.ts'
 import { createLimiter, tokenBucket } from '../../src/index.ts'
-import { adapterSuite } from '../../src/testing/index.ts'
+import { adapterSuite } from '../../src/testing.ts'
 import { listen, OWN } from './listen.ts'
 
 /** A node request as platforms hand it over: a Request, and beside it what they know of the connection. */

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { rateLimit } from '../../src/adapters/node.ts'
 import { createLimiter, tokenBucket } from '../../src/index.ts'
-import { adapterSuite } from '../../src/testing/index.ts'
+import { adapterSuite } from '../../src/testing.ts'
 import { listen, OWN } from './listen.ts'
 
 adapterSuite<IncomingMessage>('node', {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { describe, inject } from 'vitest'
 import { bareRedisStore, ioredis } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { plainName } from '../stores/redis/plain-name.ts'
 import { around } from './rings.ts'
 

@@ -1,6 +1,6 @@
 import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
 import { bySlot } from '../../src/stores/redis/slots.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { draws } from '../draws.ts'
 
 /** Groups over five slots: charged slot by slot, and given back. */

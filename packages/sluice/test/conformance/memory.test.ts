@@ -1,5 +1,5 @@
 import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { draws } from '../draws.ts'
 
 let store: MemoryStore

@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { pglite, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { readRow } from './postgres-rows.ts'
 
 let database: PGlite

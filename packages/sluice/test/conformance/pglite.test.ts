@@ -2,7 +2,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AlgorithmTag } from '../../src/algorithms/algorithm.ts'
 import { pglite, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
-import { Reference, traces } from '../../src/testing/index.ts'
+import { Reference, traces } from '../../src/testing.ts'
 import { readRow } from './postgres-rows.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 

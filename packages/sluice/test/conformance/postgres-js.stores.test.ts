@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { describe, inject } from 'vitest'
 import { postgresJs, barePostgresStore } from '../../src/stores/postgres/index.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { readRow, schema } from './postgres-rows.ts'
 
 const { postgres: url } = inject('engines')

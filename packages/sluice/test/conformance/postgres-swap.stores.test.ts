@@ -2,7 +2,7 @@ import pgDriver from 'pg'
 import { describe, inject } from 'vitest'
 import { pg, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import { digestOf } from '../../src/stores/postgres/encode.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { schema } from './postgres-rows.ts'
 
 const { postgres: url } = inject('engines')

@@ -1,7 +1,7 @@
 import pgDriver from 'pg'
 import { describe, inject } from 'vitest'
 import { pg, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { readRow, schema } from './postgres-rows.ts'
 import { draws } from '../draws.ts'
 

@@ -2,7 +2,7 @@ import type { GlideClient } from '@valkey/valkey-glide'
 import { Redis } from 'ioredis'
 import { describe, inject } from 'vitest'
 import { bareRedisStore, valkeyGlide } from '../../src/stores/redis/index.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { glide } from './glide.ts'
 import { redisStates } from './redis-states.ts'
 

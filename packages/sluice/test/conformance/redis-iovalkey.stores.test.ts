@@ -1,7 +1,7 @@
 import { Redis as Valkey } from 'iovalkey'
 import { describe, inject } from 'vitest'
 import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { redisStates } from './redis-states.ts'
 
 const { redis: url } = inject('engines')

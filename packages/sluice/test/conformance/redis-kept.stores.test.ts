@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { readValue } from '../../src/stores/redis/value.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { packedState } from '../stores/redis/packed-state.ts'
 import { plainName } from '../stores/redis/plain-name.ts'
 

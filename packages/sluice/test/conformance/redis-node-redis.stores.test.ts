@@ -3,7 +3,7 @@ import { createClient } from 'redis'
 import { createClient as createClient5 } from 'redis-5'
 import { describe, inject } from 'vitest'
 import { nodeRedis, bareRedisStore } from '../../src/stores/redis/index.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { redisStates } from './redis-states.ts'
 
 const { redis: url = '' } = inject('engines')

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { describe, expect, inject } from 'vitest'
 import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { immortal } from '../stores/redis/immortal.ts'
 import { packedState } from '../stores/redis/packed-state.ts'
 import { draws } from '../draws.ts'

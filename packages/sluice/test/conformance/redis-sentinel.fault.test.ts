@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { beforeAll, describe } from 'vitest'
 import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
-import { storeSuite } from '../../src/testing/index.ts'
+import { storeSuite } from '../../src/testing.ts'
 import { noRedis } from '../faults/private-redis.ts'
 import { privateSentinel, type PrivateSentinel, SENTINEL_NAME } from '../faults/private-sentinel.ts'
 import { redisStates } from './redis-states.ts'

@@ -1,6 +1,6 @@
 import { readValue } from '../../src/stores/redis/value.ts'
 import type { StateId } from '../../src/stores/store.ts'
-import type { StoreSuiteOptions } from '../../src/testing/index.ts'
+import type { StoreSuiteOptions } from '../../src/testing.ts'
 import { plainName } from '../stores/redis/plain-name.ts'
 
 /** States as Redis holds them, read by a client of the test's own. */

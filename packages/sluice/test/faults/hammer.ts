@@ -1,5 +1,5 @@
 import { type AnyLimit, tokenBucket } from '../../src/index.ts'
-import { type Audit, audit, Reference } from '../../src/testing/index.ts'
+import { type Audit, audit, Reference } from '../../src/testing.ts'
 import { startWorkers } from './workers.ts'
 
 export interface Hammering {

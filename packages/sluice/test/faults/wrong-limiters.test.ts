@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { memoryStore, tokenBucket } from '../../src/index.ts'
-import { audit, manualClock, type TraceEntry } from '../../src/testing/index.ts'
+import { audit, manualClock, type TraceEntry } from '../../src/testing.ts'
 
 const RATE = 10
 const BURST = 10

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AMBIGUOUS } from '../../src/identity/ambiguous.ts'
 import { everyReading, finalPath, readPath, someReading } from '../../src/identity/path-readings.ts'
 import { normalizePath, normalizePathExactly } from '../../src/identity/path.ts'
-import { compileGlob, pathSegments } from '../../src/policy/glob.ts'
+import { compileGlob, pathSegments } from '../../src/policy/model/glob.ts'
 import { UPSTREAMS } from './upstreams.ts'
 import { draws } from '../draws.ts'
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { readRequest, type Request, type RequestFacts } from '../../src/identity/request.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
-import { indexRules } from '../../src/policy/match.ts'
-import { finish } from '../../src/policy/sliced.ts'
+import { indexRules } from '../../src/policy/model/match.ts'
+import { finish } from '../../src/policy/model/sliced.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import type { Policy } from '../../src/policy/policy.ts'
-import { PolicyError } from '../../src/policy/policy-error.ts'
+import type { Policy } from '../../src/policy/model/policy.ts'
+import { PolicyError } from '../../src/policy/document/policy-error.ts'
 
 const request = (path: string, more: Partial<RequestFacts> = {}): Request =>
   readRequest({ method: 'GET', path, headers: {}, ip: '192.0.2.1', ...more }, undefined, trustProxies([]))

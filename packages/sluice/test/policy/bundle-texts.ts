@@ -1,6 +1,6 @@
 import { parsePolicy, type ParseOptions } from '../../src/policy/parse.ts'
-import type { Policy } from '../../src/policy/policy.ts'
-import { PolicyError } from '../../src/policy/policy-error.ts'
+import type { Policy } from '../../src/policy/model/policy.ts'
+import { PolicyError } from '../../src/policy/document/policy-error.ts'
 
 export const read = (json: unknown, options: ParseOptions = {}): Policy =>
   parsePolicy(typeof json === 'string' ? json : JSON.stringify(json), { format: 'json', filename: 'b.json', now: 0, ...options })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import type { Policy } from '../../src/policy/policy.ts'
+import type { Policy } from '../../src/policy/model/policy.ts'
 import { config, message, read, refusal, rule } from './bundle-texts.ts'
 
 const policy = (spec: object = {}, more: object = {}): object => ({

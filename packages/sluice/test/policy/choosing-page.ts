@@ -3,7 +3,7 @@ import { tokenBucket, type TokenBucketOptions } from '../../src/algorithms/token
 import type { RequestFacts } from '../../src/identity/request.ts'
 import { createEngine, type Engine, type EngineDecision, parsePolicy } from '../../src/policy.ts'
 import type { ParseOptions } from '../../src/policy/parse.ts'
-import type { Policy } from '../../src/policy/policy.ts'
+import type { Policy } from '../../src/policy/model/policy.ts'
 import { type MemoryStore, memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { seeded } from '../../src/testing/random.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import { RULE, ROOT } from '../../src/policy/native-shape.ts'
+import { RULE, ROOT } from '../../src/policy/native/grammar.ts'
 
 const page = readFileSync(new URL('../../../../docs/policy.md', import.meta.url), 'utf8')
 const fences = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text]) => text ?? '')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileGlob, pathSegments } from '../../src/policy/glob.ts'
+import { compileGlob, pathSegments } from '../../src/policy/model/glob.ts'
 import { draws } from '../draws.ts'
 
 /** The meaning of a pattern, written down without regard to speed. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { bench, facts } from '../engine/bench.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import type { Policy } from '../../src/policy/policy.ts'
-import type { Rule } from '../../src/policy/rule.ts'
+import type { Policy } from '../../src/policy/model/policy.ts'
+import type { Rule } from '../../src/policy/model/rule.ts'
 
 const policy = (fields: string): Policy => parsePolicy(`version: 1\nrules:\n  - { name: a, key: [], ${fields} }\n`)
 const only = ({ rules: [rule] }: Policy): Rule => rule as Rule

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { readRequest, type Request, type RequestFacts } from '../../src/identity/request.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
-import { indexRules } from '../../src/policy/match.ts'
-import { finish } from '../../src/policy/sliced.ts'
+import { indexRules } from '../../src/policy/model/match.ts'
+import { finish } from '../../src/policy/model/sliced.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import type { Policy } from '../../src/policy/policy.ts'
-import { keyOf, type Rule, tierOf } from '../../src/policy/rule.ts'
+import type { Policy } from '../../src/policy/model/policy.ts'
+import { keyOf, type Rule, tierOf } from '../../src/policy/model/rule.ts'
 
 const TEXT = `
 version: 1

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileGlob, type Glob, pathSegments } from '../../src/policy/glob.ts'
-import { indexByPath } from '../../src/policy/path-index.ts'
-import { finish } from '../../src/policy/sliced.ts'
+import { compileGlob, type Glob, pathSegments } from '../../src/policy/model/glob.ts'
+import { indexByPath } from '../../src/policy/model/path-index.ts'
+import { finish } from '../../src/policy/model/sliced.ts'
 import { draws } from '../draws.ts'
 
 const glob = (text: string): Glob => compileGlob(text, pathSegments(text)) as Glob

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { firstWrongByte, policyText } from '../../src/policy/policy-text.ts'
+import { firstWrongByte, policyText } from '../../src/policy/document/policy-text.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import { PolicyError } from '../../src/policy/policy-error.ts'
+import { PolicyError } from '../../src/policy/document/policy-error.ts'
 import { draws } from '../draws.ts'
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,5 +1,5 @@
 import { parsePolicy, type ParseOptions } from '../../src/policy/parse.ts'
-import { PolicyError } from '../../src/policy/policy-error.ts'
+import { PolicyError } from '../../src/policy/document/policy-error.ts'
 
 /** What a text that is no policy is refused with. */
 export function fail(text: string, options?: ParseOptions): PolicyError {

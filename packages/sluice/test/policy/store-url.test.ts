@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import { parseStoreUrl, STORE_FORM } from '../../src/policy/store-url.ts'
+import { parseStoreUrl, STORE_FORM } from '../../src/policy/model/store-url.ts'
 
 describe('the URL of a store', () => {
   it.each([

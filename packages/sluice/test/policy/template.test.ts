@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readRequest, type Request, type RequestFacts } from '../../src/identity/request.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
-import { indexRules } from '../../src/policy/match.ts'
-import { finish } from '../../src/policy/sliced.ts'
+import { indexRules } from '../../src/policy/model/match.ts'
+import { finish } from '../../src/policy/model/sliced.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import type { Policy } from '../../src/policy/policy.ts'
-import { keyOf, type Rule } from '../../src/policy/rule.ts'
+import type { Policy } from '../../src/policy/model/policy.ts'
+import { keyOf, type Rule } from '../../src/policy/model/rule.ts'
 
 const text = readFileSync(new URL('../fixtures/seed-000.yaml', import.meta.url), 'utf8')
 const request = (facts: Partial<RequestFacts> = {}): Request =>

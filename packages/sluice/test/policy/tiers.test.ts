@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { readRequest, type Request, type RequestFacts } from '../../src/identity/request.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import { type Rule, tierOf } from '../../src/policy/rule.ts'
+import { type Rule, tierOf } from '../../src/policy/model/rule.ts'
 
 const request = (facts: Partial<RequestFacts>): Request =>
   readRequest({ method: 'GET', path: '/', headers: {}, ip: '192.0.2.1', ...facts }, facts.claims, trustProxies([]))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Store, tokenBucket } from '../../src/index.ts'
 import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import type { CallGroup } from '../../src/stores/store.ts'
-import { audit, type TraceEntry } from '../../src/testing/index.ts'
+import { audit, type TraceEntry } from '../../src/testing.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 
 /** Benchmarking Token Bucket Rate Limiters: burst 10, 10 a second, 64 callers on one key; at most 40 in three seconds. */

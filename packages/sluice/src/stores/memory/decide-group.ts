@@ -3,7 +3,7 @@ import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/g
 import type { Micros } from '../../time/micros.ts'
 import type { Call, Decided, GroupVerdict, StateId } from '../store.ts'
 import { verdictOf } from '../verdict-of.ts'
-import type { KnownLimit } from './known-limits.ts'
+import type { KnownLimit } from './table/known-limits.ts'
 import { noRoom, type OnFull } from './pressure.ts'
 import { makesRoom, type Room } from './room.ts'
 

@@ -1,13 +1,13 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type StateId, StoreFailure } from '../store.ts'
-import { BlockList } from './block-list.ts'
-import { createDigester } from './digest.ts'
-import { KnownLimits } from './known-limits.ts'
+import { BlockList } from './table/block-list.ts'
+import { createDigester } from './table/digest.ts'
+import { KnownLimits } from './table/known-limits.ts'
 import { Overflow } from './pressure.ts'
-import { LogStates } from './log-states.ts'
-import { NumberStates, type States } from './states.ts'
-import { Units } from './units.ts'
+import { LogStates } from './log/log-states.ts'
+import { NumberStates, type States } from './table/states.ts'
+import { Units } from './table/units.ts'
 
 /** The most pieces of the tables that one call searches for expired states; it bounds the time of the call. */
 const LOOKS = 32

@@ -2,7 +2,7 @@ import type { Time } from '../../time/time.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallOptions, StoreFailure } from '../store.ts'
 import { classify } from './failures.ts'
-import type { PostgresPort, Row } from './postgres-port.ts'
+import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /**
  * What a statement does where somebody else has locked a row: `none`: it locks no rows, or skips those. `wait`: it waits until shortly

@@ -1,7 +1,7 @@
 import { sha256 } from '../../keys/sha256.ts'
 import { TEXT_CHANGED, TOO_YOUNG } from './failures.ts'
 import { functionNames, type InstalledFunction, installedFunctions, named } from './functions.ts'
-import type { PostgresPort } from './postgres-port.ts'
+import type { PostgresPort } from './clients/postgres-port.ts'
 import { articleProgram, checkProgram, functions as embedded, migrations, type SqlFunction } from './programs.gen.ts'
 
 /** An arbitrary number that nothing else in a database is likely to lock. */

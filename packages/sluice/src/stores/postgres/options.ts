@@ -3,7 +3,7 @@ import { systemRandom, systemTime } from '../../time/system.ts'
 import type { Random, Time } from '../../time/time.ts'
 import type { CallOptions, Store } from '../store.ts'
 import type { MigrateOptions } from './migrate.ts'
-import { type PostgresPort, validPort } from './postgres-port.ts'
+import { type PostgresPort, validPort } from './clients/postgres-port.ts'
 import { consoleWarning } from './server-check.ts'
 
 /** How concurrent calls for one state are isolated. */

@@ -2,7 +2,7 @@ import type { Random, Time } from '../../time/time.ts'
 import { type CallOptions, StoreFailure } from '../store.ts'
 import { isConflict } from './failures.ts'
 import type { Lanes, Locking, Statement } from './lanes.ts'
-import type { Row } from './postgres-port.ts'
+import type { Row } from './clients/postgres-port.ts'
 
 /**
  * Sends one statement within the call's deadline. Its values may depend on how often the reply was null, which means that others were

@@ -1,6 +1,6 @@
 import { StoreFailure } from '../store.ts'
 import type { Statement } from './lanes.ts'
-import type { PostgresPort, Row } from './postgres-port.ts'
+import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /**
  * Reads settings of the server. Whether it is read-only, because a call that charges nothing succeeds there too (also `on` for a standby);

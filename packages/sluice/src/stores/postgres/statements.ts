@@ -1,6 +1,6 @@
 import type { FunctionNames } from './functions.ts'
 import type { Statement } from './lanes.ts'
-import type { Row } from './postgres-port.ts'
+import type { Row } from './clients/postgres-port.ts'
 
 /** The statements of a store, which call the functions of this version. */
 export interface Statements {

@@ -2,7 +2,7 @@ import type { Micros } from '../../time/micros.ts'
 import type { SwapRead, SwapRow } from '../families/compare-and-swap.ts'
 import { StoreFailure } from '../store.ts'
 import type { Statement } from './lanes.ts'
-import type { Row } from './postgres-port.ts'
+import type { Row } from './clients/postgres-port.ts'
 
 export interface SwapStatements {
   readonly migrate: string

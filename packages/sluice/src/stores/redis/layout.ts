@@ -2,7 +2,7 @@ import { encodeKey } from '../../keys/encode.ts'
 import type { Call, StateId } from '../store.ts'
 import { keySlot } from './key-slot.ts'
 import { taggedName, tagOf } from './names.ts'
-import type { Packing } from './packing.ts'
+import type { Packing } from './packed/packing.ts'
 
 /** The name of a state, and whether its value may be long: such a state is never a member of a hash. */
 export interface Named {

@@ -1,7 +1,7 @@
 import { StoreFailure } from '../store.ts'
 import { isNoScript } from './failures.ts'
 import type { Program } from './programs.gen.ts'
-import type { RedisPort } from './redis-port.ts'
+import type { RedisPort } from './clients/redis-port.ts'
 
 /** @param late whether the caller no longer waits for the answer: then nothing further is sent */
 export type RunProgram = (

@@ -1,6 +1,6 @@
 import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { classify } from './failures.ts'
-import type { RedisPort } from './redis-port.ts'
+import type { RedisPort } from './clients/redis-port.ts'
 
 /** Milliseconds without any reply after which a connection counts as dead; a random time of up to half of that is added. */
 const SILENT_MS = 300

@@ -10,7 +10,7 @@ import {
   type Store,
   StoreFailure,
 } from '../store.ts'
-import type { RedisPort } from './redis-port.ts'
+import type { RedisPort } from './clients/redis-port.ts'
 import {
   type Answered,
   areInOneSlot,

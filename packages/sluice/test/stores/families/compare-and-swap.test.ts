@@ -3,7 +3,7 @@ import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { stateName } from '../../../src/keys/encode.ts'
 import { compareAndSwapStore } from '../../../src/stores/families/compare-and-swap.ts'
 import type { Call, DecideOptions, Store } from '../../../src/stores/store.ts'
-import { manualClock } from '../../../src/testing/index.ts'
+import { manualClock } from '../../../src/testing.ts'
 import { systemRandom, systemTime } from '../../../src/time/system.ts'
 import { type MemoryBackend, memoryBackend } from './memory-backend.ts'
 

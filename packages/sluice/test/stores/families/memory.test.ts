@@ -1,6 +1,6 @@
 import { stateName } from '../../../src/keys/encode.ts'
 import { compareAndSwapStore } from '../../../src/stores/families/compare-and-swap.ts'
-import { storeSuite } from '../../../src/testing/index.ts'
+import { storeSuite } from '../../../src/testing.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { systemTime } from '../../../src/time/system.ts'
 import { draws } from '../../draws.ts'

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { describe, inject } from 'vitest'
 import { compareAndSwapStore } from '../../../src/stores/families/compare-and-swap.ts'
-import { storeSuite } from '../../../src/testing/index.ts'
+import { storeSuite } from '../../../src/testing.ts'
 import { systemRandom, systemTime } from '../../../src/time/system.ts'
 import { redisBackend, rowOf } from './redis-backend.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BlockList } from '../../../src/stores/memory/block-list.ts'
+import { BlockList } from '../../../src/stores/memory/table/block-list.ts'
 
 const NOW = 1_763_692_800_000_000
 

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arrayEntries, entryPairs, type LogState } from '../../../src/algorithms/log-state.ts'
 import { createLimiter, memoryStore, slidingWindowLog } from '../../../src/index.ts'
-import { Arena } from '../../../src/stores/memory/arena.ts'
-import { Ring, RING_WIDTH } from '../../../src/stores/memory/ring.ts'
+import { Arena } from '../../../src/stores/memory/log/arena.ts'
+import { Ring, RING_WIDTH } from '../../../src/stores/memory/log/ring.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 
 const steps = fc.array(

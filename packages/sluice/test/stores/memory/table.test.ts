@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Table } from '../../../src/stores/memory/table.ts'
+import { Table } from '../../../src/stores/memory/table/table.ts'
 
 /** A table of one number, its expiry, beside a map that does the same. */
 function both() {

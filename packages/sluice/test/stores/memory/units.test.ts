@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fixedWindow, LimiterError, memoryStore, slidingWindowCounter, tokenBucket } from '../../../src/index.ts'
-import { Units } from '../../../src/stores/memory/units.ts'
+import { Units } from '../../../src/stores/memory/table/units.ts'
 
 const START = 1_763_692_800_123_456
 

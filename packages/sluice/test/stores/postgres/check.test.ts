@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createLimiter, tokenBucket } from '../../../src/index.ts'
-import { audit, type TraceEntry } from '../../../src/testing/index.ts'
+import { audit, type TraceEntry } from '../../../src/testing.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
 
 const { postgres: url } = inject('engines')

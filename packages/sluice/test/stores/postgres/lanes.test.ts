@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createLanes, type Locking } from '../../../src/stores/postgres/lanes.ts'
-import type { PostgresPort, Row } from '../../../src/stores/postgres/postgres-port.ts'
+import type { PostgresPort, Row } from '../../../src/stores/postgres/clients/postgres-port.ts'
 import type { CallOptions } from '../../../src/stores/store.ts'
-import { manualClock } from '../../../src/testing/index.ts'
+import { manualClock } from '../../../src/testing.ts'
 
 const STATEMENT = { text: 'plain', bounded: 'bounded' }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { pg } from '../../../src/stores/postgres/index.ts'
-import { traces } from '../../../src/testing/index.ts'
+import { traces } from '../../../src/testing.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { ownStore, readRow } from '../../conformance/postgres-rows.ts'

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { ioredis, bareRedisStore, type BareRedisOptions } from '../../../src/stores/redis/index.ts'
-import { FULL } from '../../../src/stores/redis/new-keys.ts'
+import { FULL } from '../../../src/stores/redis/packed/new-keys.ts'
 import type { Call, GroupVerdict, Store } from '../../../src/stores/store.ts'
 import { TENS } from '../../../src/testing/limits.ts'
 import { manualClock } from '../../../src/time/manual.ts'

@@ -4,7 +4,7 @@ import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { namedOf, packedLayout, plainLayout } from '../../../src/stores/redis/layout.ts'
-import { createPacking } from '../../../src/stores/redis/packing.ts'
+import { createPacking } from '../../../src/stores/redis/packed/packing.ts'
 import type { Call, Change, Store } from '../../../src/stores/store.ts'
 
 const { redis: url } = inject('engines')

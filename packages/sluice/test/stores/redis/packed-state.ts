@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { namedOf, packedLayout } from '../../../src/stores/redis/layout.ts'
-import { createPacking, type PackingOptions } from '../../../src/stores/redis/packing.ts'
+import { createPacking, type PackingOptions } from '../../../src/stores/redis/packed/packing.ts'
 import { readValue, type Stored } from '../../../src/stores/redis/value.ts'
 import type { StateId } from '../../../src/stores/store.ts'
 

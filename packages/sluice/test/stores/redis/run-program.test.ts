@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RedisPort } from '../../../src/stores/redis/redis-port.ts'
+import type { RedisPort } from '../../../src/stores/redis/clients/redis-port.ts'
 import { programRunner } from '../../../src/stores/redis/run-program.ts'
 
 const program = { sha1: 'sha', source: 'text' }

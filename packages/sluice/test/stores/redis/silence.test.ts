@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RedisPort } from '../../../src/stores/redis/redis-port.ts'
+import type { RedisPort } from '../../../src/stores/redis/clients/redis-port.ts'
 import { replacingSilent } from '../../../src/stores/redis/silence.ts'
 import { type ManualClock, manualClock } from '../../../src/time/manual.ts'
 

@@ -1,9 +1,0 @@
-#!/usr/bin/env node
-import { command } from './command.ts'
-import { EXIT } from './failure.ts'
-import { processIo } from './io.ts'
-
-// A reader that closes the pipe early, such as `head`, is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))
-
-process.exit(await command(process.argv.slice(2), processIo))

@@ -1,0 +1,106 @@
+import { LimiterError } from 'sluice'
+import { parseStoreUrl, type Policy, PolicyError, type StoreKind } from 'sluice/policy'
+import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { createIdentities } from '../identity/identities.ts'
+import type { Io } from '../cli/io.ts'
+import { print } from '../cli/print.ts'
+import { readPolicy } from '../policy/read-policy.ts'
+import { type RuleFacts, ruleFacts } from '../policy/rule-facts.ts'
+import { withoutPassword } from '../stores/store-name.ts'
+import { tokenWarnings } from '../identity/unverified.ts'
+import { type ParsedArguments, JSON_FLAG, type Verb } from '../cli/verb.ts'
+
+export const checkVerb: Verb = {
+  name: 'check',
+  words: ['POLICY'],
+  does: 'validates a policy and says what it means, rule by rule: requests, keys, limits, costs, bounds, and what is probably not meant',
+  flags: { store: { value: 'URL', does: "the store that bounds are computed for, default the policy's, else memory:" }, json: JSON_FLAG },
+  examples: ['check policy.yaml', 'check policy.yaml --store redis://127.0.0.1:6379 --json'],
+  run(args, io) {
+    const file = args.words[0] as string
+    const facts = factsOf(file, readTelling(io, args, file), args.text('store'))
+    print(io, args, facts, () => textOf(file, facts))
+  },
+}
+
+type Facts = ReturnType<typeof factsOf>
+
+/** As `readPolicy`; with --json it also prints the list of mistakes for programs. */
+function readTelling(io: Io, args: ParsedArguments, file: string): Policy {
+  try {
+    return readPolicy(file)
+  } catch (error) {
+    if (args.switch('json') && error instanceof CommandFailure && error.cause instanceof PolicyError)
+      print(io, args, { valid: false, issues: error.cause.issues }, () => [])
+    throw error
+  }
+}
+
+function factsOf(file: string, policy: Policy, store: string | undefined) {
+  const { dialect, hash, failure, identifiers, jwt, exempt = [], overrides = [] } = policy
+  const url = store === undefined ? policy.storeUrl : parseStoreUrl(store)
+  if (store !== undefined && url === undefined)
+    throw new CommandFailure(EXIT.usage, `check: --store ${withoutPassword(store)} is not the URL of a store`)
+  const kind: StoreKind = url === undefined || url.scheme === 'memory' ? 'process' : 'shared'
+  return {
+    valid: true,
+    dialect,
+    hash,
+    store: withoutPassword(url?.url ?? 'memory:'),
+    failure,
+    identifiers: identifiers?.mode ?? 'plain',
+    tokens: jwt === undefined ? 'not verified' : jwt.by === 'upstream' ? 'verified upstream' : `verified by ${jwt.by}`,
+    exempt: exempt.map(({ text }) => text),
+    overrides: overrides.length,
+    rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
+    warnings: [...policy.warnings, ...tokenWarnings(policy), ...fileWarnings(file, policy)],
+  }
+}
+
+/** Warns about files that cannot be read here. That is no error: a policy may be checked on a machine without its secrets. */
+function fileWarnings(file: string, policy: Policy): string[] {
+  try {
+    createIdentities(file, policy, () => {})
+    return []
+  } catch (error) {
+    if (error instanceof LimiterError) return [`${error.message}; serve would not start here`]
+    throw error
+  }
+}
+
+function textOf(file: string, facts: Facts): string[] {
+  const { dialect, hash, store, failure, identifiers, tokens, exempt, overrides, rules, warnings } = facts
+  return [
+    `${file}: valid, dialect ${dialect}, ${rules.length} rules, deadline ${failure.deadlineMs} ms, hash ${hash}`,
+    `  store ${store}, identifiers ${identifiers}, tokens ${tokens}`,
+    ...exempt.map((text) => `  exempt: ${text}`),
+    ...(overrides === 0 ? [] : [`  overrides: ${overrides} keys have limits of their own`]),
+    ...rules.flatMap(ruleText),
+    ...warnings.map((warning) => `warning: ${warning}`),
+  ]
+}
+
+function ruleText({ name, mode, match, exempt = [], key, tiers, cost, sample, onStoreFailure, bound }: RuleFacts): string[] {
+  const counted = sample === undefined ? '' : `, one request in ${sample} counted ${sample} times`
+  const budget = bound?.budget === undefined ? '' : `; at most ${bound.budget} is allowed`
+  return [
+    `  ${name}: ${mode}, cost ${cost}${counted}, on store failure ${onStoreFailure}`,
+    `    match: ${matchText(match)}`,
+    ...exempt.map((text) => `    exempt: ${text}`),
+    `    key: ${key.length === 0 ? 'one bucket for everybody' : key.join(', ')}`,
+    ...tiers.map(
+      ({ label, algorithm, capacity, windowMs }) => `    tier ${label}: ${algorithm} of ${capacity}, window ${windowMs / 1_000} s`,
+    ),
+    `    bound: ${bound === undefined ? `none: ${mode} stops nobody` : `over-grant ${bound.text}${budget}`}`,
+  ]
+}
+
+function matchText({ methods, path, hosts, when = [] }: RuleFacts['match']): string {
+  const parts = [
+    ...(methods === undefined ? [] : [`method ${methods.join(' or ')}`]),
+    ...(path === undefined ? [] : [`path ${path}`]),
+    ...(hosts === undefined ? [] : [`host ${hosts.join(' or ')}`]),
+    ...when.map(({ source, value }) => `${source} is ${value}`),
+  ]
+  return parts.length === 0 ? 'every request' : parts.join(', ')
+}

@@ -1,0 +1,45 @@
+import { StoreFailure } from 'sluice'
+import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { print } from '../cli/print.ts'
+import { openStore } from '../stores/open-store.ts'
+import { JSON_FLAG, type Verb } from '../cli/verb.ts'
+
+export const migrateVerb: Verb = {
+  name: 'migrate',
+  words: [],
+  does: 'makes or updates the tables of a SQL store; serving does so too, this is for accounts that may not',
+  flags: {
+    store: { value: 'URL', does: 'postgres://... or pglite:DIR' },
+    'compat-function': {
+      does: 'also the table and the function rate_limiting_token_bucket_request of "Rate limiting with PostgreSQL / YugabyteDB"',
+    },
+    prune: { does: 'also drops the functions of other versions; refused while one was installed in the last seven days' },
+    yes: { does: 'with --prune: drops them however young they are; processes of those versions cannot decide from then on' },
+    json: JSON_FLAG,
+  },
+  examples: ['migrate --store postgres://127.0.0.1:5432/limits', 'migrate --store pglite:./data --compat-function'],
+  async run(args, io) {
+    const url = args.text('store')
+    if (url === undefined) throw new CommandFailure(EXIT.usage, 'migrate: --store URL is missing: postgres://... or pglite:DIR')
+    if (args.switch('yes') && !args.switch('prune')) throw new CommandFailure(EXIT.usage, 'migrate: --yes is for --prune')
+    const { name, migrate, close } = await openStore(url)
+    try {
+      if (migrate === undefined)
+        throw new CommandFailure(EXIT.usage, `migrate: ${name} has no tables; expected postgres://... or pglite:DIR`)
+      const [compatFunction, prune, force] = [args.switch('compat-function'), args.switch('prune'), args.switch('yes')]
+      await migrate({ compatFunction, prune, force }).catch((error: unknown) => Promise.reject(refused(error)))
+      print(io, args, { store: name, compatFunction, pruned: prune }, () => [
+        `${name} is up to date${compatFunction ? ', rate_limiting_token_bucket_request included' : ''}${prune ? ', functions of other versions are gone' : ''}`,
+      ])
+    } finally {
+      await close()
+    }
+  },
+}
+
+/** Rewrites the store's message about an option (SL003) to name the flag instead. */
+function refused(error: unknown): unknown {
+  if (!(error instanceof StoreFailure) || !error.message.includes(' SL003 ')) return error
+  const line = error.message.replace(/^.*SL003 /, '').replace(/ \(.*$/, '')
+  return new CommandFailure(EXIT.failed, `migrate: ${line}; processes of that version would fail: --yes drops them all the same`)
+}

@@ -1,0 +1,23 @@
+import { tokenBucket } from 'sluice'
+import { openStore } from '../../stores/open-store.ts'
+import { hammer, type Task } from './hammer.ts'
+
+/** One of several processes. It answers a task with 'ready' once it is connected, and the next message with its tally. */
+async function run({ url, space, rate, burst, callers, ms }: Task): Promise<void> {
+  const opened = await openStore(url, { space })
+  const go = new Promise((resolve) => process.once('message', resolve))
+  process.send?.('ready')
+  await go
+  const tally = await hammer(opened.store, tokenBucket({ rate, burst }), callers, ms)
+  await opened.close()
+  process.send?.(tally, () => process.disconnect())
+}
+
+// The parent process has ended.
+process.on('disconnect', () => process.exit(0))
+process.once('message', (task: Task) => {
+  run(task).catch((error: unknown) => {
+    process.stderr.write(`sluice: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(1)
+  })
+})

@@ -1,0 +1,17 @@
+import type { ServerResponse } from 'node:http'
+import { Refusal, sendJson } from '../http/answer.ts'
+
+/** The paths that the demo backend serves and the page offers. */
+export const DEMO_ENDPOINTS: readonly string[] = ['/api/search', '/api/data']
+
+/** A small backend behind the policy. It serves a few JSON documents and nothing else. */
+export function demoBackend(path: string, response: ServerResponse): void {
+  switch (path) {
+    case '/api/search':
+      return sendJson(response, 200, { query: 'sluice', hits: ['token bucket', 'fixed window', 'sliding window'] })
+    case '/api/data':
+      return sendJson(response, 200, { value: 42 })
+    default:
+      throw new Refusal(404, 'Not Found', `The demo backend has ${DEMO_ENDPOINTS.join(' and ')}.`)
+  }
+}

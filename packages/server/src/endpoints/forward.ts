@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type HeaderList, headersOf, PROBLEM_TYPE, problemOf } from 'sluice/http'
+import { type Engine, type EngineDecision, isTrustedPeer, type RequestFacts } from 'sluice/policy'
+import { BadRequest, send } from '../http/answer.ts'
+import type { Asked } from '../http/routes.ts'
+
+/** The original request as a proxy describes it, in one family of headers. */
+interface Told {
+  readonly method: string | undefined
+  readonly uri: string | undefined
+  readonly host: string | undefined
+}
+
+/**
+ * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy, from the X-Forwarded-* or X-Original-* headers of a trusted proxy.
+ * Returns 200 or the status of the denial. `?denied=403` is for nginx, which accepts no other status.
+ */
+export async function auth(engine: Engine, { request, response, rest, query }: Asked): Promise<void> {
+  const trust = engine.policy.trustedProxies
+  const peer = request.socket.remoteAddress
+  // Without this check all clients behind the proxy would count as one client, and nobody would notice.
+  if (trust === undefined || !isTrustedPeer(peer, trust))
+    throw new BadRequest('Only a trusted proxy may ask here: name its address in trustedProxies of the policy.')
+  const [forwarded, original] = [toldBy(request, 'x-forwarded'), toldBy(request, 'x-original')]
+  const told = forwarded.uri === undefined ? original : forwarded
+  const other = told === forwarded ? original : forwarded
+  // A proxy sets one family and may pass on the other as the client sent it.
+  if (differ(told.uri, other.uri) || differ(told.method, other.method))
+    throw new BadRequest('X-Forwarded-* and X-Original-* tell two requests apart: have the proxy remove those that it does not set.')
+  const uri = told.uri ?? (rest === '' ? undefined : ownTarget(request, rest))
+  if (uri === undefined) throw new BadRequest('The proxy must send X-Forwarded-Uri or X-Original-URI.')
+  const decision = await engine.decide(factsOf(request, { ...told, uri }))
+  answer(response, engine, decision, query.get('denied') === '403' ? 403 : undefined)
+}
+
+/**
+ * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. X-Original-* headers describe the request. Omitted ones default to
+ * the call itself; its path may also follow the endpoint's. Any method is accepted, because proxies send that of the original request.
+ */
+export async function decide(engine: Engine, { request, response, path, rest }: Asked): Promise<void> {
+  const told = toldBy(request, 'x-original')
+  const uri = told.uri ?? ownTarget(request, rest === '' ? path : rest)
+  answer(response, engine, await engine.decide(factsOf(request, { ...told, uri })))
+}
+
+/**
+ * Reads one family of headers.
+ * @throws BadRequest for a repeated header: one of the two is the client's
+ */
+function toldBy({ headers, headersDistinct }: IncomingMessage, family: 'x-forwarded' | 'x-original'): Told {
+  const [method, uri, host] = ['method', 'uri', 'host'].map((name) => {
+    const value = headers[`${family}-${name}`]
+    if (name !== 'host' && (headersDistinct[`${family}-${name}`]?.length ?? 0) > 1)
+      throw new BadRequest(`${family}-${name} is there more than once: have the proxy replace what a client sends.`)
+    return typeof value === 'string' && value !== '' ? value : undefined
+  })
+  return { method, uri, host }
+}
+
+function differ(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other
+}
+
+/** The path after the endpoint's, with the query of the call. */
+function ownTarget({ url = '/' }: IncomingMessage, path: string): string {
+  return path + (/[?#].*/s.exec(url)?.[0] ?? '')
+}
+
+function factsOf(request: IncomingMessage, { method, uri, host }: Told & { readonly uri: string }): RequestFacts {
+  const ip = request.socket.remoteAddress
+  return {
+    method: method ?? request.method ?? 'GET',
+    path: uri,
+    // Proxies in a chain join the hosts of their requests with commas.
+    headers: host === undefined ? request.headers : { ...request.headers, host: host.split(',') },
+    rawHeaders: request.rawHeaders,
+    ...(ip === undefined ? {} : { ip }),
+  }
+}
+
+function answer(response: ServerResponse, { headers: choice }: Engine, decision: EngineDecision, denied?: number): void {
+  const headers = headersOf(decision, decision.identity, choice)
+  if (decision.allowed) return send(response, 200, 'text/plain', '', headers)
+  const problem = problemOf(decision, decision.violated.length > 0 ? decision.violated : undefined)
+  const status = problem.status === 503 ? 503 : (denied ?? problem.status)
+  const meant: HeaderList = status === problem.status ? [] : [['X-RateLimit-Status', String(problem.status)]]
+  send(response, status, PROBLEM_TYPE, `${JSON.stringify({ ...problem, status })}\n`, [...headers, ...meant])
+}

@@ -1,0 +1,40 @@
+import type { ServerResponse } from 'node:http'
+import { type Policy, PolicyError, type StoreKind } from 'sluice/policy'
+import { BadRequest, JSON_TYPE, send } from '../http/answer.ts'
+import { readBytes } from '../http/body.ts'
+import type { HeldPolicy } from '../policy/held-policy.ts'
+import { mapInSlices } from '../policy/in-slices.ts'
+import type { Asked } from '../http/routes.ts'
+import { ruleFacts } from '../policy/rule-facts.ts'
+
+/** Largest text of a policy, in bytes; the policy parser has its own bound, in characters. */
+const LARGEST_POLICY = 1_048_576
+
+/** `GET /v1/policy`: describes the policy in use. It does not return the text, which may contain a password. */
+export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { response }: Asked): Promise<void> {
+  await sendPolicy(response, current, kind)
+}
+
+/**
+ * `PUT /v1/policy`: replaces the policy by the body, YAML or JSON. If the body is invalid, the current policy stays, and the response
+ * lists all mistakes.
+ */
+export async function putPolicy(held: HeldPolicy, kind: StoreKind, { request, response }: Asked): Promise<void> {
+  const bytes = await readBytes(request, LARGEST_POLICY)
+  const format = /^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '') ? 'json' : 'yaml'
+  try {
+    const policy = await held.replace({ text: bytes, filename: `policy.${format}`, format })
+    await sendPolicy(response, policy, kind)
+  } catch (error) {
+    if (error instanceof PolicyError) throw new BadRequest(error.message, { issues: error.issues })
+    throw error
+  }
+}
+
+/** Sends the policy, in slices: formatting thousands of rules must not hold up decisions. */
+async function sendPolicy(response: ServerResponse, policy: Policy, kind: StoreKind): Promise<void> {
+  const { dialect, hash, failure, rules, warnings } = policy
+  const facts = await mapInSlices(rules, (rule) => JSON.stringify(ruleFacts(policy, rule, kind)))
+  const [before, after] = [JSON.stringify({ dialect, hash, failure }), JSON.stringify({ warnings })]
+  send(response, 200, JSON_TYPE, `${before.slice(0, -1)},"rules":[${facts.join(',')}],${after.slice(1)}\n`)
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env node
+import { command } from './cli/command.ts'
+import { EXIT } from './cli/failure.ts'
+import { processIo } from './cli/io.ts'
+
+// A reader that closes the pipe early, such as `head`, is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))
+
+process.exit(await command(process.argv.slice(2), processIo))

@@ -1,0 +1,60 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { compilePolicy, type NodePiece, type Policy, PolicyError } from 'sluice/policy'
+import { Refusal } from '../http/answer.ts'
+import type { Parsed, ParsingBegins, ToParse } from './parse-messages.ts'
+
+const THREAD = new URL('parse-thread.js', import.meta.url)
+/** Bounds of the thread, in MiB and milliseconds: far more than a policy of the largest size takes. */
+const LARGEST_HEAP = 512
+const MAX_MS = 60_000
+
+/** A policy cannot be parsed now, for a reason that is not in the policy. */
+export class NotParsed extends Refusal {
+  constructor(why: string) {
+    super(503, 'Service Unavailable', `The policy cannot be read now: ${why}.`)
+  }
+}
+
+/**
+ * Parses a policy without blocking decisions: the text in a separate thread, the result on this thread in slices.
+ * @throws PolicyError with every mistake, NotParsed if no thread can run
+ */
+export async function parseElsewhere(source: ToParse): Promise<Policy> {
+  const { port1: near, port2: far } = new MessageChannel()
+  try {
+    const parsed = await answerOf({ ...source, pieces: far })
+    if ('issues' in parsed) throw new PolicyError(parsed.issues)
+    return await compilePolicy({ ...parsed.portable, pieces: arrived(near) })
+  } finally {
+    near.close()
+  }
+}
+
+function answerOf(begins: ParsingBegins): Promise<Parsed> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: Error): void => reject(new NotParsed(error.message.replace(/\s+/g, ' ')))
+    let thread: Worker
+    try {
+      thread = new Worker(THREAD, {
+        workerData: begins,
+        transferList: [begins.pieces],
+        resourceLimits: { maxOldGenerationSizeMb: LARGEST_HEAP },
+        execArgv: [],
+      })
+    } catch (error) {
+      return failed(error as Error)
+    }
+    const late = setTimeout(() => void thread.terminate(), MAX_MS)
+    thread.once('message', resolve)
+    thread.once('error', failed)
+    thread.once('exit', (code) => {
+      clearTimeout(late)
+      failed(new Error(`its thread ended with ${code}`))
+    })
+  })
+}
+
+/** Takes one piece at a time, when the next is wanted: a listener would deserialize all of them at once. */
+function* arrived(port: MessagePort): Iterable<NodePiece> {
+  for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) yield found.message as NodePiece
+}

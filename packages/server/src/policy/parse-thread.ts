@@ -1,0 +1,30 @@
+import { setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { PolicyError, readPortable } from 'sluice/policy'
+import type { Parsed, ParsingBegins } from './parse-messages.ts'
+
+/** Linux schedules threads by priority: a lower one leaves a shared processor to decisions first. */
+const LOWER = 5
+if (process.platform === 'linux') {
+  try {
+    setPriority(LOWER)
+  } catch {
+    // Without permission the thread keeps its normal priority.
+  }
+}
+
+const { text, filename, format, pieces } = workerData as ParsingBegins
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread, which has no origin
+parentPort?.postMessage(parsed())
+
+function parsed(): Parsed {
+  try {
+    const { pieces: parts, ...portable } = readPortable(text, { filename, ...(format === undefined ? {} : { format }) })
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- as above
+    for (const piece of parts) pieces.postMessage(piece)
+    return { portable }
+  } catch (error) {
+    if (error instanceof PolicyError) return { issues: error.issues }
+    throw error
+  }
+}

@@ -1,0 +1,137 @@
+import type { Cluster, Redis } from 'ioredis'
+import { parseStoreUrl, type StoreUrl } from 'sluice/policy'
+import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { type Opening, SILENCE_MS } from './opening.ts'
+import { withoutPassword } from './store-name.ts'
+import { readTlsFiles, type TlsFiles } from './tls-files.ts'
+
+const MAX_PAUSE_MS = 250
+
+/**
+ * A store on one server, one behind sentinels, or a cluster. Its client neither queues calls while the server is unreachable nor resends
+ * any.
+ */
+export async function redis(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
+  const place = parseStoreUrl(url)
+  if (place === undefined)
+    throw new CommandFailure(EXIT.usage, `store ${withoutPassword(url)} is not the URL of a store: expected redis://HOST:PORT/DATABASE`)
+  if (place.scheme === 'redis+cluster' && Number(place.database ?? 0) !== 0)
+    throw new CommandFailure(EXIT.usage, `store ${withoutPassword(url)} names database ${place.database}: a cluster has database 0 alone`)
+  const [{ ioredis, redisStore }, client] = await Promise.all([import('sluice/redis'), clientOf(place, connectMs, folder)])
+  let lastError: Error | undefined
+  let unselected: Error | undefined
+  client.on('error', (error: Error) => {
+    lastError = error
+    if (!isOfSelect(error)) return
+    // The client would continue in database 0. It has not sent a call on this connection yet, so it reconnects.
+    unselected = error
+    client.disconnect(true)
+  })
+  // An error on a working connection has its own reason.
+  client.on('ready', () => {
+    lastError = undefined
+    unselected = undefined
+  })
+  return {
+    // Without `untilConnected`: this service decides what to retry and how long, and /readyz does not wait for an unreachable store.
+    store: redisStore({
+      client: { ...ioredis(client), untilConnected: undefined },
+      ring: false,
+      ...(space === undefined ? {} : { prefix: `${space}:` }),
+    }),
+    keeps: `limits are shared by all processes on ${SHARED.get(place.scheme) ?? 'this server'}`,
+    // The client reconnects by itself once it has begun.
+    begin: async () => (client.status === 'wait' || client.status === 'end' ? client.connect() : undefined),
+    advise: () => adviceOn(client),
+    // A failed SELECT is the cause of the later error on the connection that was dropped.
+    reason: () => unselected ?? lastError,
+    // Each state is a separate key, which a reset removes.
+    discard: async () => {},
+    close: async () => client.disconnect(),
+  }
+}
+
+/** Whether a server refused to select a database; the client adds the name of the command to its errors. */
+function isOfSelect(error: Error & { readonly command?: { readonly name?: unknown } }): boolean {
+  return error.command?.name === 'select'
+}
+
+const SHARED: ReadonlyMap<string, string> = new Map([
+  ['redis+cluster', 'this cluster'],
+  ['redis+sentinel', 'the primary that these sentinels name'],
+])
+
+async function clientOf(place: StoreUrl, connectMs: number, folder: string): Promise<Redis | Cluster> {
+  const driver = await import('ioredis')
+  const { hosts, primary } = place
+  const options = { ...optionsOf(place, connectMs, tlsOf(place, folder)), lazyConnect: true }
+  if (place.scheme === 'redis+cluster') {
+    return new driver.Cluster([...hosts], {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      // A command without a reply may have been charged, so it is not sent again.
+      retryDelayOnFailover: 0,
+      clusterRetryStrategy: pause,
+      redisOptions: options,
+    })
+  }
+  if (place.scheme !== 'redis+sentinel') return new driver.Redis({ ...options, ...hosts[0] })
+  return new driver.Redis({
+    ...options,
+    sentinels: [...hosts],
+    name: primary ?? '',
+    sentinelRetryStrategy: pause,
+    failoverDetector: true,
+    // Without these the client would connect to the sentinels, and to the primary that they name, without TLS.
+    ...('tls' in options ? { sentinelTLS: options.tls, enableTLSForSentinelMode: true } : {}),
+  })
+}
+
+function optionsOf({ username, password, database }: StoreUrl, connectMs: number, tls: TlsFiles | undefined) {
+  return {
+    connectTimeout: connectMs,
+    socketTimeout: SILENCE_MS,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: pause,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(database === undefined ? {} : { db: Number(database) }),
+    ...(tls === undefined ? {} : { tls }),
+  }
+}
+
+const FILES = { ca: 'ca', cert: 'cert', key: 'key' }
+
+/**
+ * The TLS files of a URL; undefined without TLS.
+ * @throws CommandFailure exit 3 for a file that cannot be used
+ */
+function tlsOf({ scheme, parameters }: StoreUrl, folder: string): TlsFiles | undefined {
+  return scheme === 'rediss' || parameters.get('tls') === 'true' ? readTlsFiles(parameters, FILES, folder) : undefined
+}
+
+/** Warnings about the server, or about each primary of a cluster; none if this account may not read the settings. */
+async function adviceOn(client: Redis | Cluster): Promise<readonly string[]> {
+  const nodes = 'nodes' in client ? client.nodes('master') : [client]
+  const texts = await Promise.all(nodes.map((node) => node.info().catch(() => '')))
+  return [...new Set(texts.flatMap(adviceFrom))]
+}
+
+function adviceFrom(info: string): string[] {
+  const [role, readOnly, policy] = ['role', 'slave_read_only', 'maxmemory_policy'].map(
+    (name) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1],
+  )
+  const replica = 'is a read-only replica, which can decide nothing; name its primary'
+  const evicting = `has maxmemory-policy ${policy ?? ''}: what it evicts forgets what keys have used, and denied keys pass; set noeviction`
+  return [
+    ...(role === 'slave' && readOnly === '1' ? [replica] : []),
+    ...(policy !== undefined && policy !== 'noeviction' ? [evicting] : []),
+  ]
+}
+
+/** Milliseconds before the next attempt. Full jitter: clients that lost their connections together do not reconnect together. */
+function pause(times: number): number {
+  return Math.ceil(Math.random() * Math.min(MAX_PAUSE_MS, 25 * 2 ** times))
+}

@@ -1,0 +1,72 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { readRegular } from '../files/regular-file.ts'
+
+/** Contents of PEM files, in the form of `tls.connect`; an absent one means the system's default. */
+export interface TlsFiles {
+  readonly ca?: Buffer
+  readonly cert?: Buffer
+  readonly key?: Buffer
+}
+
+/** The URL parameters that name the files. */
+export type TlsNames = Readonly<Record<keyof TlsFiles, string>>
+
+const FORMS: Readonly<Record<keyof TlsFiles, { readonly expected: string; check(contents: Buffer): unknown }>> = {
+  // `createSecureContext` accepts any bytes as `ca`, and then trusts nobody.
+  ca: { expected: 'certificates in PEM', check: (ca) => certificatesIn(ca).map((text) => new X509Certificate(text)) },
+  cert: { expected: 'a certificate in PEM', check: (cert) => createSecureContext({ cert }) },
+  key: { expected: 'a private key in PEM, without a passphrase', check: (key) => createPrivateKey({ key, format: 'pem' }) },
+}
+
+/**
+ * Reads the TLS files that a store's URL names, and checks them before anything connects. Relative paths start at `folder`.
+ * @throws CommandFailure exit 3 for a file that cannot be read or is not PEM, and for a key that does not fit the certificate
+ */
+export function readTlsFiles(parameters: ReadonlyMap<string, string>, names: TlsNames, folder: string): TlsFiles {
+  const files: { ca?: Buffer; cert?: Buffer; key?: Buffer } = {}
+  for (const part of ['ca', 'cert', 'key'] as const) {
+    const file = parameters.get(names[part])
+    if (file !== undefined) files[part] = readPem(part, names[part], file, folder)
+  }
+  const { cert, key } = files
+  if (cert !== undefined && key !== undefined) {
+    const pair = `${names.cert} ${parameters.get(names.cert)} and ${names.key} ${parameters.get(names.key)}`
+    refuseIf(() => createSecureContext({ cert, key }), `store: ${pair} are no pair: expected a certificate and its private key`)
+  }
+  return files
+}
+
+function readPem(part: keyof TlsFiles, name: string, file: string, folder: string): Buffer {
+  let contents: Buffer
+  try {
+    contents = readRegular(resolve(folder, file))
+  } catch (error) {
+    throw new CommandFailure(EXIT.usage, `store: ${name} ${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+  const { expected, check } = FORMS[part]
+  refuseIf(() => check(contents), `store: ${name} ${file} is not PEM that can be used: expected ${expected}`)
+  return contents
+}
+
+/** Replaces OpenSSL's message, which names neither the parameter nor the file. */
+function refuseIf(check: () => unknown, message: string): void {
+  try {
+    check()
+  } catch (error) {
+    throw new CommandFailure(EXIT.usage, message, { cause: error })
+  }
+}
+
+/**
+ * One text for each certificate of a bundle.
+ * @throws Error for a bundle without certificates
+ */
+function certificatesIn(contents: Buffer): string[] {
+  const parts = contents.toString('latin1').split(/(?=-----BEGIN )/)
+  const found = parts.filter((part) => /^-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(part))
+  if (found.length === 0) throw new Error('no certificate')
+  return found
+}

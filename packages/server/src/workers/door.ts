@@ -1,0 +1,108 @@
+import type { Worker } from 'node:cluster'
+import { createServer, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { CommandFailure } from '../cli/failure.ts'
+import { closePort, type ListenAt, openPort } from '../http/port.ts'
+import type { Opened } from './messages.ts'
+
+/** Milliseconds that workers have to take the last connections. */
+const PATIENCE_MS = 3_000
+/** Milliseconds in which a client that got its response makes a new connection, if it makes one at once. */
+const TURN_MS = 50
+/** Connections that may wait for a worker, which happens while all workers restart. */
+const MAX_WAITING = 1_024
+
+/**
+ * The port of all workers. The primary accepts connections and passes each to the worker that has been free for longest. It keeps a
+ * connection until a worker takes it, so none is lost when the port is closed or a worker is late.
+ */
+export interface Door {
+  /** Opens the port at the first call; later calls have the same result. */
+  open(): Promise<Opened>
+  /** Adds a worker, which takes connections from now on. */
+  add(worker: Worker): void
+  /**
+   * Removes a worker that has ended, after everything that it sent has been received. A connection that was passed to it and not taken
+   * goes to another worker: a worker reports `taken` before it reads from a connection.
+   */
+  remove(worker: Worker): void
+  /** Marks the connection that was passed to a worker as taken, and closes the primary's copy of it. */
+  taken(worker: Worker): void
+  /** Closes the port; resolves when workers have taken every accepted connection, or after three seconds. */
+  close(): Promise<void>
+}
+
+export function createDoor(at: ListenAt): Door {
+  const free = new Set<Worker>()
+  /** The connection passed to each worker that has not taken it yet. */
+  const passed = new Map<Worker, Socket>()
+  const waiting: Socket[] = []
+  let arrived = 0
+  let opened: Promise<Opened> | undefined
+  let emptied = (): void => {}
+  const isEmpty = (): boolean => waiting.length === 0 && passed.size === 0
+  const pass = (): void => {
+    for (const worker of free) {
+      const socket = waiting.shift()
+      if (socket === undefined) break
+      free.delete(worker)
+      passed.set(worker, socket)
+      // Kept open here, because Node.js never closes a handle whose receiver died before it acknowledged it.
+      worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => {
+        // The worker's channel is closed, so another worker takes the connection.
+        if (error !== null) takeBack(worker)
+      })
+    }
+    if (isEmpty()) emptied()
+  }
+  const takeBack = (worker: Worker): void => {
+    const socket = passed.get(worker)
+    if (socket === undefined) return
+    passed.delete(worker)
+    waiting.unshift(socket)
+    pass()
+  }
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
+    arrived += 1
+    if (waiting.length >= MAX_WAITING) return void socket.destroy()
+    socket.on('error', () => {})
+    waiting.push(socket)
+    pass()
+  })
+  const open = async (): Promise<Opened> => {
+    try {
+      return { port: await openPort(server, at) }
+    } catch (error) {
+      if (error instanceof CommandFailure) return { failed: error.message }
+      throw error
+    }
+  }
+  return {
+    open: () => (opened ??= open()),
+    add(worker) {
+      free.add(worker)
+      pass()
+    },
+    remove(worker) {
+      free.delete(worker)
+      takeBack(worker)
+    },
+    taken(worker) {
+      const socket = passed.get(worker)
+      if (socket === undefined) return
+      passed.delete(worker)
+      socket.destroy()
+      free.add(worker)
+      pass()
+    },
+    async close() {
+      await closePort(
+        server,
+        () => arrived,
+        () => pause(TURN_MS),
+      )
+      if (isEmpty()) return
+      await Promise.race([new Promise<void>((resolve) => (emptied = resolve)), pause(PATIENCE_MS, undefined, { ref: false })])
+    },
+  }
+}

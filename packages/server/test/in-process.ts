@@ -1,0 +1,79 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { memoryStore, type Store } from 'sluice'
+import { type PrometheusMetrics, prometheusMetrics, topKeys } from 'sluice/observe'
+import { createEngine, type Engine, parsePolicy, type Pseudonym } from 'sluice/policy'
+import { withObservers } from 'sluice/remote'
+import { onTestFinished } from 'vitest'
+import { admits } from '../src/http/admin.ts'
+import { type Counted, countedBy } from '../src/page/busiest-keys.ts'
+import { watchConnections } from '../src/http/connections.ts'
+import { holdOverrides } from '../src/policy/held-overrides.ts'
+import { type HeldPolicy, holdPolicy } from '../src/policy/held-policy.ts'
+import { createLive } from '../src/page/live.ts'
+import { serviceMetrics } from '../src/http/service-metrics.ts'
+import { createService } from '../src/http/service.ts'
+
+export const TOKEN = 'test-token-0123456789'
+export const ADMIN = { authorization: `Bearer ${TOKEN}` }
+
+export interface Local {
+  readonly url: string
+  readonly engine: Engine
+  readonly policy: HeldPolicy
+  readonly metrics: PrometheusMetrics
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+}
+
+export interface LocalOptions {
+  readonly store?: Store
+  /** URL of the store the policy may not leave; default the one it names. */
+  readonly storeUrl?: string
+  readonly token?: string | undefined
+  readonly pseudonym?: Pseudonym
+}
+
+/** The service on a free port of this process, gone when the test is. */
+export async function local(text: string, options: LocalOptions = {}): Promise<Local> {
+  const { pseudonym } = options
+  const first = parsePolicy(text, { filename: 'first.yaml' })
+  const opened = options.store ?? memoryStore()
+  const metrics = prometheusMetrics({
+    read: serviceMetrics(
+      opened,
+      () => policy,
+      () => undefined,
+    ),
+  })
+  const store = withObservers(opened, [metrics])
+  const top = topKeys()
+  const live = createLive(() => engine.policy)
+  const engine = createEngine({ policy: first, store, observers: [metrics, live, top], ...(pseudonym === undefined ? {} : { pseudonym }) })
+  const policy = holdPolicy(
+    first,
+    options.storeUrl ?? first.store ?? 'memory:',
+    async (next) => (await engine.prepare(next))(),
+    async ({ text: source, filename, format }) => parsePolicy(source, { filename, ...(format === undefined ? {} : { format }) }),
+  )
+  const counted = async (): Promise<readonly Counted[]> => [countedBy(top)]
+  const overrides = holdOverrides(engine, () => {})
+  const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)
+  const server = createServer()
+  watchConnections(server, createService({ engine, store, policy, overrides, counted, metrics, live, demo: false, admission }))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+    await engine.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    engine,
+    policy,
+    metrics,
+    post: (path, body, headers = {}) =>
+      fetch(`${url}${path}`, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { run, runBuilt } from './command.ts'
+
+const TEMPLATE = 'packages/server/policies/rate-limiting-at-scale.yaml'
+const VERBS = ['serve', 'check', 'explain', 'inspect', 'reset', 'block', 'unblock', 'verify']
+
+describe('sluice', () => {
+  it('says its version and its verbs', async () => {
+    expect(await run(['--version'])).toEqual({ code: 0, stdout: expect.stringMatching(/^sluice \d+\.\d+\.\d+\n$/), stderr: '' })
+    const [help, again] = await Promise.all([run(['--help']), run(['help'])])
+    expect([help.code, help.stderr, help.stdout]).toEqual([0, '', again.stdout])
+    expect(VERBS.filter((verb) => !new RegExp(`^ {2}${verb} `, 'm').test(help.stdout))).toEqual([])
+    expect(help.stdout).toContain('exit codes: 0 ok, 1 failed, 2 a server could not be reached, 3 usage')
+  })
+
+  it.each(VERBS)('says what %s takes, however it is asked', async (verb) => {
+    const [flag, short, word] = await Promise.all([run([verb, '--help']), run([verb, 'x', '-h']), run(['help', verb])])
+    expect(flag).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^usage: sluice ${verb}`)), stderr: '' })
+    expect(flag.stdout).toContain(`examples:\n  sluice ${verb} `)
+    expect([short, word]).toEqual([flag, flag])
+  })
+
+  it.each([
+    [['chek', 'a'], 'unknown command chek (did you mean check?); "sluice --help" lists them'],
+    [['help', 'frobnicate'], 'unknown command frobnicate; "sluice --help" lists them'],
+    [[], 'no command given; "sluice --help" lists them'],
+    [['check'], 'check: POLICY is missing'],
+    [['check', 'a', 'b'], 'check: unexpected "b"'],
+    [['check', 'a', '--jsn'], 'check: unknown flag --jsn (did you mean --json?)'],
+    [['check', 'a', '--frobnicate'], 'check: unknown flag --frobnicate;'],
+    [['check', 'a', '--json=no'], 'check: --json takes no value'],
+    [['serve', '--lisen', '127.0.0.1:0'], 'serve: unknown flag --lisen (did you mean --listen?)'],
+    [['serve', '--demo', '--store'], 'serve: --store needs a value: --store URL'],
+    [['serve', '--store', '--demo'], 'serve: --store needs a value: --store URL'],
+    [['serve', '--store=', '--demo'], 'serve: --store needs a value: --store URL'],
+    [['serve', '--store', 'memory:', '--store', 'memory:'], 'serve: --store is given twice'],
+  ])('refuses %j in one line', async (args, line) => {
+    const ran = await run(args)
+    expect([ran.code, ran.stdout]).toEqual([3, ''])
+    expect(ran.stderr).toContain(`sluice: ${line}`)
+    expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+/** The other tests of messages and exit codes run within their own process. */
+describe('the built command', () => {
+  const REQUEST = ['--path', '/api/search', '--ip', '203.0.113.9']
+
+  it.each([
+    [['--version'], 0, /^sluice \d+\.\d+\.\d+\n$/, /^$/],
+    [['explain', TEMPLATE, ...REQUEST], 0, /^GET \/api\/search from 203\.0\.113\.9: /, /^$/],
+    [['check', 'no-such-file.yaml'], 1, /^$/, /^sluice: [^\n]*no-such-file\.yaml cannot be read[^\n]*\n$/],
+    [['inspect', 'a', '--url', 'http://127.0.0.1:1'], 2, /^$/, /^sluice: service http:\/\/127\.0\.0\.1:1 cannot be reached: [^\n]+\n$/],
+    [[], 3, /^$/, /^sluice: no command given; [^\n]+\n$/],
+  ])('%j ends with %i', async (args, code, stdout, stderr) => {
+    expect(await runBuilt(args)).toEqual({ code, stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) })
+  })
+})

@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { watchFile } from '../src/files/watch-file.ts'
+
+const plain = (folder: string): string => {
+  writeFileSync(join(folder, 'p.yaml'), 'first')
+  return join(folder, 'p.yaml')
+}
+
+describe('a watched file that could not be read', () => {
+  describe('R13: with retries that wait for seconds', () => {
+    // Events of the file system come by the real event loop.
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] }))
+    afterEach(() => void vi.useRealTimers())
+
+    it.each<[string, (file: string) => void, (file: string) => void]>([
+      ['is missing', (file) => unlinkSync(file), () => {}],
+      ['is a folder', (file) => (unlinkSync(file), mkdirSync(file)), (file) => rmdirSync(file)],
+      ['cannot be taken in', (file) => writeFileSync(file, 'broken'), () => {}],
+      ['lies in a folder that is gone', (file) => rmSync(dirname(file), { recursive: true }), (file) => void mkdirSync(dirname(file))],
+    ])('reads a changed file within a second after it %s', async (_how, spoil, clear) => {
+      const parent = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
+      const folder = join(parent, 'etc')
+      mkdirSync(folder)
+      const file = plain(folder)
+      let reads = 0
+      const seen: string[] = []
+      const watched = watchFile<string>(file, 'first', {
+        read(name) {
+          reads += 1
+          return readFileSync(name, 'utf8')
+        },
+        changed(text) {
+          if (text === 'broken') throw new Error('broken')
+          seen.push(text)
+        },
+        unreadable: () => seen.push('(failed)'),
+      })
+      onTestFinished(() => {
+        watched.close()
+        rmSync(parent, { recursive: true, force: true })
+      })
+      await vi.advanceTimersByTimeAsync(200)
+      for (let round = 1; round <= 2; round += 1) {
+        spoil(file)
+        reads = 0
+        // Reads 0.25, 0.5, 1 and 2 s after each other; the next one follows 4 s later.
+        await vi.advanceTimersByTimeAsync(5_000)
+        expect(seen.at(-1)).toBe('(failed)')
+        expect(reads).toBe(5)
+        clear(file)
+        writeFileSync(file, `text ${round}`)
+        await vi.advanceTimersByTimeAsync(1_000)
+        expect(seen.at(-1)).toBe(`text ${round}`)
+      }
+      expect(seen).toEqual(['(failed)', 'text 1', '(failed)', 'text 2'])
+    })
+
+    it('retries no sooner for what is written beside the file', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
+      const file = plain(folder)
+      let reads = 0
+      const watched = watchFile<string>(file, 'first', {
+        read() {
+          reads += 1
+          throw new Error('broken')
+        },
+        changed: () => {},
+        unreadable: () => {},
+      })
+      onTestFinished(() => {
+        watched.close()
+        rmSync(folder, { recursive: true, force: true })
+      })
+      for (let step = 0; step < 100; step += 1) {
+        writeFileSync(join(folder, 'access.log'), `${step}`)
+        // The system reports the change in a turn of the real event loop.
+        await new Promise<void>((resolve) => setImmediate(resolve))
+        await vi.advanceTimersByTimeAsync(50)
+      }
+      // After 0.1 s, and 0.25, 0.5, 1 and 2 s after each other.
+      expect(reads).toBe(5)
+    })
+  })
+
+  it('R13: is watched by events again after its folder was removed and made anew', async () => {
+    // Looks happen only where the test says so: what is found otherwise was found by an event.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const parent = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
+    const file = join(parent, 'etc', 'p.yaml')
+    mkdirSync(dirname(file))
+    writeFileSync(file, 'first')
+    const seen: string[] = []
+    const watched = watchFile<string>(file, 'first', {
+      read: (name) => readFileSync(name, 'utf8'),
+      changed: (text) => void seen.push(text),
+      unreadable: () => {},
+    })
+    onTestFinished(() => {
+      watched.close()
+      rmSync(parent, { recursive: true, force: true })
+    })
+    // `expect.poll` would move the faked clock, and so look.
+    const found = async (text: string): Promise<void> => {
+      for (let tries = 0; tries < 500 && seen.at(-1) !== text; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10))
+      expect(seen.at(-1)).toBe(text)
+    }
+    for (const text of ['second', 'third!']) {
+      rmSync(dirname(file), { recursive: true })
+      mkdirSync(dirname(file))
+      writeFileSync(file, text)
+      vi.advanceTimersByTime(1_000)
+      await found(text)
+      writeFileSync(file, `${text} by event`)
+      await found(`${text} by event`)
+    }
+  })
+})

@@ -1,7 +1,0 @@
-export { createGate, type Gate, type Passage, type RequestReader } from './gate.ts'
-export type { Decider, EngineAnswer, GateOptions, Peers } from './gate-options.ts'
-export { type HeaderList, headersOf, type HeaderSink, type HeaderWriter, headerWriter } from './headers.ts'
-export { type Problem, PROBLEM_TYPE, problemOf, type Refusal } from './problem.ts'
-export type { Answer } from './refusals.ts'
-export { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
-export type { HeaderOptions } from '../policy/header-choice.ts'

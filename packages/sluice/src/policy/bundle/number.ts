@@ -1,0 +1,94 @@
+import { toMicroTokens } from '../../algorithms/decimal.ts'
+import type { Rate } from '../../algorithms/rate.ts'
+import type { PolicyNode } from '../document/node.ts'
+import { DECIMAL_FORM, type Fields } from '../document/fields.ts'
+import type { Issues } from '../document/issues.ts'
+
+/** The exact decimal above 0 in a field, as its text. Undefined if it is missing; a wrong one is also reported. */
+export function readPositive(fields: Fields, name: string, issues: Issues): string | undefined {
+  const node = fields.node(name)
+  const text = node === undefined ? undefined : decimalOf(node)
+  if (node !== undefined && text === undefined) issues.wrong(node, fields.pathOf(name), DECIMAL_FORM)
+  return text
+}
+
+const RATE_FORM = 'a number above 0; more than six decimals are kept where the burst allows, else rounded down'
+
+export interface PerSecond {
+  /** The most exact first, each with its tokens per second as text. */
+  readonly forms: readonly { readonly rate: Rate; readonly text: string }[]
+  /** The rate rounded to a number, for comparisons. */
+  readonly value: number
+}
+
+/**
+ * Reads a rate in tokens per second. For a quotient that a program computed, such as 0.3333333333333333 or 0.016666666666666666, it finds
+ * the exact fraction again: 1 in 3 s, 1 in 60 s. Other decimals are exact over a longer period: 0.0166667 is 0.166667 in 10 s.
+ */
+export function readPerSecond(fields: Fields, name: string, issues: Issues): PerSecond | undefined {
+  const node = fields.node(name)
+  if (node === undefined) return undefined
+  const text = decimalOf(node)
+  if (text !== undefined) return { forms: [{ rate: { tokens: text, per: '1s' }, text }], value: Number(text) }
+  const value = numberOf(node)
+  const forms = value === undefined ? [] : formsOf(value)
+  if (value === undefined || forms.length === 0) {
+    issues.wrong(node, fields.pathOf(name), RATE_FORM)
+    return undefined
+  }
+  return { forms, value }
+}
+
+function formsOf(value: number): PerSecond['forms'] {
+  const seconds = divisorOf(value)
+  if (seconds === undefined) return longerPeriods(value)
+  return [{ rate: { tokens: Math.round(value * seconds), per: `${seconds}s` }, text: String(value) }]
+}
+
+/** Forms of a decimal with more than six places: six-decimal tokens in 10 s, 100 s and so on, then with fewer and fewer of its places. */
+function longerPeriods(value: number): PerSecond['forms'] {
+  const [whole = '', decimals = ''] = decimalText(value).split('.')
+  const forms: PerSecond['forms'][number][] = []
+  for (let more = Math.max(0, decimals.length - 6); more >= 0; more -= 1) {
+    const tokens = `${whole}${decimals.slice(0, more)}.${decimals.slice(more, more + 6)}`.replace(/^0+(?=\d)/, '')
+    if ((toMicroTokens(tokens) ?? 0) > 0)
+      forms.push({ rate: { tokens, per: `${10 ** more}s` }, text: `${whole}.${decimals.slice(0, more + 6)}` })
+  }
+  return forms
+}
+
+/** The shortest decimal text of a number, without an exponent. */
+function decimalText(value: number): string {
+  const [digits = '', exponent] = String(value).split('e-')
+  return exponent === undefined ? digits : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`
+}
+
+const MAX_PERIOD = 86_400
+
+/** Finds the divisor of a quotient among the denominators of its continued fraction. */
+function divisorOf(value: number): number | undefined {
+  let [before, seconds, rest] = [0, 1, value]
+  while (seconds <= MAX_PERIOD) {
+    const tokens = Math.round(value * seconds)
+    if (tokens > 0 && tokens / seconds === value) return seconds
+    rest = 1 / (rest - Math.floor(rest))
+    const next: number = Math.floor(rest) * seconds + before
+    before = seconds
+    seconds = next
+  }
+  return undefined
+}
+
+function decimalOf(node: PolicyNode): string | undefined {
+  const value = numberOf(node)
+  if (value === undefined) return undefined
+  const text = node.kind === 'scalar' && toMicroTokens(node.text) !== undefined ? node.text : String(value)
+  return (toMicroTokens(text) ?? 0) > 0 ? text : undefined
+}
+
+/** A number above 0 in JSON syntax, which allows an exponent. */
+function numberOf(node: PolicyNode): number | undefined {
+  if (node.kind !== 'scalar' || node.type !== 'number' || !/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(node.text)) return undefined
+  const value = Number(node.text)
+  return value > 0 && Number.isFinite(value) ? value : undefined
+}

@@ -1,0 +1,77 @@
+import type { Field, PolicyNode, ScalarNode } from './node.ts'
+import type { Sliced } from '../model/sliced.ts'
+
+/** A part of a node tree as a flat list of plain values. It is small, so that receiving it from another thread takes little time. */
+export type NodePiece = readonly (string | number)[]
+
+/** The most nodes in one piece. */
+const NODES = 256
+const TYPES = ['text', 'number', 'boolean', 'null'] as const
+/** Codes in place of a scalar's type. */
+const [LIST, MAP] = [TYPES.length, TYPES.length + 1]
+
+/**
+ * Serializes a tree. A scalar is its type, offset and text; a list or map is its kind, offset, size and items. An item of a map is a
+ * name, its offset and a node.
+ */
+export function piecesOf(root: PolicyNode): NodePiece[] {
+  const pieces: (string | number)[][] = []
+  let [current, room] = [[] as (string | number)[], 0]
+  const write = (node: PolicyNode): void => {
+    if (room === 0) {
+      current = []
+      pieces.push(current)
+      room = NODES
+    }
+    room -= 1
+    if (node.kind === 'scalar') current.push(TYPES.indexOf(node.type), node.at, node.text)
+    else if (node.kind === 'list') {
+      current.push(LIST, node.at, node.items.length)
+      node.items.forEach(write)
+    } else {
+      current.push(MAP, node.at, node.fields.size)
+      for (const [name, { at, value }] of node.fields) {
+        current.push(name, at)
+        write(value)
+      }
+    }
+  }
+  write(root)
+  return pieces
+}
+
+/** Rebuilds the tree; pauses within each piece and before it takes the next one. */
+export function* treeOf(pieces: Iterable<NodePiece>): Sliced<PolicyNode> {
+  const iterator = pieces[Symbol.iterator]()
+  let [piece, place, taken]: [NodePiece, number, number] = [[], 0, 0]
+  const next = (): string | number => {
+    while (place === piece.length) {
+      const step = iterator.next()
+      if (step.done === true) throw new TypeError('compilePolicy: pieces are missing')
+      piece = step.value
+      place = 0
+    }
+    place += 1
+    return piece[place - 1] as string | number
+  }
+  function* read(): Sliced<PolicyNode> {
+    const [kind, at, content] = [next() as number, next() as number, next()]
+    taken += 1
+    if (taken % 32 === 0) yield
+    if (kind === LIST) {
+      const items: PolicyNode[] = []
+      for (let index = 0; index < (content as number); index += 1) items.push(yield* read())
+      return { kind: 'list', at, items }
+    }
+    if (kind === MAP) {
+      const fields = new Map<string, Field>()
+      for (let index = 0; index < (content as number); index += 1) {
+        const [name, nameAt] = [next() as string, next() as number]
+        fields.set(name, { at: nameAt, value: yield* read() })
+      }
+      return { kind: 'map', at, fields }
+    }
+    return { kind: 'scalar', at, text: content as string, type: TYPES[kind] as ScalarNode['type'] }
+  }
+  return yield* read()
+}

@@ -1,0 +1,60 @@
+import type { Request } from '../../identity/request.ts'
+import type { Source } from '../../identity/source.ts'
+import { watchUnread } from '../../identity/watch-unread.ts'
+import type { Sliced } from './sliced.ts'
+
+/** A condition of a thing; without `accepts` and `test` the source must equal `value`. */
+interface Asked {
+  readonly source: Source
+  readonly value: string
+  readonly accepts?: unknown
+  readonly test?: unknown
+}
+
+/** Finds the things that may hold for a request, in their order; the others certainly do not hold. */
+export type FindByCondition<T> = (request: Request) => readonly T[]
+
+/** For fewer things than this a linear search costs no more. */
+const MIN_INDEXED = 8
+
+/** Things whose first equality condition reads this source, by the value that it requires; as indexes. */
+interface OfSource {
+  readonly source: Source
+  readonly byValue: Map<string | undefined, number[]>
+}
+
+/** Indexes things by the value of a source, so that the cost of a request does not grow with their number. */
+export function* indexByCondition<T>(things: readonly T[], askedOf: (thing: T) => readonly Asked[]): Sliced<FindByCondition<T>> {
+  if (things.length < MIN_INDEXED) return () => things
+  const bySource = new Map<string, OfSource>()
+  const others: number[] = []
+  for (const [index, thing] of things.entries()) {
+    yield
+    const asked = askedOf(thing).find(({ accepts, test }) => accepts === undefined && test === undefined)
+    if (asked === undefined) others.push(index)
+    else add(bySource, asked, index)
+  }
+  if (bySource.size === 0) return () => things
+  return (request) => {
+    const found = [...others]
+    const during = request.unreadable === undefined ? undefined : watchUnread(request)
+    for (const { source, byValue } of bySource.values()) {
+      if (during?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
+        // An unreadable source may have any value.
+        for (const indexes of byValue.values()) found.push(...indexes)
+        continue
+      }
+      const several = source.alternatives?.(request)
+      for (const value of new Set(several ?? [source.read(request)])) found.push(...(byValue.get(value) ?? []))
+    }
+    return found.sort((a, b) => a - b).map((index) => things[index] as T)
+  }
+}
+
+function add(bySource: Map<string, OfSource>, { source, value }: Asked, index: number): void {
+  const ofSource = bySource.get(source.text) ?? { source, byValue: new Map<string | undefined, number[]>() }
+  bySource.set(source.text, ofSource)
+  const ofValue = ofSource.byValue.get(value)
+  if (ofValue === undefined) ofSource.byValue.set(value, [index])
+  else ofValue.push(index)
+}

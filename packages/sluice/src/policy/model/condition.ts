@@ -1,0 +1,40 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import { parseAddress } from '../../identity/address.ts'
+import { canonicalValue } from '../../identity/canonical.ts'
+import { type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
+import { createNetworkSet } from '../../identity/network-set.ts'
+import type { Source } from '../../identity/source.ts'
+import type { Condition } from './rule.ts'
+
+/**
+ * The condition that a source has one of these values. An address is compared as an address in a network, in any spelling. Undefined for
+ * a value that the source can never have.
+ */
+export function conditionOf(source: Source, texts: readonly string[]): Condition | undefined {
+  const value = texts.join(' or ')
+  if (source.text.startsWith('ip:')) {
+    const networks = texts.map(networkOf)
+    if (networks.includes(undefined)) return undefined
+    const set = createNetworkSet(networks as Network[])
+    const test: Condition['test'] = ({ address }) => {
+      const found = address === undefined ? undefined : parseAddress(address)
+      return found !== undefined && set.holds(found)
+    }
+    return { source, value, test }
+  }
+  const values = texts.map((text) => canonicalValue(source, text))
+  const [first] = values
+  if (first === undefined || values.includes(undefined)) return undefined
+  if (values.length === 1) return { source, value: first }
+  const known = new Set(values)
+  return { source, value, accepts: (found) => known.has(found) }
+}
+
+function networkOf(text: string): Network | undefined {
+  try {
+    return parseNetwork(text, NETWORK_FORM, 'everybody is no condition')
+  } catch (error) {
+    if (error instanceof LimiterError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,71 @@
+import type { Request } from '../../identity/request.ts'
+import { watchUnread } from '../../identity/watch-unread.ts'
+import { indexByCondition } from './condition-index.ts'
+import { allHold, type Condition, type Truth } from './rule.ts'
+import type { Sliced } from './sliced.ts'
+
+/**
+ * Whether the conditions of one of the first `count` groups hold. False if none can hold; undefined if no group certainly holds and at
+ * least one is unknown.
+ */
+export type FirstHolding = (request: Request, count: number) => Truth
+
+/** The result of comparing a request once, for all callers: indexes of the first group that holds, and of the first that may hold. */
+interface Compared {
+  readonly holds: number
+  readonly mayHold: number
+  /** The index of the first group that reads an unreadable part of the request. */
+  readonly looked: number
+}
+
+/** Compares a request with groups of conditions once, and derives the result for every `count` from that. */
+export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<FirstHolding> {
+  const things = groups.map((conditions, index) => ({ conditions, index }))
+  const find = yield* indexByCondition(things, ({ conditions }) => conditions)
+  const known = new WeakMap<Request, Compared>()
+  return (request, count) => {
+    let compared = known.get(request)
+    if (compared === undefined) {
+      // The index reads each source, which would count as a read of an unreadable part.
+      compared = request.unreadable === undefined ? compare(find(request), request) : compareUnreadable(things, request)
+      known.set(request, compared)
+    }
+    const { holds, mayHold, looked } = compared
+    if (looked < count) lookAgain(request)
+    return holds < count ? true : mayHold < count ? undefined : false
+  }
+}
+
+interface Group {
+  readonly conditions: readonly Condition[]
+  readonly index: number
+}
+
+function compare(groups: readonly Group[], request: Request): Compared {
+  let mayHold = Infinity
+  for (const { conditions, index } of groups) {
+    const truth = allHold(conditions, request)
+    if (truth === true) return { holds: index, mayHold, looked: Infinity }
+    if (truth === undefined) mayHold = Math.min(mayHold, index)
+  }
+  return { holds: Infinity, mayHold, looked: Infinity }
+}
+
+function compareUnreadable(groups: readonly Group[], request: Request): Compared {
+  const during = watchUnread(request)
+  let [mayHold, looked] = [Infinity, Infinity]
+  for (const { conditions, index } of groups) {
+    let truth: Truth
+    if (during((seen) => void (truth = allHold(conditions, seen)))) looked = Math.min(looked, index)
+    if (truth === true) return { holds: index, mayHold, looked }
+    if (truth === undefined) mayHold = Math.min(mayHold, index)
+  }
+  return { holds: Infinity, mayHold, looked }
+}
+
+/** Reads the unreadable parts again, because the request's observer must see every read, also if the result was cached. */
+function lookAgain(request: Request): void {
+  const { unreadable } = request
+  if (unreadable?.path === true) void request.path
+  if (unreadable?.query === true) void request.query
+}

@@ -1,0 +1,58 @@
+import { checkOptions, FLAG, type Form, OBJECT, oneOf } from '../../errors/options.ts'
+
+/** Forms of RateLimit and RateLimit-Policy by revision of the draft; a response uses one of them, or none. */
+export const DIALECTS = ['draft-11', 'draft-7', 'draft-6', 'off'] as const
+
+/** The content of X-RateLimit-Reset: nothing, seconds to wait, or seconds since 1970. */
+export const LEGACY = ['off', 'delta', 'epoch'] as const
+
+/** Which header fields are sent: in a policy, and as an option of every adapter. */
+export interface HeaderOptions {
+  /** RateLimit, RateLimit-Policy and the triplet RateLimit-Limit, -Remaining and -Reset; default `draft-11`. */
+  readonly dialect?: (typeof DIALECTS)[number]
+  /** X-RateLimit-Reset; default `off`. */
+  readonly legacy?: (typeof LEGACY)[number]
+  /** X-RateLimit-Limit; default true, unless dialect and legacy are both off. */
+  readonly limit?: boolean
+  /** X-RateLimit-Remaining; default as `limit`. */
+  readonly remaining?: boolean
+  /** Retry-After on a denial that ends by waiting; default true. */
+  readonly retryAfter?: boolean
+  /** Additional headers of a denial; default none. */
+  readonly refusal?: RefusalHeaders
+}
+
+/** Headers of a denial as Fairvisor's Token Bucket sends them. */
+export interface RefusalHeaders {
+  /** Name of the field that gives the reason. */
+  readonly field: string
+  /** Its value for each reason of a decision; a reason that is absent here gets no field. */
+  readonly reasons: Readonly<Partial<Record<string, string>>>
+  /** The remaining tokens that limits which denied the request report, whatever they have left. */
+  readonly remaining: 0
+}
+
+/** The options with every default filled in. */
+export type HeaderChoice = Required<Omit<HeaderOptions, 'refusal'>> & Pick<HeaderOptions, 'refusal'>
+
+const FORMS: Readonly<Record<string, Form>> = {
+  dialect: oneOf(...DIALECTS),
+  legacy: oneOf(...LEGACY),
+  limit: FLAG,
+  remaining: FLAG,
+  retryAfter: FLAG,
+  refusal: OBJECT,
+}
+
+/**
+ * Validates the options and fills in the defaults.
+ * @param where begins the error message
+ * @throws LimiterError INVALID_OPTIONS for an unknown name or value
+ */
+export function headerChoice(options: HeaderOptions = {}, where: string = 'headers'): HeaderChoice {
+  checkOptions(where, options, FORMS)
+  const { dialect = 'draft-11', legacy = 'off' } = options
+  const silent = dialect === 'off' && legacy === 'off'
+  const { limit = !silent, remaining = !silent, retryAfter = true, refusal } = options
+  return Object.freeze({ dialect, legacy, limit, remaining, retryAfter, ...(refusal === undefined ? {} : { refusal }) })
+}

@@ -1,0 +1,120 @@
+import type { Request } from '../../identity/request.ts'
+import { someReading } from '../../identity/path-readings.ts'
+import { type Watch, watchUnread } from '../../identity/watch-unread.ts'
+import { type FindByCondition, indexByCondition } from './condition-index.ts'
+import { type Glob, pathSegments } from './glob.ts'
+import { indexByPath } from './path-index.ts'
+import { type Match, type Rule, type Truth, truthOf } from './rule.ts'
+import type { Sliced } from './sliced.ts'
+
+/** Finds the rules that match a request in some reading of it, or may match it if it cannot be read; in the order of the policy. */
+export type FindRules = (request: Request) => readonly Rule[]
+
+export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
+  const [withPath, others]: [Placed[], Placed[]] = [[], []]
+  for (const [index, rule] of rules.entries()) {
+    yield
+    ;(rule.match.path === undefined ? others : withPath).push({ index, rule })
+  }
+  const places = yield* indexPlaces(withPath)
+  const byPath = yield* indexByPath(places, ({ path }) => path)
+  const byCondition: FindByCondition<Placed> = yield* indexByCondition(others, ({ rule }) => rule.match.when)
+  return (request) => {
+    const found: Rule[] = []
+    const during = request.unreadable === undefined ? undefined : watchUnread(request)
+    for (const { rule } of inOrder(candidatesOf(places, byPath, request), byCondition(request)))
+      if (
+        during === undefined
+          ? mismatchBesidePath(rule.match, request) === undefined
+          : unreadMatch(rule.match, request, during) !== undefined
+      )
+        found.push(rule)
+    return found
+  }
+}
+
+/** A rule and its index in the policy. */
+interface Placed {
+  readonly index: number
+  readonly rule: Rule
+}
+
+function inOrder(some: readonly Placed[], others: readonly Placed[]): readonly Placed[] {
+  if (some.length === 0) return others
+  return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.index - b.index)
+}
+
+/** All rules of one path. */
+interface Place {
+  readonly path: Glob
+  readonly find: FindByCondition<Placed>
+}
+
+function* indexPlaces(rules: readonly Placed[]): Sliced<readonly Place[]> {
+  const byPath = new Map<string, { readonly path: Glob; readonly rules: Placed[] }>()
+  for (const placed of rules) {
+    yield
+    const path = placed.rule.match.path as Glob
+    const name = path.segments.join('/')
+    const known = byPath.get(name)
+    if (known === undefined) byPath.set(name, { path, rules: [placed] })
+    else known.rules.push(placed)
+  }
+  const places: Place[] = []
+  for (const { path, rules: here } of byPath.values())
+    places.push({ path, find: yield* indexByCondition(here, ({ rule }) => rule.match.when) })
+  return places
+}
+
+function candidatesOf(
+  places: readonly Place[],
+  candidates: (segments: readonly string[]) => readonly Place[],
+  request: Request,
+): readonly Placed[] {
+  const { path, readings, unreadable } = request
+  let found: readonly Place[]
+  if (unreadable?.path === true) found = places
+  else if (readings === undefined) found = candidates(pathSegments(path))
+  else found = [...new Set(readings.flatMap((reading) => candidates(pathSegments(reading.path))))]
+  const [first] = found
+  if (first === undefined || found.length === 1) return first?.find(request) ?? []
+  return found.flatMap(({ find }) => find(request)).sort((a, b) => a.index - b.index)
+}
+
+/** Why a request does not match; undefined if it matches. */
+export function mismatch(match: Match, request: Request): string | undefined {
+  const { path } = match
+  if (path !== undefined && !someReading(request, (reading) => path.matches(pathSegments(reading.path))))
+    return `path ${request.path} is not ${path.text}`
+  return mismatchBesidePath(match, request)
+}
+
+/** Whether a match reads an unreadable part of a request; undefined if its readable parts rule the match out. */
+export function unreadMatch(match: Match, request: Request, during: Watch): boolean | undefined {
+  let looked = match.path !== undefined && request.unreadable?.path === true
+  const why = looked ? mismatchBesidePath : mismatch
+  if (why({ ...match, when: [] }, request) !== undefined) return undefined
+  for (const condition of match.when) {
+    let truth: Truth
+    const watched = during((seen) => void (truth = truthOf(condition, seen)))
+    if (!watched && truth === false) return undefined
+    looked ||= watched
+  }
+  return looked
+}
+
+/** As `mismatch`, for everything except the path. */
+function mismatchBesidePath({ methods, hosts, when }: Match, request: Request): string | undefined {
+  // HEAD runs the handler of GET, so a rule for GET applies to HEAD.
+  if (methods !== undefined && !methods.has(request.method) && !(request.method === 'HEAD' && methods.has('GET'))) {
+    return `method ${request.method} is not ${[...methods].join(' or ')}`
+  }
+  if (hosts !== undefined) {
+    const found = request.hosts ?? (request.host === undefined ? [] : [request.host])
+    const labels = found.map((host) => host.split('.'))
+    if (!hosts.some((host) => labels.some((one) => host.matches(one))))
+      return `host ${request.host ?? 'unknown'} is not ${hosts.map((host) => host.text).join(' or ')}`
+  }
+  const failing = when.find((condition) => truthOf(condition, request) === false)
+  return failing === undefined ? undefined : `${failing.source.text} is not ${failing.value}`
+}

@@ -1,0 +1,46 @@
+import type { TrustedProxies } from '../../identity/trusted-proxies.ts'
+import type { Bound, StoreKind } from './bound.ts'
+import type { Exemption } from './exemption.ts'
+import type { FailureChoice } from './failure-choice.ts'
+import type { HeaderChoice } from './header-choice.ts'
+import type { JwtChoice } from '../native/jwt.ts'
+import type { Override } from './override.ts'
+import type { Rule } from './rule.ts'
+import type { StoreUrl } from './store-url.ts'
+
+/** A parsed, validated and compiled policy. It is frozen, and has the same form in every dialect. */
+export interface Policy {
+  /**
+   * `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. `bundle`: rules with `limit_keys`.
+   */
+  readonly dialect: 'native' | 'rate-limits' | 'bundle'
+  /** In the order of the file; names are unique. */
+  readonly rules: readonly Rule[]
+  /** Requests that no rule limits. */
+  readonly exempt?: readonly Exemption[]
+  /** At most one for each key of a rule. */
+  readonly overrides?: readonly Override[]
+  /** Valid but doubtful parts, each with file, line and column. */
+  readonly warnings: readonly string[]
+  /** URL of the store that the policy names. It may contain a password: never print it. */
+  readonly store?: string
+  /** The URL, parsed. */
+  readonly storeUrl?: StoreUrl
+  readonly failure: FailureChoice
+  readonly headers: HeaderChoice
+  readonly trustedProxies?: TrustedProxies
+  /** Whether keys contain identifiers as they are or as pseudonyms; absent: as they are. */
+  readonly identifiers?: IdentifierChoice
+  /** How tokens are verified; absent: they are not, and claims count as absent. */
+  readonly jwt?: JwtChoice
+  /** A hash of the text that distinguishes policies: 16 hexadecimal digits. */
+  readonly hash: string
+  /** The over-grant bound of a rule on a store of this kind. @throws LimiterError INVALID_OPTIONS for an invalid rule or kind */
+  boundOf(rule: Rule, kind: StoreKind): Bound
+}
+
+/** `hmac`: the parts of keys that identify somebody are replaced by a hash with the secret in this file. */
+export type IdentifierChoice = { readonly mode: 'plain' } | { readonly mode: 'hmac'; readonly secretFile: string }
+
+/** The part of a policy that a dialect reads; the rest is the same for all dialects. */
+export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings' | 'boundOf'>

@@ -1,0 +1,40 @@
+import type { Time } from '../../time/time.ts'
+
+/** Work that may pause at each `yield`. `finish` runs it at once; `inSlices` interleaves it with other work of the thread. */
+export type Sliced<T> = Generator<undefined, T, undefined>
+
+export function finish<T>(work: Sliced<T>): T {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/**
+ * Runs the work with pauses, in which the thread handles other events. Rejects with the error that the work throws.
+ * @param sliceMs milliseconds after which it pauses, at its next `yield`
+ */
+export async function inSlices<T>(work: Sliced<T>, time: Pick<Time, 'monotonic' | 'after'>, sliceMs: number): Promise<T> {
+  for (;;) {
+    const until = time.monotonic() + sliceMs
+    do {
+      const step = work.next()
+      if (step.done === true) return step.value
+    } while (time.monotonic() < until)
+    await new Promise<void>((resolve) => time.after(0, resolve))
+  }
+}
+
+/** As `flatMap`, with a pause after each item. */
+export function* flatMapSliced<T, R>(items: Iterable<T>, map: (item: T, index: number) => readonly R[] | R): Sliced<R[]> {
+  const found: R[] = []
+  let index = 0
+  for (const item of items) {
+    const mapped = map(item, index)
+    if (Array.isArray(mapped)) for (const one of mapped as readonly R[]) found.push(one)
+    else found.push(mapped as R)
+    index += 1
+    yield
+  }
+  return found
+}

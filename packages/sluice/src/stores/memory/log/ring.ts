@@ -1,0 +1,159 @@
+import type { Entries, LogState } from '../../../algorithms/log-state.ts'
+import type { Micros } from '../../../time/micros.ts'
+import { Arena, ENTRY } from './arena.ts'
+
+/** Sums are rebased to the first entry before they exceed the exact integers. */
+const LARGEST_SUM = 2 ** 51
+/** A row packs a ring's size (4 bits), first entry and length (15 bits each) into one number. */
+const SIZES = 16
+const PLACES = 32_768
+
+/** Numbers in a row for a ring. */
+export const RING_WIDTH = 5
+
+/** The layout of a row: block, shape, the sum before the first entry, window, hold. */
+function shapeOf(size: number, first: number, length: number): number {
+  return size + SIZES * (first + PLACES * length)
+}
+
+/** The entries of one log in a ring of the arena: a view that is pointed at a row, changed, and written back to it. */
+export class Ring implements Entries {
+  length = 0
+  window: Micros = 0
+  hold: Micros = 0
+  readonly #arena: Arena
+  #block = 0
+  #size = -1
+  /** Entries of the ring, less one. */
+  #mask = 0
+  #page: Float64Array = NOTHING
+  #start = 0
+  #first = 0
+  /** Sum before the first entry. */
+  #before = 0
+
+  constructor(arena: Arena) {
+    this.#arena = arena
+  }
+
+  /** Size of the ring's block; -1 for none. */
+  get size(): number {
+    return this.#size
+  }
+
+  load(cells: Float64Array, at: number): void {
+    const shape = cells[at + 1] as number
+    const places = Math.floor(shape / SIZES)
+    this.#use(cells[at] as number, shape % SIZES)
+    this.length = Math.floor(places / PLACES)
+    this.#first = places % PLACES
+    this.#before = cells[at + 2] as number
+    this.window = cells[at + 3] as number
+    this.hold = cells[at + 4] as number
+  }
+
+  save(cells: Float64Array, at: number): void {
+    cells[at] = this.#block
+    cells[at + 1] = shapeOf(this.#size, this.#first, this.length)
+    cells[at + 2] = this.#before
+    cells[at + 3] = this.window
+    cells[at + 4] = this.hold
+  }
+
+  /** Allocates a new ring. */
+  create(): void {
+    this.#use(this.#arena.take(0), 0)
+    this.length = 0
+    this.#first = 0
+    this.#before = 0
+  }
+
+  release(): void {
+    this.#arena.giveBack(this.#block, this.#size)
+  }
+
+  at(index: number): Micros {
+    return this.#page[this.#placeOf(index)] as number
+  }
+
+  through(index: number): number {
+    return index < 0 ? this.#before : (this.#page[this.#placeOf(index) + 1] as number)
+  }
+
+  /** The first instant from which the log is expired. */
+  get endsAt(): Micros {
+    return this.length === 0 ? 0 : this.at(this.length - 1) + Math.max(this.window, this.hold)
+  }
+
+  /** Stores the state in this ring: own entries are changed in place, others copied. */
+  apply(state: LogState): void {
+    this.window = state.window
+    this.hold = state.hold
+    if (state.entries !== this) this.#copy(state.entries)
+    this.#drop(state.skip)
+    if (state.added === 0) return
+    if (state.merges) this.#set(this.length - 1, state.addedAt, this.through(this.length - 1) + state.added)
+    else this.#push(state.addedAt, state.added)
+  }
+
+  #use(block: number, size: number): void {
+    this.#block = block
+    this.#size = size
+    this.#mask = (1 << size) - 1
+    this.#page = this.#arena.pageOf(block)
+    this.#start = this.#arena.placeOf(block)
+  }
+
+  #placeOf(index: number): number {
+    return this.#start + ENTRY * ((this.#first + index) & this.#mask)
+  }
+
+  #set(index: number, at: Micros, sum: number): void {
+    const place = this.#placeOf(index)
+    this.#page[place] = at
+    this.#page[place + 1] = sum
+  }
+
+  #drop(count: number): void {
+    if (count === 0) return
+    this.#before = this.through(count - 1)
+    this.#first = (this.#first + count) & this.#mask
+    this.length -= count
+    if (this.#before > LARGEST_SUM) this.#rebase()
+  }
+
+  #push(at: Micros, added: number): void {
+    if (this.length > this.#mask) this.#resize(this.#size + 1)
+    const sum = this.through(this.length - 1) + added
+    this.length += 1
+    this.#set(this.length - 1, at, sum)
+  }
+
+  #copy(entries: Entries): void {
+    this.length = 0
+    this.#resize(Arena.sizeFor(entries.length))
+    this.#before = entries.through(-1)
+    this.length = entries.length
+    for (let index = 0; index < entries.length; index += 1) this.#set(index, entries.at(index), entries.through(index))
+  }
+
+  #resize(size: number): void {
+    const [block, from] = [this.#arena.take(size), this.#size]
+    const [page, start] = [this.#arena.pageOf(block), this.#arena.placeOf(block)]
+    for (let index = 0; index < this.length; index += 1) {
+      page[start + ENTRY * index] = this.at(index)
+      page[start + ENTRY * index + 1] = this.through(index)
+    }
+    this.#arena.giveBack(this.#block, from)
+    this.#use(block, size)
+    this.#first = 0
+  }
+
+  #rebase(): void {
+    const before = this.#before
+    this.#before = 0
+    for (let index = 0; index < this.length; index += 1) this.#set(index, this.at(index), this.through(index) - before)
+  }
+}
+
+const NOTHING = new Float64Array(0)

@@ -1,0 +1,85 @@
+import { sha256 } from '../../../keys/sha256.ts'
+import { codeOf } from '../failures.ts'
+import { type PostgresPort, type Row, validClient } from './postgres-port.ts'
+
+interface PgStatement {
+  text: string
+  values?: unknown[]
+  name?: string
+}
+
+/** The part of a `pg` pool or client that the store uses. */
+export interface PgLike {
+  /** Present in a pool: `max` is its number of connections. */
+  readonly options?: { readonly max?: number | undefined }
+  /** In a pool: resolves with a client of it. */
+  connect?(): Promise<unknown>
+  query(statement: PgStatement): Promise<{ readonly rows: readonly Row[] }>
+}
+
+/** What `connect` of a pool resolves with. */
+interface PooledClient extends Pick<PgLike, 'query'> {
+  on(event: 'error', listener: () => void): unknown
+  removeListener(event: 'error', listener: () => void): unknown
+  release(destroy?: boolean): void
+}
+
+/** SQLSTATEs from a pooler that keeps no prepared statements, or mixes those of several clients. */
+const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
+
+/**
+ * Adapts a `pg` Pool to the store's port. The caller owns the pool: this neither configures nor closes it. Give it
+ * `connectionTimeoutMillis` and a handler for `error`, so that a lost server causes an error and not a wait. Statements are prepared once
+ * per connection, until a pooler refuses that.
+ */
+export function pg(pool: PgLike): PostgresPort {
+  validClient('pg', 'a pool or client of pg', pool, ['query'])
+  const isPool = pool.options?.max !== undefined && pool.connect !== undefined
+  const send = async (statement: PgStatement): Promise<readonly Row[]> =>
+    isPool ? sendOnce(pool as Required<PgLike>, statement) : (await pool.query(statement)).rows
+  let prepare = true
+  const names = new Map<string, string>()
+  const nameOf = (text: string): string => {
+    const name = names.get(text) ?? `sluice_${sha256(text).slice(0, 16)}`
+    names.set(text, name)
+    return name
+  }
+  return {
+    connections: pool.options?.max,
+    query: async (text, values) => {
+      const unnamed = { text, values: [...values] }
+      if (!prepare) return send(unnamed)
+      try {
+        return await send({ ...unnamed, name: nameOf(text) })
+      } catch (error) {
+        if (!NOT_PREPARED.has(codeOf(error))) throw error
+        prepare = false
+        return send(unnamed)
+      }
+    },
+    run: async (text) => {
+      await pool.query({ text })
+    },
+  }
+}
+
+/**
+ * As `pool.query`, but keeps the connection after an error of the statement: `pool.query` closes it, and a locked row is such an error.
+ */
+async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise<readonly Row[]> {
+  const client = (await pool.connect()) as PooledClient
+  client.on('error', ignore)
+  let destroy = false
+  try {
+    return (await client.query(statement)).rows
+  } catch (error) {
+    destroy = (error as { readonly severity?: unknown } | null)?.severity !== 'ERROR'
+    throw error
+  } finally {
+    client.removeListener('error', ignore)
+    client.release(destroy)
+  }
+}
+
+/** A connection that is lost also rejects its statement; without a listener it would end the process. */
+function ignore(): void {}

@@ -1,0 +1,131 @@
+import type { Time } from '../../../time/time.ts'
+import { type CallOptions, StoreFailure } from '../../store.ts'
+import { classify } from '../failures.ts'
+
+type Listener = (argument?: unknown) => void
+
+/** The part of a client that reports its connection; all clients are Node's event emitters. */
+export interface ConnectionEvents {
+  on(event: string, listener: Listener): unknown
+  once(event: string, listener: Listener): unknown
+  off(event: string, listener: Listener): unknown
+  listenerCount(event: string): number
+}
+
+/** `ended`: the client has given up, or was closed; it makes no further attempt by itself. */
+export type ConnectionState = 'connected' | 'trying' | 'ended'
+
+/** An adapter's access to the state of a client's connection. */
+export interface ConnectionView {
+  state(): ConnectionState
+  /** The error of the last attempt, if the client exposes it without a listener. */
+  lastError?(): unknown
+  /** Starts the first attempt of a client that connects on demand. */
+  begin?(): void
+  /** Events after which the state is read again. */
+  readonly changes: readonly string[]
+  /** Events other than `error` that carry the error of an attempt. */
+  readonly errors: readonly string[]
+}
+
+/**
+ * Resolves at the client's first connection, and at once from then on. Rejects with the client's last error as the reason: at the
+ * deadline, or at once if the client has given up. Resolves at once without a deadline.
+ * @throws StoreFailure with `executed: 'no'`
+ */
+export type UntilConnected = (options: CallOptions | undefined, time: Time) => Promise<void>
+
+export function isEmitter(client: object): client is ConnectionEvents {
+  return ['on', 'once', 'off', 'listenerCount'].every((name) => typeof (client as Record<string, unknown>)[name] === 'function')
+}
+
+const known = new WeakMap<object, UntilConnected>()
+
+/**
+ * Waits for the first connection of a client, however many attempts it takes. Stores that share a client share its listeners, which exist
+ * only while a call waits; the listener for `ready` is removed by the first connection. It adds an `error` listener only if the program
+ * has one: otherwise it would suppress the error that a client prints or throws when there is no listener.
+ */
+export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView): UntilConnected {
+  const found = known.get(client)
+  if (found !== undefined) return found
+  let made = view.state() === 'connected'
+  if (!made) client.once('ready', () => (made = true))
+  let last: unknown
+  const waiting = new Set<() => void>()
+  let stop: (() => void) | undefined
+
+  const read = (): ConnectionState => {
+    last = view.lastError?.() ?? last
+    return view.state()
+  }
+  const changed = (): void => {
+    if (read() !== 'trying') for (const settle of waiting) settle()
+  }
+  const failed = (reason: unknown): void => {
+    last = reason
+    // Some clients report the error first and then give up.
+    void Promise.resolve().then(changed)
+  }
+  const listen = (): (() => void) => {
+    const errors = client.listenerCount('error') > 0 ? ['error', ...view.errors] : view.errors
+    for (const event of view.changes) client.on(event, changed)
+    for (const event of errors) client.on(event, failed)
+    return () => {
+      for (const event of view.changes) client.off(event, changed)
+      for (const event of errors) client.off(event, failed)
+    }
+  }
+  const leave = (settle: () => void): void => {
+    waiting.delete(settle)
+    if (waiting.size > 0) return
+    stop?.()
+    stop = undefined
+  }
+
+  const until: UntilConnected = (options, time) => {
+    const { deadline, signal } = options ?? {}
+    if (made || deadline === undefined || !(deadline > time.monotonic()) || signal?.aborted === true) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const finish = (failure: StoreFailure | undefined): void => {
+        leave(settle)
+        cancel()
+        signal?.removeEventListener('abort', abort)
+        if (failure === undefined) resolve()
+        else reject(failure)
+      }
+      const settle = (): void => {
+        const state = read()
+        // A closed client rejects calls with its own reason.
+        if (state === 'connected' || (state === 'ended' && last === undefined)) finish(undefined)
+        else if (state === 'ended') finish(failureOf(last))
+      }
+      const abort = (): void => finish(new StoreFailure('aborted', 'no', 'redis: aborted by the caller'))
+      const cancel = time.after(deadline - time.monotonic(), () => finish(read() === 'connected' ? undefined : failureOf(last)))
+      waiting.add(settle)
+      stop ??= listen()
+      signal?.addEventListener('abort', abort, { once: true })
+      view.begin?.()
+      settle()
+    })
+  }
+  known.set(client, until)
+  return until
+}
+
+/** The failure of a call that was not sent, because there was no connection. */
+function failureOf(error: unknown): StoreFailure {
+  if (error === undefined) return new StoreFailure('timeout', 'no', 'redis: no connection by the deadline')
+  return new StoreFailure(classify(error).kind, 'no', `redis: ${reasonOf(error)}`, { cause: error })
+}
+
+/**
+ * The text of an error. The error of a host with several addresses has no message of its own. That of a cluster has the node's error in a
+ * separate field.
+ */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { message, errors, lastNodeError } = error as Error & { readonly errors?: readonly unknown[]; readonly lastNodeError?: unknown }
+  const inner = [...(Array.isArray(errors) ? errors : []), ...(lastNodeError === undefined ? [] : [lastNodeError])]
+  return [message, ...inner.map(reasonOf)].filter((text) => text !== '').join('; ') || error.name
+}

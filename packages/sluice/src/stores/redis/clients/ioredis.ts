@@ -1,0 +1,106 @@
+import { keySlot } from '../key-slot.ts'
+import { type ConnectionState, isEmitter, untilConnectedOf } from './first-connection.ts'
+import { openingOf } from './opening.ts'
+import { type Connections, type RedisPort, validClient } from './redis-port.ts'
+
+/** The part of an ioredis client (version 5 or 6) that the store uses; iovalkey has the same. */
+export interface IoredisLike {
+  /** Runs a command of any name; texts of its reply are bytes. */
+  callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
+  /** The socket, once it has been opened. */
+  readonly stream?: { destroy(): unknown; readonly errored?: unknown } | undefined
+  /** The state of its connection, such as `connecting`. */
+  readonly status?: string
+  connect?(): Promise<unknown>
+}
+
+/** The additional members of an ioredis `Cluster`. */
+interface ClusterLike {
+  nodes(): readonly IoredisNode[]
+  /** By slot the addresses of its nodes, the primary's first. */
+  readonly slots: readonly (readonly string[] | undefined)[]
+}
+
+interface IoredisNode {
+  readonly options: { readonly host?: string; readonly port?: number }
+  readonly stream?: { destroy(): unknown } | undefined
+  readonly commandQueue?: Queue
+  readonly offlineQueue?: Queue
+}
+
+interface Queue {
+  toArray?(): readonly { readonly command?: { readonly promise?: Promise<unknown> } }[]
+}
+
+/**
+ * Adapts an ioredis or iovalkey client to the store's port: of one server, of one that Sentinel watches, or a `Cluster`. The caller owns
+ * the client: this neither configures nor closes it, but it ends a connection that has fallen silent, so that the client makes another.
+ * For limits that stay exact when a connection is lost, create it with `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest:
+ * 0`, a Cluster also with `retryDelayOnFailover: 0`. To avoid a queue while the server is unreachable, set `enableOfflineQueue: false`:
+ * calls still wait for the first connection, within their deadlines.
+ * @throws LimiterError INVALID_OPTIONS for any other client
+ */
+export function ioredis(client: IoredisLike): RedisPort {
+  const valid = validClient('ioredis', 'ioredis or iovalkey', client, ['callBuffer'])
+  const cluster = asCluster(valid)
+  return {
+    ...(cluster === undefined ? {} : { cluster: true, nodeOf: (slot) => cluster.slots[slot]?.[0] }),
+    evalsha: (sha1, keys, args) => valid.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
+    eval: (source, keys, args) => valid.callBuffer('eval', source, keys.length, ...keys, ...args),
+    connections: { of: cluster === undefined ? () => valid : nodeOf(cluster), replace },
+    ...firstConnection(valid),
+  }
+}
+
+const OPENING: readonly unknown[] = ['wait', 'connecting', 'connect']
+const STATES: Readonly<Record<string, ConnectionState>> = { ready: 'connected', end: 'ended' }
+const CHANGES = ['ready', 'close', 'end']
+/** The error event of a Cluster's nodes. */
+const NODE_ERROR = 'node error'
+
+/**
+ * Waits for the first connection: without its offline queue the client refuses calls until it is ready, even in its first milliseconds.
+ */
+function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening' | 'untilConnected'> {
+  if (typeof client.status !== 'string' || !isEmitter(client)) return {}
+  // With `lazyConnect` it connects at its first call.
+  const begin = (): void => {
+    if (client.status === 'wait') client.connect?.().catch(() => {})
+  }
+  const untilConnected = untilConnectedOf(client, {
+    state: () => STATES[client.status ?? ''] ?? 'trying',
+    lastError: () => client.stream?.errored ?? undefined,
+    begin,
+    changes: CHANGES,
+    errors: [NODE_ERROR],
+  })
+  if (!OPENING.includes(client.status)) return { untilConnected }
+  const opening = openingOf(client, CHANGES)
+  return {
+    untilConnected,
+    opening() {
+      const first = opening()
+      if (first !== undefined) begin()
+      return first
+    },
+  }
+}
+
+function asCluster(client: object): ClusterLike | undefined {
+  return 'nodes' in client && typeof client.nodes === 'function' && 'slots' in client ? (client as ClusterLike) : undefined
+}
+
+function nodeOf(cluster: ClusterLike): Connections['of'] {
+  return (key) => {
+    const address = key === undefined ? undefined : cluster.slots[keySlot(key)]?.[0]
+    if (address === undefined) return undefined
+    return cluster.nodes().find(({ options }) => `${options.host}:${options.port}` === address)
+  }
+}
+
+function replace(connection: object): void {
+  const { commandQueue, offlineQueue, stream } = connection as IoredisNode
+  // A Cluster sends ASKING before a redirected command and drops its promise. A rejection would be unhandled and end the process.
+  for (const queue of [commandQueue, offlineQueue]) for (const { command } of queue?.toArray?.() ?? []) command?.promise?.catch(() => {})
+  stream?.destroy()
+}

@@ -1,0 +1,183 @@
+import { MICRO } from '../../../algorithms/decimal.ts'
+import type { Time } from '../../../time/time.ts'
+import {
+  type Call,
+  type CallGroup,
+  type CallOptions,
+  type Decided,
+  type DecideOptions,
+  type GroupVerdict,
+  type Scope,
+  type Store,
+  StoreFailure,
+} from '../../store.ts'
+import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
+import type { Spread } from './salt.ts'
+import { SharedDenials } from './shared-denials.ts'
+
+/** States that all refused keys of a limit share. */
+const SHARED = 1_024
+/** The most limits for which this process records which shared states were emptied. */
+const REMEMBERED = 256
+
+type Spreading = (options: CallOptions | undefined) => Promise<Spread>
+
+/**
+ * Wraps a store: groups with refused new keys are decided by `onFull`. Under `shared` those of one call cost one more call together.
+ * @param spreading how keys are spread over shared states; called when the first is needed
+ */
+export function withOverflow(
+  store: Store,
+  onFull: OnFull | undefined,
+  isClosed: NewKeys['closed'],
+  spreading: Spreading,
+  clock: Time,
+): Store {
+  const shared = createShared(store, isClosed, spreading, clock)
+  const decide = async (groups: readonly CallGroup[], options?: DecideOptions): Promise<readonly GroupVerdict[]> => {
+    const verdicts = await store.decide(groups, options)
+    if (!verdicts.some(isRefused)) return verdicts
+    const sharing =
+      onFull === 'shared' ? groups.filter((group, index) => isRefused(verdicts[index] as GroupVerdict) && canShare(group)) : []
+    const answers = sharing.length === 0 ? [] : [...(await shared(sharing, options))]
+    return verdicts.map((verdict, index) => {
+      if (!isRefused(verdict)) return verdict
+      return onFull === 'shared' && canShare(groups[index] as CallGroup) ? (answers.shift() as GroupVerdict) : refusal(onFull)
+    })
+  }
+  return {
+    ...store,
+    decide,
+    ready: async (options) => {
+      await store.ready(options)
+      if (onFull === 'shared') await spreading(options)
+    },
+  }
+}
+
+function isRefused({ failure }: GroupVerdict): boolean {
+  return failure === FULL
+}
+
+/** Logs have no shared states, because the state of a log can be long. */
+function canShare({ calls }: CallGroup): boolean {
+  return calls.every(({ limit }) => limit.algorithm.cells !== 'log')
+}
+
+/** The verdict of a group that may not create its states. Under `shared` only logs get here: they are denied. */
+function refusal(onFull: OnFull | undefined): GroupVerdict {
+  return onFull === undefined ? { failure: FULL } : { failure: FULL, onFull: onFull === 'allow' ? 'allow' : 'deny' }
+}
+
+/** The shared states of one limit: which of them were emptied, and the recent denials. */
+interface SharedStates {
+  readonly scope: Scope
+  readonly emptied: Set<string>
+  readonly denials: SharedDenials
+}
+
+/** A call with a shared state in place of its own. */
+interface StandIn {
+  readonly call: Call
+  readonly states?: SharedStates
+}
+
+type DecideShared = (groups: readonly CallGroup[], options: DecideOptions | undefined) => Promise<readonly GroupVerdict[]>
+
+/** Decides groups again, in one call at most, with shared states in place of those that may not be created. */
+function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading, clock: Time): DecideShared {
+  const scopes = new Map<string, SharedStates>()
+  const statesOf = (text: string): SharedStates => {
+    const known = scopes.get(text) ?? { scope: sharedScope(text), emptied: new Set<string>(), denials: new SharedDenials(clock) }
+    const [oldest] = scopes.keys()
+    if (oldest !== undefined && scopes.size >= REMEMBERED && !scopes.has(text)) scopes.delete(oldest)
+    scopes.set(text, known)
+    return known
+  }
+  const standIn = (call: Call, spread: Spread): StandIn => {
+    const { text } = call.id.scope
+    // There may be room again by now.
+    if (!isClosed(text)) return { call }
+    const states = statesOf(text)
+    return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
+  }
+  const ask = async (
+    stands: readonly (readonly StandIn[])[],
+    groups: readonly CallGroup[],
+    options: DecideOptions | undefined,
+  ): Promise<readonly GroupVerdict[]> => {
+    if (groups.length === 0) return []
+    const full = stillFull(stands.flat())
+    const asked = [...full.map(emptying), ...groups.map((group, index) => ({ ...group, calls: (stands[index] as StandIn[]).map(callOf) }))]
+    const askedAt = clock.monotonic()
+    const verdicts = await store.decide(asked, options)
+    const own = verdicts.slice(full.length)
+    if (options?.charge === false) return own
+    for (const [index, { call, states }] of full.entries()) {
+      if (verdicts[index]?.failure === undefined) states?.emptied.add(call.id.key)
+    }
+    if (options?.now === undefined) {
+      for (const [index, [only, ...more]] of stands.entries()) {
+        const verdict = own[index] as GroupVerdict
+        if (more.length === 0 && verdict.failure === undefined) only?.states?.denials.add(only.call, verdict, askedAt)
+      }
+    }
+    return own
+  }
+  const decide = async (groups: readonly CallGroup[], options: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
+    const spread = await spreading(options)
+    const stands = groups.map(({ calls }) => calls.map((call) => standIn(call, spread)))
+    const known = stands.map(([only, ...more]): Decided | undefined => {
+      if (options?.charge === false || options?.now !== undefined || more.length > 0) return undefined
+      return only?.states?.denials.find(only.call)
+    })
+    const open = [...groups.keys()].filter((index) => known[index] === undefined)
+    const answers = await ask(
+      open.map((index) => stands[index] as StandIn[]),
+      open.map((index) => groups[index] as CallGroup),
+      options,
+    )
+    const found = new Map(open.map((index, place) => [index, answers[place] as GroupVerdict]))
+    return stands.map((group, index) => marked(group, known[index] ?? (found.get(index) as GroupVerdict)))
+  }
+  return async (groups, options) => {
+    try {
+      return await decide(groups, options)
+    } catch (error) {
+      // The groups with existing keys have their verdicts, so a failure here must not fail them.
+      if (!(error instanceof StoreFailure)) throw error
+      return groups.map(() => ({ failure: error }))
+    }
+  }
+}
+
+function callOf({ call }: StandIn): Call {
+  return call
+}
+
+/** One call for each shared state that this process has not recorded as emptied. */
+function stillFull(stands: readonly StandIn[]): StandIn[] {
+  const seen = new Map<SharedStates, Set<string>>()
+  return stands.filter(({ call: { id }, states }) => {
+    if (states === undefined || states.emptied.has(id.key)) return false
+    const keys = seen.get(states) ?? new Set()
+    seen.set(states, keys)
+    if (keys.has(id.key)) return false
+    keys.add(id.key)
+    return true
+  })
+}
+
+/**
+ * Empties a shared state, so that a flood of new keys brings no burst. A cost of the whole capacity passes only if the state is full: one
+ * that another process already uses loses nothing.
+ */
+function emptying({ call }: StandIn): CallGroup {
+  return { calls: [{ ...call, cost: Math.round(call.limit.capacity * MICRO) }] }
+}
+
+function marked(stands: readonly StandIn[], verdict: GroupVerdict): GroupVerdict {
+  if (verdict.failure !== undefined || stands.every(({ states }) => states === undefined)) return verdict
+  const overflowed = verdict.calls.some(({ outcome }, index) => outcome === 'denied' && stands[index]?.states !== undefined)
+  return { ...verdict, degraded: FULL, ...(overflowed ? { reason: 'overflow' as const } : {}) }
+}
