@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { transformSync } from 'esbuild'
 import { filesBelow } from './source-files.ts'
 
 /**
@@ -10,6 +11,8 @@ import { filesBelow } from './source-files.ts'
  */
 const WIDTH = 120
 const SOURCES = ['packages/sluice/src', 'packages/server/src']
+/** Where the server was at earlier commits. */
+const EARLIER = 'apps/server/src'
 const LUA = 'packages/sluice/src/stores/redis/programs.gen.ts'
 const root = join(import.meta.dirname, '..', '..')
 
@@ -25,12 +28,12 @@ const AREAS: readonly Area[] = [
   { name: 'SQL', counts: (file) => file.endsWith('.sql') },
 ]
 
-function main(): void {
+async function main(): Promise<void> {
   const [commit] = process.argv.slice(2)
-  const now = measured((folder) => {
+  const now = await measured((folder) => {
     for (const source of SOURCES) cpSync(join(root, source), join(folder, source), { recursive: true })
   })
-  const before = commit === undefined ? undefined : measured((folder) => archived(commit, folder))
+  const before = commit === undefined ? undefined : await measured((folder) => archived(commit, folder))
   for (const [name, count] of now) {
     const other = before?.get(name)
     const ratio = other === undefined ? '' : `  ${other} at ${commit ?? ''}, ${(count / other).toFixed(2)} x`
@@ -39,7 +42,7 @@ function main(): void {
 }
 
 /** Counts what a function puts into an empty folder. */
-function measured(fill: (folder: string) => void): Map<string, number> {
+async function measured(fill: (folder: string) => void): Promise<Map<string, number>> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-lines-'))
   try {
     fill(folder)
@@ -51,14 +54,15 @@ function measured(fill: (folder: string) => void): Map<string, number> {
       `${name}, lines`,
       files.filter(counts).reduce((sum, file) => sum + linesOf(readFileSync(join(folder, file), 'utf8')), 0),
     ])
-    return new Map([...lines, ['Lua as sent, bytes', sentBytes(readFileSync(join(folder, LUA), 'utf8'))]])
+    return new Map([...lines, ['Lua as sent, bytes', await sentBytes(readFileSync(join(folder, LUA), 'utf8'))]])
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 function archived(commit: string, folder: string): void {
-  const archive = execFileSync('git', ['archive', commit, ...SOURCES], { cwd: root, maxBuffer: 2 ** 28 })
+  const there = execFileSync('git', ['ls-tree', '-d', '--name-only', commit, ...SOURCES, EARLIER], { cwd: root, encoding: 'utf8' })
+  const archive = execFileSync('git', ['archive', commit, ...there.trim().split('\n')], { cwd: root, maxBuffer: 2 ** 28 })
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
 }
 
@@ -66,8 +70,12 @@ function linesOf(text: string): number {
   return text.split('\n').filter((line) => line.trim() !== '').length
 }
 
-function sentBytes(generated: string): number {
-  return [...generated.matchAll(/source: `((?:[^`\\]|\\.)*)`/g)].reduce((sum, [, source = '']) => sum + Buffer.byteLength(source), 0)
+/** At earlier commits a program's source is a text; now it is a function that puts it together. */
+async function sentBytes(generated: string): Promise<number> {
+  const { code } = transformSync(generated, { loader: 'ts', format: 'esm' })
+  const programs = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, { source: string | (() => string) }>
+  const sources = Object.values(programs).map(({ source }) => (typeof source === 'string' ? source : source()))
+  return sources.reduce((sum, source) => sum + Buffer.byteLength(source), 0)
 }
 
-main()
+await main()

@@ -4,35 +4,73 @@ const INCLUDE = /^-- include: (\S+)$/
 const INLINE = /^ *-- inline: (\S+)$/
 const MODULES = /^ *-- modules$/
 const MAKE = /\bmake(?: |\()'([\w-]+)'/g
+/** A line in whose place the text of a file stands. */
+const FILE = /^--@ (\S+)$/
 
 /** What a line of an included file may begin with: definitions, comments, and the rest of a definition. */
 const DEFINES = /^(?:$| |--|local |\}|end$)/
 
+/** A part of a program: a text of its own, or that of a file which other programs may have too. */
+export type LuaPart = string | { readonly file: string; readonly text: string }
+
+/** The text of a program of these parts. */
+export function textOf(parts: readonly LuaPart[]): string {
+  return parts.map((part) => (typeof part === 'string' ? part : part.text)).join('')
+}
+
 /**
- * The text of a Lua program: no file is in it twice, however many ask for it.
+ * The parts of a Lua program, in order: no file is in it twice, however many require it.
  *
  * - `-- include: FILE`, at the top of a file: its local definitions stand before what follows. They are made in every call.
  * - `make 'NAME'`: what NAME.lua returns. Such files are the branches of one function, `make`, which stands at the line `-- modules`, and cost
- *   nothing until they are asked for. Each call makes their functions anew; arguments after the name are the file's `...`.
+ *   nothing until they are called. Each call makes their functions anew; arguments after the name are the file's `...`.
  * - `-- inline: FILE`: the text of the file, for what is too hot to be a function.
  * @throws Error naming the file and line of what breaks these rules, and the files of a circle
  */
-export function luaProgram(folder: string, file: string, read: (path: string) => string): string {
+export function luaProgram(folder: string, file: string, read: (path: string) => string): LuaPart[] {
   const source = (name: string): string => read(join(folder, name))
+  const texts = new Map<string, string>()
   const placed = new Set([file])
-  const text = withInlined(file, withIncluded(file, source, placed, [file]), source, placed)
-  const modules = modulesOf(file, text, source, placed)
+  const text = withInlined(file, withIncluded(file, source, placed, texts, [file]), source, placed, texts)
+  const modules = modulesOf(file, [text, ...texts.values()].join('\n'), source, placed)
   const lines = text.split('\n')
   const at = lines.findIndex((line) => MODULES.test(line))
-  if (at === -1 && modules.size === 0) return sent(text)
-  if (at === -1) throw new Error(`${file}: it makes ${[...modules.keys()].join(', ')}, and has no line "-- modules"`)
-  if (modules.size === 0) throw new Error(`${file}:${at + 1}: "-- modules", and nothing is made`)
-  lines[at] = makeOf(modules)
-  return sent(lines.join('\n'))
+  if (at === -1 && modules.size > 0) throw new Error(`${file}: it makes ${[...modules.keys()].join(', ')}, and has no line "-- modules"`)
+  if (at !== -1 && modules.size === 0) throw new Error(`${file}:${at + 1}: "-- modules", and nothing is made`)
+  if (at !== -1) lines[at] = makeOf([...modules.keys()])
+  for (const [name, module] of modules) texts.set(`${name}.lua`, module)
+  return partsOf(lines, texts)
+}
+
+/** Neighbouring lines that are of no file are one part. */
+function partsOf(lines: readonly string[], texts: ReadonlyMap<string, string>): LuaPart[] {
+  const parts: LuaPart[] = []
+  let own: string[] = []
+  const end = (): void => {
+    const text = own.join('\n')
+    if (text.trim() !== '') parts.push(`${text}\n`)
+    own = []
+  }
+  for (const line of lines.flatMap((text) => text.split('\n'))) {
+    const file = FILE.exec(line)?.[1]
+    if (file === undefined) own.push(line)
+    else {
+      end()
+      parts.push({ file, text: texts.get(file) as string })
+    }
+  }
+  end()
+  return parts
 }
 
 /** Includes stand above the first line of code, and each only defines. */
-function withIncluded(file: string, source: (name: string) => string, placed: Set<string>, way: readonly string[]): string {
+function withIncluded(
+  file: string,
+  source: (name: string) => string,
+  placed: Set<string>,
+  texts: Map<string, string>,
+  way: readonly string[],
+): string {
   const lines = source(file).split('\n')
   const code = lines.findIndex((line) => line.trim() !== '' && !line.startsWith('--'))
   return lines
@@ -45,16 +83,24 @@ function withIncluded(file: string, source: (name: string) => string, placed: Se
       refuseCircle(way, other)
       if (placed.has(other)) return ''
       placed.add(other)
-      const text = withIncluded(other, source, placed, [...way, other])
+      const text = withIncluded(other, source, placed, texts, [...way, other])
       const stray = text.split('\n').find((one) => !DEFINES.test(one))
       if (stray !== undefined)
         throw new Error(`${other}: an included file has nothing but local definitions at its top level, not: ${stray}`)
-      return text
+      const own = text.split('\n').filter((one) => !FILE.test(one))
+      texts.set(other, own.join('\n'))
+      return [...text.split('\n').filter((one) => FILE.test(one)), `--@ ${other}`].join('\n')
     })
     .join('\n')
 }
 
-function withInlined(file: string, text: string, source: (name: string) => string, placed: Set<string>): string {
+function withInlined(
+  file: string,
+  text: string,
+  source: (name: string) => string,
+  placed: Set<string>,
+  texts: Map<string, string>,
+): string {
   return text
     .split('\n')
     .map((line) => {
@@ -62,7 +108,8 @@ function withInlined(file: string, text: string, source: (name: string) => strin
       if (other === undefined) return line
       if (placed.has(other)) throw new Error(`${file}: ${other} is inlined twice: make it a function`)
       placed.add(other)
-      return source(other)
+      texts.set(other, source(other))
+      return `--@ ${other}`
     })
     .join('\n')
 }
@@ -96,21 +143,12 @@ function moduleText(file: string, text: string): string {
   return text
 }
 
-function makeOf(modules: ReadonlyMap<string, string>): string {
-  const branches = [...modules].map(([name, text], index) => `${index === 0 ? 'if' : 'elseif'} file == '${name}' then\n${text}`)
+function makeOf(names: readonly string[]): string {
+  const branches = names.map((name, index) => `${index === 0 ? 'if' : 'elseif'} file == '${name}' then\n--@ ${name}.lua`)
   return `local function make(file, ...)\n${branches.join('\n')}\nend\nend`
 }
 
 function refuseCircle(way: readonly string[], other: string): void {
   const at = way.indexOf(other)
   if (at !== -1) throw new Error(`${[...way.slice(at), other].join(' needs ')}: a circle`)
-}
-
-/** Comments, indentation and blank lines are for readers: a program is sent whole when a server does not know it. */
-function sent(text: string): string {
-  const lines = text.split('\n').map((line) => line.trim())
-  return lines
-    .filter((line) => line !== '' && !line.startsWith('--'))
-    .map((line) => `${line}\n`)
-    .join('')
 }

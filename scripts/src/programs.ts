@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { luaProgram } from './lua-program.ts'
+import { asSent, shortNames } from './lua-names.ts'
+import { luaProgram, type LuaPart, textOf } from './lua-program.ts'
 import { compareTexts, recordOf, type RecordedMigration } from './migration-texts.ts'
 import { orderedFunctions } from './sql-functions.ts'
 
@@ -23,25 +24,54 @@ export function embeddedIn(folder: string): string {
   return join(folder, '..', 'programs.gen.ts')
 }
 
-/** The Lua programs of a folder by name, as they are sent: the files of `programs`, with what they take from those of all its folders. */
-export function luaPrograms(folder: string, read: ReadProgram = readProgram): { readonly name: string; readonly source: string }[] {
+/** A Lua program as it is sent, and its parts. */
+export interface LuaProgram {
+  readonly name: string
+  readonly source: string
+  readonly parts: readonly LuaPart[]
+}
+
+/** The Lua programs of a folder: the files of `programs`, with what they take from those of all its folders. */
+export function luaPrograms(folder: string, read: ReadProgram = readProgram): LuaProgram[] {
   const inside = readdirSync(folder).flatMap((name) =>
     readdirSync(join(folder, name)).map((file) => [file, join(folder, name, file)] as const),
   )
   const pathOf = new Map(inside)
   const source = (path: string): string => read(pathOf.get(basename(path)) ?? path)
-  const names = readdirSync(join(folder, 'programs')).sort()
-  return names.map((name) => ({ name: name.replace('.lua', ''), source: luaProgram(folder, name, source) }))
+  const files = readdirSync(join(folder, 'programs')).sort()
+  const programs = files.map((file) => luaProgram(folder, file, source))
+  const short = shortNames(new Set(programs.flat().map((part) => (typeof part === 'string' ? part : part.text))))
+  return programs.map((program, index) => {
+    const parts = program.map((part) => (typeof part === 'string' ? asSent(part, short) : { ...part, text: asSent(part.text, short) }))
+    return { name: (files[index] as string).replace('.lua', ''), source: textOf(parts), parts }
+  })
 }
 
-/** The file that embeds the Lua programs of a folder. */
+const PROGRAM = `/** A program: its digest, and its text, which is put together only for a server that does not know it. */
+export interface Program {
+  readonly sha1: string
+  readonly source: () => string
+}
+`
+
+/** The file that embeds the Lua programs of a folder: a text that several programs have is in it once. */
 export function redisTarget(folder: string, read: ReadProgram = readProgram): Target {
-  const texts = luaPrograms(folder, read).map(({ name, source }) => {
+  const files = new Map<string, string>()
+  const programs = luaPrograms(folder, read).map(({ name, source, parts }) => {
     const sha1 = createHash('sha1').update(source).digest('hex')
-    return `export const ${name}Program: Program = {\n  sha1: '${sha1}',\n  source: ${literal(source)},\n}\n`
+    const texts = parts.map((part) => {
+      if (typeof part === 'string') return literal(part)
+      files.set(part.file, part.text)
+      return constantOf(part.file)
+    })
+    return `export const ${name}Program: Program = {\n  sha1: '${sha1}',\n  source: () =>\n    [\n${texts.map((text) => `      ${text},\n`).join('')}    ].join(''),\n}\n`
   })
-  const type = 'export interface Program {\n  readonly sha1: string\n  readonly source: string\n}\n'
-  return { file: embeddedIn(folder), text: `${HEADER}${[type, ...texts].join('\n')}` }
+  const constants = [...files].map(([file, text]) => `const ${constantOf(file)} = ${literal(text)}\n`)
+  return { file: embeddedIn(folder), text: `${HEADER}${[PROGRAM, ...constants, ...programs].join('\n')}` }
+}
+
+function constantOf(file: string): string {
+  return file.replace('.lua', '').replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** What a folder of SQL is made into. */

@@ -1,17 +1,19 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { luaProgram } from '../src/lua-program.ts'
+import { asSent, shortNames } from '../src/lua-names.ts'
+import { luaProgram, textOf } from '../src/lua-program.ts'
 import { luaPrograms, readProgram } from '../src/programs.ts'
 
 const FOLDER = 'lua'
 
 function program(files: Readonly<Record<string, string>>): string {
-  return luaProgram(FOLDER, 'main.lua', (path) => {
+  const parts = luaProgram(FOLDER, 'main.lua', (path) => {
     const text = Object.entries(files).find(([name]) => join(FOLDER, name) === path)?.[1]
     if (text === undefined) throw new Error(`no ${path}`)
     return text
   })
+  return asSent(textOf(parts), new Map())
 }
 
 /** How often a text stands in another. */
@@ -20,10 +22,27 @@ function count(text: string, part: string): number {
 }
 
 describe('a Lua program', () => {
-  it('is sent without comments, indentation and blank lines', () => {
-    expect(program({ 'main.lua': '-- What it does.\n\nif KEYS[1] then\n  -- why\n  return 1\nend\n' })).toBe(
-      'if KEYS[1] then\nreturn 1\nend\n',
+  it('is sent without comments, and with the blanks that keep tokens apart', () => {
+    expect(program({ 'main.lua': '-- What it does.\n\nif KEYS[1] then\n  -- why\n  return 1 .. x - -y, not a\nend\n' })).toBe(
+      'if KEYS[1]then\nreturn 1 ..x- -y,not a\nend\n',
     )
+  })
+
+  it('is sent with short names, the same for a name in every text; those of Lua and Redis stay', () => {
+    const texts = ["local first = redis.call('GET', KEYS[1])\nreturn { first = first }\n", 'local last = table.first or string.len\n']
+    const short = shortNames(texts)
+    expect([...short]).toEqual([
+      ['first', 'a'],
+      ['last', 'b'],
+      ['len', 'c'],
+    ])
+    expect(texts.map((text) => asSent(text, short))).toEqual([
+      "local a=redis.call('GET',KEYS[1])\nreturn{a=a}\n",
+      'local b=table.a or string.c\n',
+    ])
+    const many = shortNames([Array.from({ length: 2_500 }, (_, index) => `name${index}`).join(' ')])
+    expect(new Set(many.values()).size).toBe(2_500)
+    for (const taken of ['do', 'if', 'in', 'or']) expect([...many.values()]).not.toContain(taken)
   })
 
   it('has each included file once, before all that ask for it', () => {
@@ -34,7 +53,7 @@ describe('a Lua program', () => {
       'base.lua': 'local base = 1\n',
     })
     expect(text).toBe(
-      'local base = 1\nlocal function one()\nreturn base\nend\nlocal function two()\nreturn base + one()\nend\nreturn one() + two()\n',
+      'local base=1\nlocal function one()\nreturn base\nend\nlocal function two()\nreturn base+one()\nend\nreturn one()+two()\n',
     )
   })
 
@@ -45,10 +64,10 @@ describe('a Lua program', () => {
       'two.lua': "local given = ...\nlocal base = make 'base'\n\nreturn base + given\n",
       'base.lua': 'local base = 10\n\nreturn base\n',
     })
-    expect(count(text, 'local base = 10')).toBe(1)
-    expect(count(text, 'local function make(file, ...)')).toBe(1)
-    expect(text.indexOf('local now = 1')).toBeLessThan(text.indexOf('local function make'))
-    for (const name of ['one', 'two', 'base']) expect(count(text, `file == '${name}' then`)).toBe(1)
+    expect(count(text, 'local base=10')).toBe(1)
+    expect(count(text, 'local function make(file,...)')).toBe(1)
+    expect(text.indexOf('local now=1')).toBeLessThan(text.indexOf('local function make'))
+    for (const name of ['one', 'two', 'base']) expect(count(text, `file=='${name}'then`)).toBe(1)
   })
 
   it.each<[what: string, files: Readonly<Record<string, string>>, message: string]>([
@@ -123,12 +142,12 @@ describe('a Lua program', () => {
     expect(programs.map(({ name }) => name)).toEqual(['adjust', 'block', 'buckets', 'consume', 'lease', 'salt'])
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lua'))
     expect([...reads.keys()].sort()).toEqual(files.map((name) => join(folder, name)).sort())
-    // The first definition of a file.
-    const of = ['local function split(value)', 'local function flow(n, m, micro, from)', 'local function read_bucket(value, ends)']
-    for (const line of of) {
-      const times = programs.map(({ source }) => count(source, `${line}\n`))
-      expect(Math.max(...times)).toBe(1)
-      expect(times.filter((one) => one === 1).length).toBeGreaterThan(3)
+    const counts = new Map<string, number>()
+    for (const { parts } of programs) {
+      const own = parts.flatMap((part) => (typeof part === 'string' ? [] : [part.file]))
+      expect(new Set(own).size).toBe(own.length)
+      for (const file of own) counts.set(file, (counts.get(file) ?? 0) + 1)
     }
+    for (const file of ['block-value.lua', 'bucket-flow.lua', 'bucket-value.lua']) expect(counts.get(file)).toBeGreaterThan(3)
   })
 })

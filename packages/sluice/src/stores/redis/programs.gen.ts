@@ -1,3143 +1,1717 @@
 // Made from the programs beside this file by `npm run generate`; edit those, not this.
 
+/** A program: its digest, and its text, which is put together only for a server that does not know it. */
 export interface Program {
   readonly sha1: string
-  readonly source: string
+  readonly source: () => string
 }
 
-export const adjustProgram: Program = {
-  sha1: '7aa7088c860a49478b5894457115f0892acf595a',
-  source: `local call, KEYS = redis.call, KEYS
-local pack, parse = struct.pack, struct.unpack
-local asked = cjson.decode(ARGV[1])
-local given = asked[1]
-local clock = given == 0 and call('TIME')
-local now = clock and clock[1] * 1000000 + clock[2] or given
-local function make(file, ...)
-if file == 'state' then
-local read_string, put_string, keep, remove_string, extra, last_of = make 'strings'
-local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
-if not members then
-return read_string, put_string, keep, remove_string, extra
+const clock = `local call,KEYS=redis.call,KEYS
+local pack,an=struct.pack,struct.unpack
+local j=cjson.decode(ARGV[1])
+local bF=j[1]
+local bH=bF==0 and call('TIME')
+local v=bH and bH[1]*1000000+bH[2]or bF
+`
+
+const state = `local dD,dB,aB,dE,ac,bK=w'strings'
+local cC=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
+if not cC then
+return dD,dB,aB,dE,ac
 end
-local expanded, compacted = make 'packed-value'
-local function member_of(state)
-if members[2 * state] < 0 then return nil end
-return pack('>I4I4', members[2 * state - 1], members[2 * state])
+local bJ,cO=w'packed-value'
+local function bz(b)
+if cC[2*b]<0 then return nil end
+return pack('>I4I4',cC[2*b-1],cC[2*b])
 end
-local function read(state)
-local member = member_of(state)
-if not member then return read_string(state) end
-local found = redis.pcall('HMGET', KEYS[state], member, '')
-if found.err then return false end
-return found[1] and expanded(found[1], found[2] or '')
+local function am(b)
+local ao=bz(b)
+if not ao then return dD(b)end
+local cx=redis.pcall('HMGET',KEYS[b],ao,'')
+if cx.err then return false end
+return cx[1]and bJ(cx[1],cx[2]or'')
 end
-local function put_member(key, member, value, expires)
-local head = redis.pcall('HGET', key, '')
-if type(head) == 'table' then call('DEL', key) end
-if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
-local compact, plans = compacted(value, head and string.sub(head, 7) or '')
-local last = head and parse('>I6', head) or 0
-local added
-if given == 0 and last * 1000 >= expires then
-if #head == 6 + #plans then
-added = call('HSET', key, member, compact)
+local function eg(at,ao,c,n)
+local G=redis.pcall('HGET',at,'')
+if type(G)=='table'then call('DEL',at)end
+if type(G)~='string'or#G<6 or(#G-6)%13>0 then G=false end
+local bs,aD=cO(c,G and string.sub(G,7)or'')
+local ad=G and an('>I6',G)or 0
+local aP
+if bF==0 and ad*1000>=n then
+if#G==6+#aD then
+aP=call('HSET',at,ao,bs)
 else
-added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
+aP=call('HSET',at,ao,bs,'',string.sub(G,1,6)..aD)
 end
 else
-local longer = expires + math.max(0, expires - now) / 4
-added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
-if given ~= 0 and head then
-call('PEXPIREAT', key, last_of(longer), 'GT')
+local cU=n+math.max(0,n-v)/4
+aP=call('HSET',at,ao,bs,'',pack('>I6',math.max(ad,math.floor(cU/1000)))..aD)
+if bF~=0 and G then
+call('PEXPIREAT',at,bK(cU),'GT')
 else
-call('PEXPIREAT', key, last_of(longer))
+call('PEXPIREAT',at,bK(cU))
 end
 end
-if added > 0 and given == 0 and now % 16 == 0 then
-make('sweep', expanded, extra)(key)
+if aP>0 and bF==0 and v%16==0 then
+w('sweep',bJ,ac)(at)
 end
 end
-local function put(state, value, expires)
-local member = member_of(state)
-if member then return put_member(KEYS[state], member, value, expires + extra) end
-put_string(state, value, expires)
+local function J(b,c,n)
+local ao=bz(b)
+if ao then return eg(KEYS[b],ao,c,n+ac)end
+dB(b,c,n)
 end
-local function remove(state)
-local member = member_of(state)
-if not member then
-remove_string(state)
-elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
-call('HDEL', KEYS[state], member)
-end
-end
-return read, put, keep, remove, extra, member_of
-elseif file == 'strings' then
-local extra = (ARGV[3] or 0) + 0
-local function read(state)
-local value = redis.pcall('GET', KEYS[state])
-return type(value) == 'string' and value
-end
-local function last_of(expires)
-if given == 0 then return math.floor(expires / 1000) end
-local time = call('TIME')
-return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
-end
-local function put(state, value, expires)
-call('SET', KEYS[state], value, 'PXAT', last_of(expires + extra))
-end
-local function keep(state, expires)
-call('PEXPIREAT', KEYS[state], last_of(expires + extra))
-end
-local function remove(state)
-call('DEL', KEYS[state])
-end
-return read, put, keep, remove, extra, last_of
-elseif file == 'packed-value' then
-local function expanded(value, head)
-local size = #value
-if size ~= 13 and size ~= 14 then return value end
-local high, low, age, place = parse('>I3I4I5B', value)
-if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
-local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
-local rest = 0
-if size == 14 then rest = string.byte(value, 14) end
-return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
-end
-local function compacted(value, plans)
-if #value ~= 28 then return value, plans end
-local high, low, rest, age = parse('>I3I4I3I5', value)
-if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
-local plan, place = string.sub(value, 16), 0
-for at = 1, #plans, 13 do
-if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
-end
-if place == 0 then
-if #plans > 51 then return value, plans end
-plans = plans .. plan
-place = #plans / 13
-end
-local compact = pack('>I3I4I5B', high, low, age, place)
-if rest > 0 then compact = compact .. string.char(rest) end
-return compact, plans
-end
-return expanded, compacted
-elseif file == 'sweep' then
-local expanded, extra = ...
-local split = make 'block-value'
-local state_until = make 'state-until'
-return function(key)
-local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
-local head = call('HGET', key, '')
-for place = 1, #all, 2 do
-local value = expanded(all[place + 1], head)
-local ends = split(value)
-if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
+local function remove(b)
+local ao=bz(b)
+if not ao then
+dE(b)
+elseif type(redis.pcall('HGET',KEYS[b],ao))~='table'then
+call('HDEL',KEYS[b],ao)
 end
 end
-elseif file == 'block-value' then
-local function split(value)
-local ends, inner = 0, value
-if #value >= 7 then
-local high, low = parse('>I3I4', value)
-if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
+return am,J,aB,remove,ac,bz
+`
+
+const strings = `local ac=(ARGV[3]or 0)+0
+local function am(b)
+local c=redis.pcall('GET',KEYS[b])
+return type(c)=='string'and c
 end
-if string.byte(inner) == 1 then return 9000000000000000, '' end
-return ends, inner
+local function bK(n)
+if bF==0 then return math.floor(n/1000)end
+local l=call('TIME')
+return l[1]*1000+math.ceil(math.max(0,n-v)/1000)+60000
 end
-local function block_value(ends)
-local low = ends % 4294967296
-return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
+local function J(b,c,n)
+call('SET',KEYS[b],c,'PXAT',bK(n+ac))
 end
-local function blocked(value, ends)
-if ends + 60000000 <= now then return value end
-return block_value(ends) .. value
+local function aB(b,n)
+call('PEXPIREAT',KEYS[b],bK(n+ac))
 end
-return split, block_value, blocked
-elseif file == 'state-until' then
-local read_bucket = make 'bucket-value'
-local flow, cut = make 'bucket-flow'
-local _, _, leased_until = make('bucket-leases', flow, cut)
-local read_window, _, window_until = make 'window-value'
-local read_counter = make 'counter-value'
-return function(value)
-local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-local finish, _, length, turn = read_window(value)
-if finish then return window_until(finish, length, turn) end
-local ended, current, _, window = read_counter(value)
-if ended and current > 0 then return ended + window end
-return ended
+local function remove(b)
+call('DEL',KEYS[b])
 end
-elseif file == 'bucket-value' then
-local split, _, blocked = make 'block-value'
-local function is_possible(rest, seen, hold, n, m, burst)
-if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
-if m < 1 or burst < 1 or m > 9007199254 then return false end
-return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
+return am,J,aB,remove,ac,bK
+`
+
+const packedValue = `local function bJ(c,G)
+local y=#c
+if y~=13 and y~=14 then return c end
+local B,t,aa,x=an('>I3I4I5B',c)
+if B<6291456 or B>=10485760 or#G<6+13*x or x<1 then return c end
+local h,m,q=an('>I3I5I5',G,13*x-6)
+local d=0
+if y==14 then d=string.byte(c,14)end
+return pack('>I3I4I3I5I3I5I5',B,t,d,aa,h,m,q)
 end
-local function read_bucket(value, ends)
-local size = #value
-local high, low, rest, age, seen, hold, n, m, burst
-if size == 12 then
-high, low, age, n, burst = parse('>I3I4I3BB', value)
-rest, hold, m, burst = 0, 0, 1, burst * 1000000
-elseif size == 28 then
-high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-hold = 0
-elseif size >= 49 and (size - 49) % 28 == 0 then
-high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+local function cO(c,aD)
+if#c~=28 then return c,aD end
+local B,t,d,aa=an('>I3I4I3I5',c)
+if B<6291456 or B>=10485760 or d>255 then return c,aD end
+local dz,x=string.sub(c,16),0
+for u=1,#aD,13 do
+if string.sub(aD,u,u+12)==dz then x=(u+12)/13 end
 end
-if high and high >= 6291456 and high < 10485760 then
-local zero, leases = (high - 8388608) * 4294967296 + low, nil
-seen = seen or zero + age
-if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
-for at = 50, size, 28 do
-leases = leases or {}
-leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
+if x==0 then
+if#aD>51 then return c,aD end
+aD=aD..dz
+x=#aD/13
 end
-return zero, rest, seen, hold, n, m, burst, ends, leases
+local bs=pack('>I3I4I5B',B,t,aa,x)
+if d>0 then bs=bs..string.char(d)end
+return bs,aD
 end
-local until_then, inner = split(value)
-if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
-if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
-return read_bucket(inner, until_then)
+return bJ,cO
+`
+
+const sweep = `local bJ,ac=...
+local av=w'block-value'
+local db=w'state-until'
+return function(at)
+local ba=call('HRANDFIELD',at,128,'WITHVALUES')
+local G=call('HGET',at,'')
+for x=1,#ba,2 do
+local c=bJ(ba[x+1],G)
+local f=av(c)
+if ba[x]~=''and(db(c)or 0)+ac<=v and f+ac<=v then call('HDEL',at,ba[x])end
 end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
-local low, age = zero % 4294967296, seen - zero
-local high = 8388608 + (zero - low) / 4294967296
-local value
-if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
-elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+end
+`
+
+const blockValue = `local function av(c)
+local f,I=0,c
+if#c>=7 then
+local B,t=an('>I3I4',c)
+if B>=14680064 then f,I=(B-14680064)*4294967296+t,string.sub(c,8)end
+end
+if string.byte(I)==1 then return 9000000000000000,''end
+return f,I
+end
+local function aU(f)
+local t=f%4294967296
+return pack('>I3I4',14680064+(f-t)/4294967296,t)
+end
+local function br(c,f)
+if f+60000000<=v then return c end
+return aU(f)..c
+end
+return av,aU,br
+`
+
+const stateUntil = `local bl=w'bucket-value'
+local P,O=w'bucket-flow'
+local Z,Z,bw=w('bucket-leases',P,O)
+local bE,Z,aO=w'window-value'
+local bD=w'counter-value'
+return function(c)
+local e,d,s,k,h,m,q,Z,o=bl(c,0)
+if e then return bw(e,d,s,k,h,m,q,o or{})end
+local i,Z,r,z=bE(c)
+if i then return aO(i,r,z)end
+local bd,E,Z,p=bD(c)
+if bd and E>0 then return bd+p end
+return bd
+end
+`
+
+const bucketValue = `local av,Z,br=w'block-value'
+local function dZ(d,s,k,h,m,q)
+if d>=h or s>9007199254740991 or k>3200000000000000 then return false end
+if m<1 or q<1 or m>9007199254 then return false end
+return h*(q/1000000+2)<=9007199254740992 and q/h*m<=3200000000000000
+end
+local function bl(c,f)
+local y=#c
+local B,t,d,aa,s,k,h,m,q
+if y==12 then
+B,t,aa,h,q=an('>I3I4I3BB',c)
+d,k,m,q=0,0,1,q*1000000
+elseif y==28 then
+B,t,d,aa,h,m,q=an('>I3I4I3I5I3I5I5',c)
+k=0
+elseif y>=49 and(y-49)%28==0 then
+B,t,d,s,k,h,m,q=an('>I3I4I7I7I7I7I7I7',c)
+end
+if B and B>=6291456 and B<10485760 then
+local e,o=(B-8388608)*4294967296+t,nil
+s=s or e+aa
+if not dZ(d,s,k,h,m,q)then return nil,nil,nil,nil,nil,nil,nil,0 end
+for u=50,y,28 do
+o=o or{}
+o[#o+1]={an('>I7I7I7I7',c,u)}
+end
+return e,d,s,k,h,m,q,f,o
+end
+local de,I=av(c)
+if de==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
+if I==''then return nil,nil,nil,nil,nil,nil,nil,de end
+return bl(I,de)
+end
+local function cb(e,d,s,k,h,m,q,f,o)
+local t,aa=e%4294967296,s-e
+local B=8388608+(e-t)/4294967296
+local c
+if k>0 or o or aa<0 or aa>=1099511627776 or h>=16777216 or q>=1099511627776 then
+c=pack('>I3I4I7I7I7I7I7I7',B,t,d,s,k,h,m,q)
+for Z,ah in ipairs(o or{})do c=c..pack('>I7I7I7I7',ah[1],ah[2],ah[3],ah[4])end
+elseif m==1 and d==0 and aa<16777216 and h<256 and q<256000000 and q%1000000==0 then
+c=pack('>I3I4I3BB',B,t,aa,h,q/1000000)
 else
-value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
+c=pack('>I3I4I3I5I3I5I5',B,t,d,aa,h,m,q)
 end
-if ends > 0 then return blocked(value, ends) end
-return value
+if f>0 then return br(c,f)end
+return c
 end
-return read_bucket, bucket_value
-elseif file == 'bucket-flow' then
-local function flow(n, m, micro, from)
-local token = m * 1000000
-local token_rest, micro_rest = token % n, m % n
-local parts = micro % 1000000
-local tokens = (micro - parts) / 1000000
-local sum = from + tokens * token_rest + parts * micro_rest
-local left = sum % n
-return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
+return bl,cb
+`
+
+const bucketFlow = `local function P(h,m,aS,V)
+local bo=m*1000000
+local cq,dt=bo%h,m%h
+local aj=aS%1000000
+local aN=(aS-aj)/1000000
+local Q=V+aN*cq+aj*dt
+local C=Q%h
+return aN*((bo-cq)/h)+aj*((m-dt)/h)+(Q-C)/h,C
 end
-local function pieces(n, m, unit, from, span)
-local count = 0
-if span <= 0 then return count end
-local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-if guess > 0 then count = guess - guess % 1 end
+local function dy(h,m,dK,V,A)
+local D=0
+if A<=0 then return D end
+local cS=(A-V/h)/(m*dK/h)*(1-2^-50)
+if cS>0 then D=cS-cS%1 end
 while true do
-local micros, left = flow(n, m, (count + 1) * unit, from)
-if micros > span or (micros == span and left > 0) then return count end
-count = count + 1
+local bM,C=P(h,m,(D+1)*dK,V)
+if bM>A or(bM==A and C>0)then return D end
+D=D+1
 end
 end
-local function cut(zero, rest, n, m, micro, time)
-if micro < 0 then micro = 0 end
-local span, left = flow(n, m, micro, 0)
-local low, low_rest = time - span, 0
-if left > 0 then low, low_rest = low - 1, n - left end
-if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-return low, low_rest
+local function O(e,d,h,m,aS,l)
+if aS<0 then aS=0 end
+local A,C=P(h,m,aS,0)
+local t,by=l-A,0
+if C>0 then t,by=t-1,h-C end
+if e>t or(e==t and d>=by)then return e,d end
+return t,by
 end
-local function level_of(zero, rest, n, m, time)
-local tokens = pieces(n, m, 1000000, rest, time - zero)
-local micros, left = flow(n, m, tokens * 1000000, rest)
-zero, rest = zero + micros, left
-local parts = pieces(n, m, 1, rest, time - zero)
-return tokens * 1000000 + parts, zero, rest, parts
+local function aK(e,d,h,m,l)
+local aN=dy(h,m,1000000,d,l-e)
+local bM,C=P(h,m,aN*1000000,d)
+e,d=e+bM,C
+local aj=dy(h,m,1,d,l-e)
+return aN*1000000+aj,e,d,aj
 end
-local function owed_span(n, m, tokens)
-local token = m * 1000000
-local rest = token % n
-local half = rest % 131072
-local one = tokens * ((rest - half) / 131072)
-local first = one % n
-local carried = first * 131072 + tokens * half
-local left = carried % n
-return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
+local function bj(h,m,aN)
+local bo=m*1000000
+local d=bo%h
+local cj=d%131072
+local bP=aN*((d-cj)/131072)
+local L=bP%h
+local cc=L*131072+aN*cj
+local C=cc%h
+return aN*((bo-d)/h)+(bP-L)/h*131072+(cc-C)/h,C
 end
-local function latest_zero(n, m, burst, time)
-return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
+local function aW(h,m,q,l)
+return math.min(l+3155760000000000,9007199254740990-(P(h,m,q,0)))
 end
-return flow, cut, level_of, owed_span, latest_zero
-elseif file == 'bucket-leases' then
-local flow, cut = ...
-local function out_on(leases)
-local out = 0
-for _, lease in ipairs(leases) do out = out + lease[3] end
-return out
+return P,O,aK,bj,aW
+`
+
+const bucketLeases = `local P,O=...
+local function aq(o)
+local aC=0
+for Z,ah in ipairs(o)do aC=aC+ah[3]end
+return aC
 end
-local function settle(zero, rest, n, m, burst, leases, time)
-local out, left = out_on(leases), {}
-for _, lease in ipairs(leases) do
-if lease[4] <= time and #left == 0 then
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
+local function aF(e,d,h,m,q,o,l)
+local aC,C=aq(o),{}
+for Z,ah in ipairs(o)do
+if ah[4]<=l and#C==0 then
+e,d=O(e,d,h,m,q-aC,ah[4])
+aC=aC-ah[3]
 else
-left[#left + 1] = lease
+C[#C+1]=ah
 end
 end
-if #left == 0 then return zero, rest, nil end
-zero, rest = cut(zero, rest, n, m, burst - out, time)
-return zero, rest, left
+if#C==0 then return e,d,nil end
+e,d=O(e,d,h,m,q-aC,l)
+return e,d,C
 end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-local out = out_on(leases)
-for _, lease in ipairs(leases) do
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
+local function bw(e,d,s,k,h,m,q,o)
+local aC=aq(o)
+for Z,ah in ipairs(o)do
+e,d=O(e,d,h,m,q-aC,ah[4])
+aC=aC-ah[3]
 end
-local micros, left = flow(n, m, burst, rest)
-local expires = zero + micros
-if left > 0 then expires = expires + 1 end
-if hold > 0 and seen + hold > expires then expires = seen + hold end
-return expires
+local bM,C=P(h,m,q,d)
+local n=e+bM
+if C>0 then n=n+1 end
+if k>0 and s+k>n then n=s+k end
+return n
 end
-return out_on, settle, leased_until
-elseif file == 'window-value' then
-local split, _, blocked = make 'block-value'
-local function read_window(value)
-local ends, inner = 0, value
-if #value ~= 21 then ends, inner = split(value) end
-if #inner == 21 then
-local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
-window = turn % 16 * 281474976710656 + window
-if high >= 10485760 and high < 12582912 and window > 0 then
-return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
-end
-end
-if inner == value then ends, inner = split(value) end
-return nil, nil, nil, nil, inner == '' and ends or 0
-end
-local function window_value(finish, count, window, turn, ends)
-local low, short = finish % 4294967296, window % 281474976710656
-local top = turn * 16 + (window - short) / 281474976710656
-local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-local function window_until(finish, window, turn)
-if turn > 2 then return finish + window end
-return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
-end
-return read_window, window_value, window_until
-elseif file == 'counter-value' then
-local split, _, blocked = make 'block-value'
-local function read_counter(value)
-local ends, inner = 0, value
-if #value ~= 28 then ends, inner = split(value) end
-if #inner == 28 then
-local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
-window = absent % 16 * 281474976710656 + window
-if high >= 12582912 and high < 14680064 and window > 0 then
-return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
+return aq,aF,bw
+`
+
+const windowValue = `local av,Z,br=w'block-value'
+local function bE(c)
+local f,I=0,c
+if#c~=21 then f,I=av(c)end
+if#I==21 then
+local B,t,D,z,p=an('>I3I4I7BI6',I)
+p=z%16*281474976710656+p
+if B>=10485760 and B<12582912 and p>0 then
+return(B-10485760)*4294967296+t,D,p,math.floor(z/16),f
 end
 end
-if inner == value then ends, inner = split(value) end
-return nil, nil, nil, nil, nil, inner == '' and ends or 0
+if I==c then f,I=av(c)end
+return nil,nil,nil,nil,I==''and f or 0
 end
-local function counter_value(finish, current, previous, window, absent, ends)
-local low, short = finish % 4294967296, window % 281474976710656
-local top = absent * 16 + (window - short) / 281474976710656
-local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
-if ends > 0 then return blocked(value, ends) end
-return value
+local function cs(i,D,p,z,f)
+local t,bm=i%4294967296,p%281474976710656
+local dd=z*16+(p-bm)/281474976710656
+local c=pack('>I3I4I7BI6',10485760+(i-t)/4294967296,t,D,dd,bm)
+if f>0 then return br(c,f)end
+return c
 end
-return read_counter, counter_value
-elseif file == 'drop' then
-local put, remove, extra = ...
-local _, block_value = make 'block-value'
-return function(state, ends)
-if ends > now then return put(state, block_value(ends), ends) end
-if extra > 0 then return put(state, block_value(1), now) end
-remove(state)
+local function aO(i,p,z)
+if z>2 then return i+p end
+return i+math.ceil(p/(z==2 and 4 or z==1 and 16 or 64))
 end
-elseif file == 'bucket-adopt' then
-local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-local time = now
-if seen > now then time = seen end
-if leases then
-zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
+return bE,cs,aO
+`
+
+const counterValue = `local av,Z,br=w'block-value'
+local function bD(c)
+local f,I=0,c
+if#c~=28 then f,I=av(c)end
+if#I==28 then
+local B,t,E,H,af,p=an('>I3I4I7I7BI6',I)
+p=af%16*281474976710656+p
+if B>=12582912 and B<14680064 and p>0 then
+return(B-12582912)*4294967296+t,E,H,p,math.floor(af/16),f
 end
-local full, full_rest = flow(old_n, old_m, old_burst, 0)
-local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
-local ends = zero + fresh
-if fresh_rest > 0 then ends = ends + 1 end
-if hold > 0 and seen + hold > ends then ends = seen + hold end
-if ends <= time then return nil end
-local longest = full
-if full_rest > 0 then longest = full + 1 end
-zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
-local debt = 0
-if zero > time or (zero == time and rest > 0) then
-local token = old_m * 1000000
-local token_rest = token % old_n
-debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
-local put, put_rest = owed_span(old_n, old_m, debt)
-zero, rest = zero - put, rest - put_rest
-if rest < 0 then zero, rest = zero - 1, rest + old_n end
 end
-local micro, parts
-micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
-local part = (time - zero) * old_n - rest - parts * old_m
-local extra = 0
-if debt == 0 and micro >= burst then
-micro = burst
-elseif part > 0 then
-local half = m % 131072
-local one = part * ((m - half) / 131072)
-local carried = (one % old_m) * 131072 + part * half
-extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
+if I==c then f,I=av(c)end
+return nil,nil,nil,nil,nil,I==''and f or 0
 end
-local span, span_rest = flow(n, m, micro, 0)
-local behind = span_rest + extra
-if hold > longest then longest = hold end
-zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
-if debt > 0 then
-local owed, owed_rest = owed_span(n, m, debt)
-zero, rest = zero + owed, rest + owed_rest
-if rest >= n then zero, rest = zero + 1, rest - n end
+local function cf(i,E,H,p,af,f)
+local t,bm=i%4294967296,p%281474976710656
+local dd=af*16+(p-bm)/281474976710656
+local c=pack('>I3I4I7I7BI6',12582912+(i-t)/4294967296,t,E,H,dd,bm)
+if f>0 then return br(c,f)end
+return c
 end
-local latest = latest_zero(n, m, burst, time)
-if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
-if leases then
-zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
+return bD,cf
+`
+
+const drop = `local J,remove,ac=...
+local Z,aU=w'block-value'
+return function(b,f)
+if f>v then return J(b,aU(f),f)end
+if ac>0 then return J(b,aU(1),v)end
+remove(b)
 end
-return zero, rest, time, longest, leases
+`
+
+const bucketAdopt = `local P,O,aK,bj,aW,aq,aF=...
+local function cJ(e,d,s,k,T,N,ai,h,m,q,o)
+local l=v
+if s>v then l=s end
+if o then
+e,d,o=aF(e,d,T,N,ai,o,l)
 end
-return adopt_bucket
-elseif file == 'window-adopt' then
-local window_until = ...
-local function fresh_end(row, time)
-local length = asked[row + 3]
-if asked[row + 4] == 1 then return time + length end
-local shifted = time - asked[row + 8]
-return shifted - shifted % length + length + asked[row + 8]
+local dn,cR=P(T,N,ai,0)
+local be,dU=P(T,N,ai,d)
+local f=e+be
+if dU>0 then f=f+1 end
+if k>0 and s+k>f then f=s+k end
+if f<=l then return nil end
+local cA=dn
+if cR>0 then cA=dn+1 end
+e,d=O(e,d,T,N,ai,l)
+local cg=0
+if e>l or(e==l and d>0)then
+local bo=N*1000000
+local cq=bo%T
+cg=math.min(9007199256,math.floor((e-l+1)/((bo-cq)/T+cq/T))+1)
+local J,eh=bj(T,N,cg)
+e,d=e-J,d-eh
+if d<0 then e,d=e-1,d+T end
 end
-local function adopt_window(finish, count, window, turn, row)
-local length = asked[row + 3]
-if window == length and turn < 5 then return finish, count, window, turn, false end
-if now >= finish then
-if now >= window_until(finish, window, turn) then return nil end
-return finish, count, window, turn, false
+local aS,aj
+aS,e,d,aj=aK(e,d,T,N,l)
+local aL=(l-e)*T-d-aj*N
+local ac=0
+if cg==0 and aS>=q then
+aS=q
+elseif aL>0 then
+local cj=m%131072
+local bP=aL*((m-cj)/131072)
+local cc=(bP%N)*131072+aL*cj
+ac=(bP-bP%N)/N*131072+(cc-cc%N)/N
 end
-if turn == 6 then
-if length <= window then return finish, count, window, turn, false end
-return finish, 9007199254740991, length, 4, true
+local A,eo=P(h,m,aS,0)
+local cL=eo+ac
+if k>cA then cA=k end
+e,d=l-A-(cL+(-cL)%h)/h,(-cL)%h
+if cg>0 then
+local ee,ef=bj(h,m,cg)
+e,d=e+ee,d+ef
+if d>=h then e,d=e+1,d-h end
 end
-if window == length then return finish, count, window, 4, true end
-if length < window and turn >= 4 then return finish, count, window, turn, false end
-local last = fresh_end(row, now)
-if length > window and asked[row + 4] == 1 then
-last = finish - window + length
-elseif finish > last then
-last = finish
+local bv=aW(h,m,q,l)
+if e>bv or(e==bv and d>0)then e,d=bv,0 end
+if o then
+e,d=O(e,d,h,m,q-aq(o),l)
 end
-return last, count, math.max(window, length), 4, true
+return e,d,l,cA,o
 end
-local function begun(finish, window, turn, row)
-local length, own = asked[row + 3], fresh_end(row, now)
-if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
-if length > window then return math.max(own, finish + window), length, 4 end
-if length < window and turn < 5 then return finish + window, window, 5 end
-if asked[row + 4] ~= 1 and own - length < finish then own = own + length end
-return own, length, 0
+return cJ
+`
+
+const windowAdopt = `local aO=...
+local function dm(g,l)
+local r=j[g+3]
+if j[g+4]==1 then return l+r end
+local dI=l-j[g+8]
+return dI-dI%r+r+j[g+8]
 end
-local function part_of(finish, count, window, turn, row)
-local limit, length, part = asked[row + 2], asked[row + 3], 0
-if turn >= 5 and length < window then
-part = math.max(0, math.min(math.floor((now - finish + window) / length), math.floor(window / length) - 1))
+local function bZ(i,D,p,z,g)
+local r=j[g+3]
+if p==r and z<5 then return i,D,p,z,false end
+if v>=i then
+if v>=aO(i,p,z)then return nil end
+return i,D,p,z,false
 end
-local start, base = finish - window + part * length, part * limit
-local used = math.max(0, count - base)
-if turn == 6 or turn == 5 and base > 9007199254740991 - 2 * limit then return start, 0, used, finish - start, 6 end
-return start, base, used, window, turn
+if z==6 then
+if r<=p then return i,D,p,z,false end
+return i,9007199254740991,r,4,true
 end
-local function turn_of(turn, count, limit)
-if turn >= 4 then return turn end
-if count * 4 > limit then return 3 end
-return count * 16 > limit and 2 or count * 64 > limit and 1 or 0
+if p==r then return i,D,p,4,true end
+if r<p and z>=4 then return i,D,p,z,false end
+local ad=dm(g,v)
+if r>p and j[g+4]==1 then
+ad=i-p+r
+elseif i>ad then
+ad=i
 end
-return adopt_window, begun, part_of, turn_of
-elseif file == 'counter-adopt' then
-local function rolled(finish, current, previous, length)
-if finish and now < finish then return finish, current, previous end
-if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
-return finish + length, 0, current
+return ad,D,math.max(p,r),4,true
 end
-local function adopt_counter(finish, current, previous, window, absent, row)
-local length = asked[row + 3]
-if window == length then
-if absent == 0 or now >= finish then return finish, current, previous, window, absent, false end
-return finish, current, previous, window, 0, true
+local function ca(i,p,z,g)
+local r,au=j[g+3],dm(g,v)
+if not i or v>=aO(i,p,z)then return au,r,0 end
+if r>p then return math.max(au,i+p),r,4 end
+if r<p and z<5 then return i+p,p,5 end
+if j[g+4]~=1 and au-r<i then au=au+r end
+return au,r,0
 end
-if window > length and now < finish then return finish, current, previous, window, absent, false end
-finish, current, previous = rolled(finish, current, previous, window)
-if window > length and absent == 0 then
-if previous == 0 then return nil end
-return finish, current, previous, window, 1, true
+local function co(i,D,p,z,g)
+local W,r,aL=j[g+2],j[g+3],0
+if z>=5 and r<p then
+aL=math.max(0,math.min(math.floor((v-i+p)/r),math.floor(p/r)-1))
 end
-finish = finish - window + length
-if now >= finish or current + previous == 0 then return nil end
-return finish, current, previous, length, 0, true
+local ab,ak=i-p+aL*r,aL*W
+local K=math.max(0,D-ak)
+if z==6 or z==5 and ak>9007199254740991-2*W then return ab,0,K,i-ab,6 end
+return ab,ak,K,p,z
 end
-local function share(finish, previous, window, row)
-if previous == 0 then return 0 end
-local quantum = asked[row + 4]
-if window ~= asked[row + 3] then
-quantum = 1
-while window / quantum > 1000000 do quantum = quantum * 10 end
+local function bV(z,D,W)
+if z>=4 then return z end
+if D*4>W then return 3 end
+return D*16>W and 2 or D*64>W and 1 or 0
 end
-local quanta = math.floor(window / quantum)
-local left = math.min(quanta, math.ceil((finish - now) / quantum))
-local tokens = math.floor(previous / 1000000)
-local product = tokens * left
-local whole = math.floor(product / quanta)
-local rest = (product - whole * quanta) * 1000000 + (previous - tokens * 1000000) * left
-return whole * 1000000 + math.ceil(rest / quanta)
+return bZ,ca,co,bV
+`
+
+const counterAdopt = `local function bU(i,E,H,r)
+if i and v<i then return i,E,H end
+if not i or v>=i+r then return v-v%r+r,0,0 end
+return i+r,0,E
 end
-return adopt_counter, rolled, share
-elseif file == 'log-value' then
-local put, keep = ...
-local split = make 'block-value'
-local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
-local function new_log(state, ends)
-return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+local function bY(i,E,H,p,af,g)
+local r=j[g+3]
+if p==r then
+if af==0 or v>=i then return i,E,H,p,af,false end
+return i,E,H,p,0,true
 end
-local function open_log(state)
-local key, log = KEYS[state], new_log(state, 0)
-local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
-if type(value) ~= 'string' then return log end
-local length = #value
-if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
-if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then
-local ends, inner = split(value)
-if inner == '' then log.ends = ends end
-return log
+if p>r and v<i then return i,E,H,p,af,false end
+i,E,H=bU(i,E,H,p)
+if p>r and af==0 then
+if H==0 then return nil end
+return i,E,H,p,1,true
 end
-local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
-local stored = (length - HEAD) / ENTRY
-if skip > stored or window < 1 then return log end
-log.there, log.anew, log.stored, log.size = true, false, stored, stored + 1
-log.ends, log.window, log.hold, log.base, log.at, log.sum, log.skip = ends, window, hold, base, at, sum, skip
-log.pages = { [0] = string.sub(value, HEAD + 1) }
-return log
+i=i-p+r
+if v>=i or E+H==0 then return nil end
+return i,E,H,r,0,true
 end
-local function entry(log, index)
-if index == log.size - 1 then return log.at, log.sum end
-if index == log.stored then return log.old_at, log.old_sum end
-local place = index % PAGE
-local number = (index - place) / PAGE
-local page = log.pages[number]
-if not page then
-local from = HEAD + number * PAGE * ENTRY
-page = call('GETRANGE', KEYS[log.state], from, from + PAGE * ENTRY - 1)
-log.pages[number] = page
+local function cp(i,H,p,g)
+if H==0 then return 0 end
+local bR=j[g+4]
+if p~=j[g+3]then
+bR=1
+while p/bR>1000000 do bR=bR*10 end
 end
-local at, sum = parse('>I7I7', page, place * ENTRY + 1)
-return at, sum
+local cH=math.floor(p/bR)
+local C=math.min(cH,math.ceil((i-v)/bR))
+local aN=math.floor(H/1000000)
+local dA=aN*C
+local cr=math.floor(dA/cH)
+local d=(dA-cr*cH)*1000000+(H-aN*1000000)*C
+return cr*1000000+math.ceil(d/cH)
 end
-local function through(log, index)
-if index < log.skip then return 0 end
-local _, sum = entry(log, index)
-return (sum - log.base) % TURN
+return bY,bU,cp
+`
+
+const logValue = `local J,aB=...
+local av=w'block-value'
+local az,as,bg,bh=47,14,64,4503599627370496
+local function du(b,f)
+return{b=b,y=0,X=0,ak=0,u=0,Q=0,p=0,k=0,f=f,aw=0,cv=true}
 end
-local function first_after(log, instant, from)
-local low, high = from, log.size
-while low < high do
-local middle = math.floor((low + high) / 2)
-if entry(log, middle) > instant then high = middle else low = middle + 1 end
+local function ec(b)
+local at,a=KEYS[b],du(b,0)
+local c=redis.pcall('GETRANGE',at,0,az+bg*as-1)
+if type(c)~='string'then return a end
+local r=#c
+if r==az+bg*as then r=call('STRLEN',at)end
+if r<az or string.byte(c)~=2 or(r-az)%as>0 then
+local f,I=av(c)
+if I==''then a.f=f end
+return a
 end
-return low
+local Z,f,p,k,ak,u,Q,X=an('>BI7I7I7I7I7I7I4',c)
+local aw=(r-az)/as
+if X>aw or p<1 then return a end
+a.aM,a.cv,a.aw,a.y=true,false,aw,aw+1
+a.f,a.p,a.k,a.ak,a.u,a.Q,a.X=f,p,k,ak,u,Q,X
+a.cY={[0]=string.sub(c,az+1)}
+return a
 end
-local function first_through(log, sum, from)
-local low, high = from, log.size
-while low < high do
-local middle = math.floor((low + high) / 2)
-if through(log, middle) >= sum then high = middle else low = middle + 1 end
+local function aJ(a,S)
+if S==a.y-1 then return a.u,a.Q end
+if S==a.aw then return a.dw,a.dx end
+local x=S%bg
+local cV=(S-x)/bg
+local cG=a.cY[cV]
+if not cG then
+local V=az+cV*bg*as
+cG=call('GETRANGE',KEYS[a.b],V,V+bg*as-1)
+a.cY[cV]=cG
 end
-return low
+local u,Q=an('>I7I7',cG,x*as+1)
+return u,Q
 end
-local function charge_log(log, charge)
-local from = charge.from
-log.dirty, log.there, log.window, log.hold = true, true, charge.window, charge.hold
-if from == log.size then
-log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, charge.time, charge.cost
+local function ar(a,S)
+if S<a.X then return 0 end
+local Z,Q=aJ(a,S)
+return(Q-a.ak)%bh
+end
+local function bt(a,dY,V)
+local t,B=V,a.y
+while t<B do
+local bA=math.floor((t+B)/2)
+if aJ(a,bA)>dY then B=bA else t=bA+1 end
+end
+return t
+end
+local function ci(a,Q,V)
+local t,B=V,a.y
+while t<B do
+local bA=math.floor((t+B)/2)
+if ar(a,bA)>=Q then B=bA else t=bA+1 end
+end
+return t
+end
+local function dR(a,al)
+local V=al.V
+a.cQ,a.aM,a.p,a.k=true,true,al.p,al.k
+if V==a.y then
+a.cv,a.aw,a.y,a.X,a.ak,a.u,a.Q=true,0,1,0,0,al.l,al.R
 return
 end
-if from > log.skip then
-local _, base = entry(log, from - 1)
-log.base, log.skip = base, from
+if V>a.X then
+local Z,ak=aJ(a,V-1)
+a.ak,a.X=ak,V
 end
-if not charge.merges then
-log.old_at, log.old_sum, log.size = log.at, log.sum, log.size + 1
+if not al.bL then
+a.dw,a.dx,a.y=a.u,a.Q,a.y+1
 end
-log.at, log.sum = charge.time, (log.sum + charge.cost) % TURN
+a.u,a.Q=al.l,(a.Q+al.R)%bh
 end
-local function log_head(log, skip)
-return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+local function ds(a,X)
+return pack('>BI7I7I7I7I7I7I4',2,a.f,a.p,a.k,a.ak,a.u,a.Q,X)
 end
-local function log_expires(log)
-local expires = log.at + log.window
-if log.hold > log.window then expires = log.at + log.hold end
-if log.ends > expires then expires = log.ends end
-return expires
+local function dr(a)
+local n=a.u+a.p
+if a.k>a.p then n=a.u+a.k end
+if a.f>n then n=a.f end
+return n
 end
-local function save_log(log)
-local expires = log_expires(log)
-local more = log.size - 1 > log.stored
-local added = ''
-if more and log.skip <= log.stored then added = pack('>I7I7', log.old_at, log.old_sum) end
-local skip = log.skip
-local whole = log.anew or log.stored <= PAGE or skip > log.size - skip
-if whole then skip = 0 end
-local head = log_head(log, skip)
-if whole then
-local body = ''
-if not log.anew then
-if log.stored <= PAGE then
-body = string.sub(log.pages[0], log.skip * ENTRY + 1)
+local function el(a)
+local n=dr(a)
+local cl=a.y-1>a.aw
+local aP=''
+if cl and a.X<=a.aw then aP=pack('>I7I7',a.dw,a.dx)end
+local X=a.X
+local cr=a.cv or a.aw<=bg or X>a.y-X
+if cr then X=0 end
+local G=ds(a,X)
+if cr then
+local bi=''
+if not a.cv then
+if a.aw<=bg then
+bi=string.sub(a.cY[0],a.X*as+1)
 else
-body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, -1)
+bi=call('GETRANGE',KEYS[a.b],az+a.X*as,-1)
 end
 end
-return put(log.state, head .. body .. added, expires)
+return J(a.b,G..bi..aP,n)
 end
-call('SETRANGE', KEYS[log.state], 0, head)
-if more then call('APPEND', KEYS[log.state], added) end
-keep(log.state, expires)
+call('SETRANGE',KEYS[a.b],0,G)
+if cl then call('APPEND',KEYS[a.b],aP)end
+aB(a.b,n)
 end
-return {
-HEAD = HEAD,
-ENTRY = ENTRY,
-TURN = TURN,
-new = new_log,
-open = open_log,
-entry = entry,
-through = through,
-first_after = first_after,
-first_through = first_through,
-charge = charge_log,
-head = log_head,
-expires = log_expires,
-save = save_log,
+return{
+az=az,
+as=as,
+bh=bh,
+eb=du,
+ap=ec,
+aJ=aJ,
+ar=ar,
+bt=bt,
+ci=ci,
+al=dR,
+G=ds,
+n=dr,
+cI=el,
 }
-elseif file == 'log-adopt' then
-local logs = ...
-local first_after, through = logs.first_after, logs.through
-local MOST = 10000
-local function adopt_log(log, row)
-local length = asked[row + 3]
-if not log.there or log.window == length then return log end
-local hold = log.window
-if log.hold > hold then hold = log.hold end
-if log.at + hold <= now then
-return logs.new(log.state, log.ends)
+`
+
+const logAdopt = `local F=...
+local bt,ar=F.bt,F.ar
+local dM=10000
+local function bq(a,g)
+local r=j[g+3]
+if not a.aM or a.p==r then return a end
+local k=a.p
+if a.k>k then k=a.k end
+if a.u+k<=v then
+return F.eb(a.b,a.f)
 end
-log.window, log.dirty = length, true
-if hold > length then log.hold = hold else log.hold = 0 end
-return log
+a.p,a.cQ=r,true
+if k>r then a.k=k else a.k=0 end
+return a
 end
-local function used_of(log, row)
-local time = now
-if log.at > now then time = log.at end
-local first = first_after(log, time - asked[row + 3], log.skip)
-return time, first, through(log, log.size - 1) - through(log, first - 1)
+local function bW(a,g)
+local l=v
+if a.u>v then l=a.u end
+local L=bt(a,l-j[g+3],a.X)
+return l,L,ar(a,a.y-1)-ar(a,L-1)
 end
-local function charge_of(log, row, first, time, cost)
-local from, hold, most = first, log.hold, asked[row + 4]
-if hold > 0 then from, most = first_after(log, time - hold, log.skip), MOST end
-local kept = log.size - from
-local merges = kept > 0 and log.at == time
-if not merges and kept >= most then
-if from < first then from = from + 1 else merges = true end
+local function ce(a,g,L,l,R)
+local V,k,ae=L,a.k,j[g+4]
+if k>0 then V,ae=bt(a,l-k,a.X),dM end
+local aR=a.y-V
+local bL=aR>0 and a.u==l
+if not bL and aR>=ae then
+if V<L then V=V+1 else bL=true end
 end
-if kept == 0 then hold = 0 end
-return { from = from, time = time, merges = merges, cost = cost, window = asked[row + 3], hold = hold }
+if aR==0 then k=0 end
+return{V=V,l=l,bL=bL,R=R,p=j[g+3],k=k}
 end
-return adopt_log, used_of, charge_of
-elseif file == 'log-refund' then
-local logs, drop, put, receipt = ...
-local entry, through, HEAD, ENTRY, TURN = logs.entry, logs.through, logs.HEAD, logs.ENTRY, logs.TURN
-return function(log, first, oldest, amount)
-local left, start, taken = amount, log.size, {}
-local function take(index)
-local part = through(log, index) - through(log, index - 1)
-if part > left then part = left end
-taken[index], left = part, left - part
+return bq,bW,ce
+`
+
+const logRefund = `local F,aI,J,aE=...
+local aJ,ar,az,as,bh=F.aJ,F.ar,F.az,F.as,F.bh
+return function(a,L,bO,bb)
+local C,ab,ax=bb,a.y,{}
+local function dJ(S)
+local aL=ar(a,S)-ar(a,S-1)
+if aL>C then aL=C end
+ax[S],C=aL,C-aL
 end
-if receipt < 0 then
-while start > first and left > 0 do
-start = start - 1
-take(start)
+if aE<0 then
+while ab>L and C>0 do
+ab=ab-1
+dJ(ab)
 end
-elseif receipt > oldest then
-start = logs.first_after(log, receipt - 1, first)
-for index = start, log.size - 1 do take(index) end
+elseif aE>bO then
+ab=F.bt(a,aE-1,L)
+for S=ab,a.y-1 do dJ(S)end
 end
-if left == amount then return false end
-local tail, sum = {}, (log.base + through(log, start - 1)) % TURN
-for index = start, log.size - 1 do
-local rest = through(log, index) - through(log, index - 1) - (taken[index] or 0)
-if rest > 0 then
-sum = (sum + rest) % TURN
-tail[#tail + 1] = { (entry(log, index)), sum }
+if C==bb then return false end
+local bn,Q={},(a.ak+ar(a,ab-1))%bh
+for S=ab,a.y-1 do
+local d=ar(a,S)-ar(a,S-1)-(ax[S]or 0)
+if d>0 then
+Q=(Q+d)%bh
+bn[#bn+1]={(aJ(a,S)),Q}
 end
 end
-local ahead = start
-if #tail == 0 then
-if start == log.skip then
-drop(log.state, log.ends)
+local cu=ab
+if#bn==0 then
+if ab==a.X then
+aI(a.b,a.f)
 return true
 end
-ahead = start - 1
-log.at, log.sum = entry(log, ahead)
+cu=ab-1
+a.u,a.Q=aJ(a,cu)
 else
-log.at, log.sum = unpack(tail[#tail])
+a.u,a.Q=unpack(bn[#bn])
 end
-local body = ''
-if ahead > log.skip then body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
-for index = 1, #tail - 1 do body = body .. pack('>I7I7', tail[index][1], tail[index][2]) end
-put(log.state, logs.head(log, 0) .. body, logs.expires(log))
+local bi=''
+if cu>a.X then bi=call('GETRANGE',KEYS[a.b],az+a.X*as,az+cu*as-1)end
+for S=1,#bn-1 do bi=bi..pack('>I7I7',bn[S][1],bn[S][2])end
+J(a.b,F.G(a,0)..bi,F.n(a))
 return true
 end
+`
+
+const bucketRow = `local h,m,q=j[g+1],j[g+2],j[g+3]
+local bc,aA,R,bI=j[g+4],j[g+5],j[g+6],j[g+7]
+if j[g]==0 then
+local aj=bc*m
+bI=aj%h
+R=(aj-bI)/h
+aj=q*m
+aA=-aj%h
+bc=(aj+aA)/h
 end
+`
+
+const bucket = `local am,c=w'bucket-value'
+local P,O,aK,bj,aW=w'bucket-flow'
+local aq,aF,n=w('bucket-leases',P,O)
+local bG=w('bucket-adopt',P,O,aK,bj,aW,aq,aF)
+return{
+am=am,
+c=c,
+P=P,
+O=O,
+aK=aK,
+aW=aW,
+aq=aq,
+aF=aF,
+n=n,
+bG=bG,
+}
+`
+
+const bucketStep = `local l,f,U=v,0,0
+local e,d,s,k,o,ag,bX,n
+if c then
+local y=#c
+local B,t,aa,T,N,ai
+if y==12 then
+B,t,aa,T,ai=an('>I3I4I3BB',c)
+d,k,N,ai=0,0,1,ai*1000000
+elseif y==28 then
+B,t,d,aa,T,N,ai=an('>I3I4I3I5I3I5I5',c)
+k=0
 end
-local receipt = asked[2]
-local read, put, keep, remove, extra = make 'state'
-local drop = make('drop', put, remove, extra)
-local NEWER = 9000000000000000
-local function adjust_bucket(state, row, sign)
-local read_bucket, bucket_value = make 'bucket-value'
-local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
-local out_on, settle, leased_until = make('bucket-leases', flow, cut)
-local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
-local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
-if asked[row] == 0 then
-local parts = empty * m
-cost_rest = parts % n
-cost = (parts - cost_rest) / n
-parts = burst * m
-empty_rest = -parts % n
-empty = (parts + empty_rest) / n
-end
-local time, ends = now, 0
-local value = read(state)
-local zero, rest, seen, hold, leases, converted
-if value then
-local old_n, old_m, old_burst
-zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
-if ends == NEWER then return true end
-if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
-local adopt_bucket = make('bucket-adopt', flow, cut, level_of, owed_span, latest_zero, out_on, settle)
-zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-converted = true
-end
-if zero and seen > now then time = seen end
-end
-if sign > 0 and receipt >= 0 and receipt <= time - empty then
-if not converted then return end
-if not zero then return drop(state, ends) end
+local ek=T==h and N==m and ai==q
+if ek and B>=6291456 and B<10485504 and d<h then
+e=(B-8388608)*4294967296+t
+s=e+aa
 else
-if leases then zero, rest, leases = settle(zero, rest, n, m, burst, leases, time) end
-local low = time - empty
-if not zero then
-zero, rest, hold = low, empty_rest, 0
-elseif zero < low or (zero == low and rest <= empty_rest) then
-zero, rest = low, empty_rest
-if hold > 0 and time >= seen + hold then hold = 0 end
+aX=aX or cZ(v,pack,an)
+e,d,s,k,T,N,ai,f,o=aX.am(c,0)
 end
-local most, most_rest = time + empty, 0
-if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
-local latest = latest_zero(n, m, burst, time)
-if most > latest or (most == latest and most_rest > 0) then most, most_rest = latest, 0 end
-if zero > most or (zero == most and rest > most_rest) then most, most_rest = zero, rest end
-local sum = rest - sign * cost_rest
-local left = sum % n
-zero, rest, seen = zero - sign * cost + (sum - left) / n, left, time
-if sign < 0 and (zero > most or (zero == most and rest > most_rest)) then zero, rest = most, most_rest end
-if leases then zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time) end
+if e then
+if T~=h or N~=m or ai~=q then
+e,d,s,k,o=aX.bG(e,d,s,k,T,N,ai,h,m,q,o)
+ag=e
 end
-local expires = zero + empty
-if rest > empty_rest then expires = expires + 1 end
-if hold > 0 and seen + hold > expires then expires = seen + hold end
-if leases then
-expires = leased_until(zero, rest, seen, hold, n, m, burst, leases)
-elseif expires <= time then
-return drop(state, ends)
-end
-if ends > expires then expires = ends end
-put(state, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
-end
-local function adjust_window(state, row, sign)
-local read_window, window_value, window_until = make 'window-value'
-local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
-local amount, limit = asked[row + 1], asked[row + 2]
-local ends = 0
-local value = read(state)
-local finish, count, span, turn, converted
-if value then
-local there
-finish, count, span, turn, ends = read_window(value)
-if ends == NEWER then return true end
-there = finish
-if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, row) end
-if there and not finish then drop(state, ends) end
-end
-local last, long, who, taken = finish, span, turn, count
-if not (finish and now < finish) then
-last, long, who = begun(finish, span, turn, row)
-taken = 0
-end
-local start, base, used
-start, base, used, long, who = part_of(last, taken, long, who, row)
-if sign > 0 then
-if used > 0 and not (receipt >= 0 and receipt < start) then
-taken, converted = base + used - math.min(amount, used), true
-if taken == 0 and who < 4 then return drop(state, ends) end
-finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
-end
-elseif used < 2 * limit then
-taken, converted = base + math.min(2 * limit, used + amount), true
-finish, count, span, turn = last, taken, long, turn_of(who, taken, limit)
-end
-if not converted then return end
-put(state, window_value(finish, count, span, turn, ends), math.max(window_until(finish, span, turn), ends))
-end
-local function adjust_counter(state, row, sign)
-local read_counter, counter_value = make 'counter-value'
-local adopt_counter, rolled, share = make 'counter-adopt'
-local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
-local ends = 0
-local value = read(state)
-local finish, current, previous, span, absent, converted
-if value then
-local there
-finish, current, previous, span, absent, ends = read_counter(value)
-if ends == NEWER then return true end
-there = finish
-if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
-if there and not finish then drop(state, ends) end
-end
-local kept = finish and now < finish
-local ended, now_current, now_previous = rolled(finish, current, previous, length)
-if not kept then span, absent = length, 0 end
-if sign < 0 then
-local room = 2 * limit - now_current - share(ended, now_previous, span, row)
-if room > 0 then
-finish, current, previous, converted = ended, now_current + math.min(room, amount), now_previous, true
-end
-elseif not (receipt >= 0 and receipt < ended - 2 * span) then
-local start = ended - span
-local of_current, of_previous = math.min(now_current, amount), 0
-if receipt >= 0 and receipt < start then of_current = 0 end
-if receipt < start then of_previous = math.min(now_previous, amount - of_current) end
-if of_current + of_previous > 0 then
-finish, current, previous, converted = ended, now_current - of_current, now_previous - of_previous, true
-if current + previous == 0 then return drop(state, ends) end
+if e and s>v then l=s end
+if o then
+e,d,o=aX.aF(e,d,h,m,q,o,l)
 end
 end
-if not converted then return end
-local expires = finish
-if current > 0 then expires = finish + span end
-put(state, counter_value(finish, current, previous, span, absent, ends), math.max(expires, ends))
 end
-local function adjust_log(state, row, sign)
-local logs = make('log-value', put, keep)
-local adopt_log, used_of, charge_of = make('log-adopt', logs)
-local stored = logs.open(state)
-if stored.ends == NEWER then return true end
-local log = adopt_log(stored, row)
-if stored.there and not log.there then drop(state, log.ends) end
-local time, first, used = used_of(log, row)
-if sign > 0 then
-local refund_log = make('log-refund', logs, drop, put, receipt)
-if refund_log(log, first, time - asked[row + 3], asked[row + 1]) then return end
+local bO=l-bc
+if not e then
+e,d,k=bO,aA,0
+elseif e<bO or(e==bO and d<=aA)then
+e,d=bO,aA
+if k>0 and l>=s+k then k=0 end
+end
+local ap=ay
+if f>v then ap=0 end
+while U<ap do
+local cm,C=e+R,d+bI
+if C>=h then cm,C=cm+1,C-h end
+if cm>l or(cm==l and C>0)then break end
+e,d,U=cm,C,U+1
+end
+if U>0 or ag then
+n=e+bc
+if d>aA then n=n+1 end
+local aa,t=l-e,e%4294967296
+if k>0 or f>0 or o or aa<0 or aa>=1099511627776 or h>=16777216 or q>=1099511627776 then
+aX=aX or cZ(v,pack,an)
+bX=aX.c(e,d,l,k,h,m,q,f,o)
+if o then
+n=aX.n(e,d,l,k,h,m,q,o)
+elseif k>0 and l+k>n then
+n=l+k
+end
+if f>n then n=f end
+elseif m==1 and d==0 and aa<16777216 and h<256 and q<256000000 and q%1000000==0 then
+bX=pack('>I3I4I3BB',8388608+(e-t)/4294967296,t,aa,h,q/1000000)
 else
-local added = math.min(asked[row + 1], 2 * asked[row + 2] - used)
-if added > 0 then logs.charge(log, charge_of(log, row, first, time, added)) end
+bX=pack('>I3I4I3I5I3I5I5',8388608+(e-t)/4294967296,t,d,aa,h,m,q)
 end
-if log.dirty then logs.save(log) end
 end
-local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
-local newer = {}
-for place = 1, asked[3] do
-local row = asked[2 + 2 * place]
-if kernels[asked[row]](place, row, asked[3 + 2 * place]) then newer[#newer + 1] = place end
+`
+
+const window = `local bE,cs,aO=w'window-value'
+local bZ,ca,co,bV=w('window-adopt',aO)
+return function(c,g,ay)
+local R,W,dC=j[g+1],j[g+2],j[g+5]
+local f,U=0,0
+local i,D,A,z,ag
+if c then
+i,D,A,z,f=bE(c)
+if i then i,D,A,z,ag=bZ(i,D,A,z,g)end
 end
-return newer
+if not(i and v<i)then
+i,A,z=ca(i,A,z,g)
+D=0
+end
+local ab,ak,K,bx,bp=co(i,D,A,z,g)
+local cw,ae=v-ab,W
+if dC>0 and cw<dC then
+if cw<0 then cw=0 end
+local cy=math.floor(cw*j[g+6]/j[g+7])
+if cy<1000000 then cy=1000000 end
+if cy<ae then ae=cy end
+end
+if f>v then ay=0 end
+while U<ay and K+R<=ae do
+K,U=K+R,U+1
+end
+if U>0 then
+D,A=ak+K,bx
+z=bV(bp,D,W)
+elseif not ag then
+return 0
+end
+local n=aO(i,A,z)
+if f>n then n=f end
+return U,cs(i,D,A,z,f),n
+end
+`
+
+const counter = `local bD,cf=w'counter-value'
+local bY,bU,cp=w'counter-adopt'
+return function(c,g,ay)
+local R,W,r=j[g+1],j[g+2],j[g+3]
+local f,U,H,A,af=0,0,0,r,0
+local i,E,ag
+if c then
+i,E,H,A,af,f=bD(c)
+if i then i,E,H,A,af,ag=bY(i,E,H,A,af,g)end
+end
+if not(i and v<i)then
+i,E,H=bU(i,E,H,r)
+A,af=r,0
+end
+local bf=W-cp(i,H,A,g)
+if f>v then ay=0 end
+while U<ay and E+R<=bf do
+E,U=E+R,U+1
+end
+if U==0 and not ag then return 0 end
+local n=i
+if E>0 then n=i+A end
+if f>n then n=f end
+return U,cf(i,E,H,A,af,f),n
+end
+`
+
+const log = `local F=...
+local aJ,ar,ci=F.aJ,F.ar,F.ci
+local bq,bW,ce=w('log-adopt',F)
+local function dl(a,g,L,ad,cn,K,R)
+local S=ci(a,ar(a,L-1)+K+R-j[g+2],L)
+if S<ad then cn=aJ(a,S)end
+return cn+j[g+3]
+end
+local function cB(a,g,L,ad,cn,K)
+local W=j[g+2]
+local bS,bT=0,0
+if W>K then bS=math.floor((W-K)/1000000)end
+if K>0 then bT=cn+j[g+3]-v end
+local cl=(bS+1)*1000000
+if cl>W then return bS,bT,bT end
+return bS,dl(a,g,L,ad,cn,K,cl)-v,bT
+end
+local function cP(a,g,R)
+local W=j[g+2]
+local l,L,K=bW(a,g)
+if R>W-K then
+if R>W then return 2,0,cB(a,g,L,a.y,a.u,K)end
+return 1,dl(a,g,L,a.y,l,K,R)-v,cB(a,g,L,a.y,a.u,K)
+end
+local al=ce(a,g,L,l,R)
+local ad=a.y
+if al.bL then ad=ad-1 end
+local bS,ej,bT=cB(a,g,L,ad,l,K+R)
+return 0,0,bS,ej,bT,al
+end
+local function dg(a,g)
+local Z,L,K=bW(a,g)
+return cB(a,g,L,a.y,a.u,K)
+end
+return bq,cP,dg
+`
+
+export const adjustProgram: Program = {
+  sha1: 'fd0920398ee282c08b3e1bae1a10f65a64dd78c9',
+  source: () =>
+    [
+      ``,
+      clock,
+      `local function w(M,...)
+if M=='state'then
 `,
+      state,
+      `elseif M=='strings'then
+`,
+      strings,
+      `elseif M=='packed-value'then
+`,
+      packedValue,
+      `elseif M=='sweep'then
+`,
+      sweep,
+      `elseif M=='block-value'then
+`,
+      blockValue,
+      `elseif M=='state-until'then
+`,
+      stateUntil,
+      `elseif M=='bucket-value'then
+`,
+      bucketValue,
+      `elseif M=='bucket-flow'then
+`,
+      bucketFlow,
+      `elseif M=='bucket-leases'then
+`,
+      bucketLeases,
+      `elseif M=='window-value'then
+`,
+      windowValue,
+      `elseif M=='counter-value'then
+`,
+      counterValue,
+      `elseif M=='drop'then
+`,
+      drop,
+      `elseif M=='bucket-adopt'then
+`,
+      bucketAdopt,
+      `elseif M=='window-adopt'then
+`,
+      windowAdopt,
+      `elseif M=='counter-adopt'then
+`,
+      counterAdopt,
+      `elseif M=='log-value'then
+`,
+      logValue,
+      `elseif M=='log-adopt'then
+`,
+      logAdopt,
+      `elseif M=='log-refund'then
+`,
+      logRefund,
+      `end
+end
+local aE=j[2]
+local am,J,aB,remove,ac=w'state'
+local aI=w('drop',J,remove,ac)
+local ct=9000000000000000
+local function di(b,g,aY)
+local bl,cb=w'bucket-value'
+local P,O,aK,bj,aW=w'bucket-flow'
+local aq,aF,bw=w('bucket-leases',P,O)
+`,
+      bucketRow,
+      `local l,f=v,0
+local c=am(b)
+local e,d,s,k,o,ag
+if c then
+local T,N,ai
+e,d,s,k,T,N,ai,f,o=bl(c,0)
+if f==ct then return true end
+if e and(T~=h or N~=m or ai~=q)then
+local cJ=w('bucket-adopt',P,O,aK,bj,aW,aq,aF)
+e,d,s,k,o=cJ(e,d,s,k,T,N,ai,h,m,q,o)
+ag=true
+end
+if e and s>v then l=s end
+end
+if aY>0 and aE>=0 and aE<=l-bc then
+if not ag then return end
+if not e then return aI(b,f)end
+else
+if o then e,d,o=aF(e,d,h,m,q,o,l)end
+local t=l-bc
+if not e then
+e,d,k=t,aA,0
+elseif e<t or(e==t and d<=aA)then
+e,d=t,aA
+if k>0 and l>=s+k then k=0 end
+end
+local ae,bB=l+bc,0
+if aA>0 then ae,bB=ae-1,h-aA end
+local bv=aW(h,m,q,l)
+if ae>bv or(ae==bv and bB>0)then ae,bB=bv,0 end
+if e>ae or(e==ae and d>bB)then ae,bB=e,d end
+local Q=d-aY*bI
+local C=Q%h
+e,d,s=e-aY*R+(Q-C)/h,C,l
+if aY<0 and(e>ae or(e==ae and d>bB))then e,d=ae,bB end
+if o then e,d=O(e,d,h,m,q-aq(o),l)end
+end
+local n=e+bc
+if d>aA then n=n+1 end
+if k>0 and s+k>n then n=s+k end
+if o then
+n=bw(e,d,s,k,h,m,q,o)
+elseif n<=l then
+return aI(b,f)
+end
+if f>n then n=f end
+J(b,cb(e,d,s,k,h,m,q,f,o),n)
+end
+local function dP(b,g,aY)
+local bE,cs,aO=w'window-value'
+local bZ,ca,co,bV=w('window-adopt',aO)
+local bb,W=j[g+1],j[g+2]
+local f=0
+local c=am(b)
+local i,D,A,z,ag
+if c then
+local aM
+i,D,A,z,f=bE(c)
+if f==ct then return true end
+aM=i
+if i then i,D,A,z,ag=bZ(i,D,A,z,g)end
+if aM and not i then aI(b,f)end
+end
+local ad,bx,bp,ax=i,A,z,D
+if not(i and v<i)then
+ad,bx,bp=ca(i,A,z,g)
+ax=0
+end
+local ab,ak,K
+ab,ak,K,bx,bp=co(ad,ax,bx,bp,g)
+if aY>0 then
+if K>0 and not(aE>=0 and aE<ab)then
+ax,ag=ak+K-math.min(bb,K),true
+if ax==0 and bp<4 then return aI(b,f)end
+i,D,A,z=ad,ax,bx,bV(bp,ax,W)
+end
+elseif K<2*W then
+ax,ag=ak+math.min(2*W,K+bb),true
+i,D,A,z=ad,ax,bx,bV(bp,ax,W)
+end
+if not ag then return end
+J(b,cs(i,D,A,z,f),math.max(aO(i,A,z),f))
+end
+local function dN(b,g,aY)
+local bD,cf=w'counter-value'
+local bY,bU,cp=w'counter-adopt'
+local bb,W,r=j[g+1],j[g+2],j[g+3]
+local f=0
+local c=am(b)
+local i,E,H,A,af,ag
+if c then
+local aM
+i,E,H,A,af,f=bD(c)
+if f==ct then return true end
+aM=i
+if i then i,E,H,A,af,ag=bY(i,E,H,A,af,g)end
+if aM and not i then aI(b,f)end
+end
+local aR=i and v<i
+local bd,cD,cE=bU(i,E,H,r)
+if not aR then A,af=r,0 end
+if aY<0 then
+local bf=2*W-cD-cp(bd,cE,A,g)
+if bf>0 then
+i,E,H,ag=bd,cD+math.min(bf,bb),cE,true
+end
+elseif not(aE>=0 and aE<bd-2*A)then
+local ab=bd-A
+local cF,cW=math.min(cD,bb),0
+if aE>=0 and aE<ab then cF=0 end
+if aE<ab then cW=math.min(cE,bb-cF)end
+if cF+cW>0 then
+i,E,H,ag=bd,cD-cF,cE-cW,true
+if E+H==0 then return aI(b,f)end
+end
+end
+if not ag then return end
+local n=i
+if E>0 then n=i+A end
+J(b,cf(i,E,H,A,af,f),math.max(n,f))
+end
+local function dO(b,g,aY)
+local F=w('log-value',J,aB)
+local bq,bW,ce=w('log-adopt',F)
+local aw=F.ap(b)
+if aw.f==ct then return true end
+local a=bq(aw,g)
+if aw.aM and not a.aM then aI(b,a.f)end
+local l,L,K=bW(a,g)
+if aY>0 then
+local ei=w('log-refund',F,aI,J,aE)
+if ei(a,L,l-j[g+3],j[g+1])then return end
+else
+local aP=math.min(j[g+1],2*j[g+2]-K)
+if aP>0 then F.al(a,ce(a,g,L,l,aP))end
+end
+if a.cQ then F.cI(a)end
+end
+local aV={[0]=di,dP,dN,dO,di}
+local bC={}
+for x=1,j[3]do
+local g=j[2+2*x]
+if aV[j[g]](x,g,j[3+2*x])then bC[#bC+1]=x end
+end
+return bC
+`,
+    ].join(''),
 }
 
 export const blockProgram: Program = {
-  sha1: '7280f126b12f4a47d277cf3bbd2f2fa0dea08590',
-  source: `local call, KEYS = redis.call, KEYS
-local pack, parse = struct.pack, struct.unpack
-local asked = cjson.decode(ARGV[1])
-local given = asked[1]
-local clock = given == 0 and call('TIME')
-local now = clock and clock[1] * 1000000 + clock[2] or given
-local function make(file, ...)
-if file == 'state' then
-local read_string, put_string, keep, remove_string, extra, last_of = make 'strings'
-local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
-if not members then
-return read_string, put_string, keep, remove_string, extra
-end
-local expanded, compacted = make 'packed-value'
-local function member_of(state)
-if members[2 * state] < 0 then return nil end
-return pack('>I4I4', members[2 * state - 1], members[2 * state])
-end
-local function read(state)
-local member = member_of(state)
-if not member then return read_string(state) end
-local found = redis.pcall('HMGET', KEYS[state], member, '')
-if found.err then return false end
-return found[1] and expanded(found[1], found[2] or '')
-end
-local function put_member(key, member, value, expires)
-local head = redis.pcall('HGET', key, '')
-if type(head) == 'table' then call('DEL', key) end
-if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
-local compact, plans = compacted(value, head and string.sub(head, 7) or '')
-local last = head and parse('>I6', head) or 0
-local added
-if given == 0 and last * 1000 >= expires then
-if #head == 6 + #plans then
-added = call('HSET', key, member, compact)
-else
-added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
-end
-else
-local longer = expires + math.max(0, expires - now) / 4
-added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
-if given ~= 0 and head then
-call('PEXPIREAT', key, last_of(longer), 'GT')
-else
-call('PEXPIREAT', key, last_of(longer))
-end
-end
-if added > 0 and given == 0 and now % 16 == 0 then
-make('sweep', expanded, extra)(key)
-end
-end
-local function put(state, value, expires)
-local member = member_of(state)
-if member then return put_member(KEYS[state], member, value, expires + extra) end
-put_string(state, value, expires)
-end
-local function remove(state)
-local member = member_of(state)
-if not member then
-remove_string(state)
-elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
-call('HDEL', KEYS[state], member)
-end
-end
-return read, put, keep, remove, extra, member_of
-elseif file == 'strings' then
-local extra = (ARGV[3] or 0) + 0
-local function read(state)
-local value = redis.pcall('GET', KEYS[state])
-return type(value) == 'string' and value
-end
-local function last_of(expires)
-if given == 0 then return math.floor(expires / 1000) end
-local time = call('TIME')
-return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
-end
-local function put(state, value, expires)
-call('SET', KEYS[state], value, 'PXAT', last_of(expires + extra))
-end
-local function keep(state, expires)
-call('PEXPIREAT', KEYS[state], last_of(expires + extra))
-end
-local function remove(state)
-call('DEL', KEYS[state])
-end
-return read, put, keep, remove, extra, last_of
-elseif file == 'packed-value' then
-local function expanded(value, head)
-local size = #value
-if size ~= 13 and size ~= 14 then return value end
-local high, low, age, place = parse('>I3I4I5B', value)
-if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
-local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
-local rest = 0
-if size == 14 then rest = string.byte(value, 14) end
-return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
-end
-local function compacted(value, plans)
-if #value ~= 28 then return value, plans end
-local high, low, rest, age = parse('>I3I4I3I5', value)
-if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
-local plan, place = string.sub(value, 16), 0
-for at = 1, #plans, 13 do
-if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
-end
-if place == 0 then
-if #plans > 51 then return value, plans end
-plans = plans .. plan
-place = #plans / 13
-end
-local compact = pack('>I3I4I5B', high, low, age, place)
-if rest > 0 then compact = compact .. string.char(rest) end
-return compact, plans
-end
-return expanded, compacted
-elseif file == 'sweep' then
-local expanded, extra = ...
-local split = make 'block-value'
-local state_until = make 'state-until'
-return function(key)
-local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
-local head = call('HGET', key, '')
-for place = 1, #all, 2 do
-local value = expanded(all[place + 1], head)
-local ends = split(value)
-if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
-end
-end
-elseif file == 'block-value' then
-local function split(value)
-local ends, inner = 0, value
-if #value >= 7 then
-local high, low = parse('>I3I4', value)
-if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
-end
-if string.byte(inner) == 1 then return 9000000000000000, '' end
-return ends, inner
-end
-local function block_value(ends)
-local low = ends % 4294967296
-return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-if ends + 60000000 <= now then return value end
-return block_value(ends) .. value
-end
-return split, block_value, blocked
-elseif file == 'state-until' then
-local read_bucket = make 'bucket-value'
-local flow, cut = make 'bucket-flow'
-local _, _, leased_until = make('bucket-leases', flow, cut)
-local read_window, _, window_until = make 'window-value'
-local read_counter = make 'counter-value'
-return function(value)
-local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-local finish, _, length, turn = read_window(value)
-if finish then return window_until(finish, length, turn) end
-local ended, current, _, window = read_counter(value)
-if ended and current > 0 then return ended + window end
-return ended
-end
-elseif file == 'bucket-value' then
-local split, _, blocked = make 'block-value'
-local function is_possible(rest, seen, hold, n, m, burst)
-if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
-if m < 1 or burst < 1 or m > 9007199254 then return false end
-return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
-end
-local function read_bucket(value, ends)
-local size = #value
-local high, low, rest, age, seen, hold, n, m, burst
-if size == 12 then
-high, low, age, n, burst = parse('>I3I4I3BB', value)
-rest, hold, m, burst = 0, 0, 1, burst * 1000000
-elseif size == 28 then
-high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-hold = 0
-elseif size >= 49 and (size - 49) % 28 == 0 then
-high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-end
-if high and high >= 6291456 and high < 10485760 then
-local zero, leases = (high - 8388608) * 4294967296 + low, nil
-seen = seen or zero + age
-if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
-for at = 50, size, 28 do
-leases = leases or {}
-leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-end
-return zero, rest, seen, hold, n, m, burst, ends, leases
-end
-local until_then, inner = split(value)
-if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
-if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
-return read_bucket(inner, until_then)
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
-local low, age = zero % 4294967296, seen - zero
-local high = 8388608 + (zero - low) / 4294967296
-local value
-if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
-elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
-else
-value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
-end
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-return read_bucket, bucket_value
-elseif file == 'bucket-flow' then
-local function flow(n, m, micro, from)
-local token = m * 1000000
-local token_rest, micro_rest = token % n, m % n
-local parts = micro % 1000000
-local tokens = (micro - parts) / 1000000
-local sum = from + tokens * token_rest + parts * micro_rest
-local left = sum % n
-return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-local count = 0
-if span <= 0 then return count end
-local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-if guess > 0 then count = guess - guess % 1 end
-while true do
-local micros, left = flow(n, m, (count + 1) * unit, from)
-if micros > span or (micros == span and left > 0) then return count end
-count = count + 1
-end
-end
-local function cut(zero, rest, n, m, micro, time)
-if micro < 0 then micro = 0 end
-local span, left = flow(n, m, micro, 0)
-local low, low_rest = time - span, 0
-if left > 0 then low, low_rest = low - 1, n - left end
-if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-local tokens = pieces(n, m, 1000000, rest, time - zero)
-local micros, left = flow(n, m, tokens * 1000000, rest)
-zero, rest = zero + micros, left
-local parts = pieces(n, m, 1, rest, time - zero)
-return tokens * 1000000 + parts, zero, rest, parts
-end
-local function owed_span(n, m, tokens)
-local token = m * 1000000
-local rest = token % n
-local half = rest % 131072
-local one = tokens * ((rest - half) / 131072)
-local first = one % n
-local carried = first * 131072 + tokens * half
-local left = carried % n
-return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
-end
-local function latest_zero(n, m, burst, time)
-return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
-end
-return flow, cut, level_of, owed_span, latest_zero
-elseif file == 'bucket-leases' then
-local flow, cut = ...
-local function out_on(leases)
-local out = 0
-for _, lease in ipairs(leases) do out = out + lease[3] end
-return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-local out, left = out_on(leases), {}
-for _, lease in ipairs(leases) do
-if lease[4] <= time and #left == 0 then
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
-else
-left[#left + 1] = lease
-end
-end
-if #left == 0 then return zero, rest, nil end
-zero, rest = cut(zero, rest, n, m, burst - out, time)
-return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-local out = out_on(leases)
-for _, lease in ipairs(leases) do
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
-end
-local micros, left = flow(n, m, burst, rest)
-local expires = zero + micros
-if left > 0 then expires = expires + 1 end
-if hold > 0 and seen + hold > expires then expires = seen + hold end
-return expires
-end
-return out_on, settle, leased_until
-elseif file == 'window-value' then
-local split, _, blocked = make 'block-value'
-local function read_window(value)
-local ends, inner = 0, value
-if #value ~= 21 then ends, inner = split(value) end
-if #inner == 21 then
-local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
-window = turn % 16 * 281474976710656 + window
-if high >= 10485760 and high < 12582912 and window > 0 then
-return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
-end
-end
-if inner == value then ends, inner = split(value) end
-return nil, nil, nil, nil, inner == '' and ends or 0
-end
-local function window_value(finish, count, window, turn, ends)
-local low, short = finish % 4294967296, window % 281474976710656
-local top = turn * 16 + (window - short) / 281474976710656
-local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-local function window_until(finish, window, turn)
-if turn > 2 then return finish + window end
-return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
-end
-return read_window, window_value, window_until
-elseif file == 'counter-value' then
-local split, _, blocked = make 'block-value'
-local function read_counter(value)
-local ends, inner = 0, value
-if #value ~= 28 then ends, inner = split(value) end
-if #inner == 28 then
-local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
-window = absent % 16 * 281474976710656 + window
-if high >= 12582912 and high < 14680064 and window > 0 then
-return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
-end
-end
-if inner == value then ends, inner = split(value) end
-return nil, nil, nil, nil, nil, inner == '' and ends or 0
-end
-local function counter_value(finish, current, previous, window, absent, ends)
-local low, short = finish % 4294967296, window % 281474976710656
-local top = absent * 16 + (window - short) / 281474976710656
-local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-return read_counter, counter_value
-elseif file == 'log-value' then
-local put, keep = ...
-local split = make 'block-value'
-local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
-local function new_log(state, ends)
-return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
-end
-local function open_log(state)
-local key, log = KEYS[state], new_log(state, 0)
-local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
-if type(value) ~= 'string' then return log end
-local length = #value
-if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
-if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then
-local ends, inner = split(value)
-if inner == '' then log.ends = ends end
-return log
-end
-local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
-local stored = (length - HEAD) / ENTRY
-if skip > stored or window < 1 then return log end
-log.there, log.anew, log.stored, log.size = true, false, stored, stored + 1
-log.ends, log.window, log.hold, log.base, log.at, log.sum, log.skip = ends, window, hold, base, at, sum, skip
-log.pages = { [0] = string.sub(value, HEAD + 1) }
-return log
-end
-local function entry(log, index)
-if index == log.size - 1 then return log.at, log.sum end
-if index == log.stored then return log.old_at, log.old_sum end
-local place = index % PAGE
-local number = (index - place) / PAGE
-local page = log.pages[number]
-if not page then
-local from = HEAD + number * PAGE * ENTRY
-page = call('GETRANGE', KEYS[log.state], from, from + PAGE * ENTRY - 1)
-log.pages[number] = page
-end
-local at, sum = parse('>I7I7', page, place * ENTRY + 1)
-return at, sum
-end
-local function through(log, index)
-if index < log.skip then return 0 end
-local _, sum = entry(log, index)
-return (sum - log.base) % TURN
-end
-local function first_after(log, instant, from)
-local low, high = from, log.size
-while low < high do
-local middle = math.floor((low + high) / 2)
-if entry(log, middle) > instant then high = middle else low = middle + 1 end
-end
-return low
-end
-local function first_through(log, sum, from)
-local low, high = from, log.size
-while low < high do
-local middle = math.floor((low + high) / 2)
-if through(log, middle) >= sum then high = middle else low = middle + 1 end
-end
-return low
-end
-local function charge_log(log, charge)
-local from = charge.from
-log.dirty, log.there, log.window, log.hold = true, true, charge.window, charge.hold
-if from == log.size then
-log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, charge.time, charge.cost
-return
-end
-if from > log.skip then
-local _, base = entry(log, from - 1)
-log.base, log.skip = base, from
-end
-if not charge.merges then
-log.old_at, log.old_sum, log.size = log.at, log.sum, log.size + 1
-end
-log.at, log.sum = charge.time, (log.sum + charge.cost) % TURN
-end
-local function log_head(log, skip)
-return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
-end
-local function log_expires(log)
-local expires = log.at + log.window
-if log.hold > log.window then expires = log.at + log.hold end
-if log.ends > expires then expires = log.ends end
-return expires
-end
-local function save_log(log)
-local expires = log_expires(log)
-local more = log.size - 1 > log.stored
-local added = ''
-if more and log.skip <= log.stored then added = pack('>I7I7', log.old_at, log.old_sum) end
-local skip = log.skip
-local whole = log.anew or log.stored <= PAGE or skip > log.size - skip
-if whole then skip = 0 end
-local head = log_head(log, skip)
-if whole then
-local body = ''
-if not log.anew then
-if log.stored <= PAGE then
-body = string.sub(log.pages[0], log.skip * ENTRY + 1)
-else
-body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, -1)
-end
-end
-return put(log.state, head .. body .. added, expires)
-end
-call('SETRANGE', KEYS[log.state], 0, head)
-if more then call('APPEND', KEYS[log.state], added) end
-keep(log.state, expires)
-end
-return {
-HEAD = HEAD,
-ENTRY = ENTRY,
-TURN = TURN,
-new = new_log,
-open = open_log,
-entry = entry,
-through = through,
-first_after = first_after,
-first_through = first_through,
-charge = charge_log,
-head = log_head,
-expires = log_expires,
-save = save_log,
-}
-end
-end
-local read, put, keep, remove, _, member_of = make 'state'
-local split, block_value = make 'block-value'
-local state_until = make 'state-until'
-local function what_stays(value)
-local read_bucket, bucket_value = make 'bucket-value'
-local flow, cut = make 'bucket-flow'
-local out_on, settle, leased_until = make('bucket-leases', flow, cut)
-local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-if not leases then return nil, '' end
-local time = now
-if seen > now then time = seen end
-zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
-if not leases then return nil, '' end
-zero, rest = cut(-math.huge, 0, n, m, burst - out_on(leases), time)
-value = bucket_value(zero, rest, time, hold, n, m, burst, 0, leases)
-return leased_until(zero, rest, time, hold, n, m, burst, leases), value
-end
-local length = asked[2]
-local newer = {}
-local function block_log(state)
-local logs = make('log-value', put, keep)
-local log = logs.open(state)
-if length < 0 or not log.there then return log.ends, '' end
-log.ends = 0
-if length > 0 then log.ends = now + length end
-call('SETRANGE', KEYS[state], 0, logs.head(log, log.skip))
-keep(state, logs.expires(log))
-end
-for state = 1, #KEYS do
-local member, value = member_of and member_of(state), nil
-if member then value = read(state) else value = redis.pcall('GETRANGE', KEYS[state], 0, 2047) end
-if type(value) ~= 'string' then value = '' end
-local ends, inner, expires = 0, value, nil
-if string.byte(value) == 2 then
-ends, inner = block_log(state)
-elseif value ~= '' then
-ends, inner = split(value)
-expires = state_until(value)
-if ends == 9000000000000000 then
-ends = 0
-if length >= 0 then newer[#newer + 1], inner = state, nil end
-elseif not expires and inner ~= '' then
-ends, inner = 0, ''
-end
-end
-if inner then
-if length < 0 then
-expires, inner = what_stays(inner)
-elseif length > 0 then
-ends = now + length
-else
-ends = 0
-end
-if ends > 0 then
-if inner ~= '' then
-put(state, block_value(ends) .. inner, math.max(ends, expires))
-elseif ends > now then
-put(state, block_value(ends), ends)
-elseif member then
-call('HSET', KEYS[state], member, block_value(ends))
-else
-call('SET', KEYS[state], block_value(ends), 'KEEPTTL')
-end
-elseif inner ~= '' then
-put(state, inner, expires)
-elseif value ~= '' or length < 0 then
-remove(state)
-end
-end
-end
-return newer
+  sha1: '28505e7b61b60c1d65f4e68564464b4ed0c50ca9',
+  source: () =>
+    [
+      ``,
+      clock,
+      `local function w(M,...)
+if M=='state'then
 `,
+      state,
+      `elseif M=='strings'then
+`,
+      strings,
+      `elseif M=='packed-value'then
+`,
+      packedValue,
+      `elseif M=='sweep'then
+`,
+      sweep,
+      `elseif M=='block-value'then
+`,
+      blockValue,
+      `elseif M=='state-until'then
+`,
+      stateUntil,
+      `elseif M=='bucket-value'then
+`,
+      bucketValue,
+      `elseif M=='bucket-flow'then
+`,
+      bucketFlow,
+      `elseif M=='bucket-leases'then
+`,
+      bucketLeases,
+      `elseif M=='window-value'then
+`,
+      windowValue,
+      `elseif M=='counter-value'then
+`,
+      counterValue,
+      `elseif M=='log-value'then
+`,
+      logValue,
+      `end
+end
+local am,J,aB,remove,Z,bz=w'state'
+local av,aU=w'block-value'
+local db=w'state-until'
+local function eq(c)
+local bl,cb=w'bucket-value'
+local P,O=w'bucket-flow'
+local aq,aF,bw=w('bucket-leases',P,O)
+local e,d,s,k,h,m,q,Z,o=bl(c,0)
+if not o then return nil,''end
+local l=v
+if s>v then l=s end
+e,d,o=aF(e,d,h,m,q,o,l)
+if not o then return nil,''end
+e,d=O(-math.huge,0,h,m,q-aq(o),l)
+c=cb(e,d,l,k,h,m,q,0,o)
+return bw(e,d,l,k,h,m,q,o),c
+end
+local r=j[2]
+local bC={}
+local function dQ(b)
+local F=w('log-value',J,aB)
+local a=F.ap(b)
+if r<0 or not a.aM then return a.f,''end
+a.f=0
+if r>0 then a.f=v+r end
+call('SETRANGE',KEYS[b],0,F.G(a,a.X))
+aB(b,F.n(a))
+end
+for b=1,#KEYS do
+local ao,c=bz and bz(b),nil
+if ao then c=am(b)else c=redis.pcall('GETRANGE',KEYS[b],0,2047)end
+if type(c)~='string'then c=''end
+local f,I,n=0,c,nil
+if string.byte(c)==2 then
+f,I=dQ(b)
+elseif c~=''then
+f,I=av(c)
+n=db(c)
+if f==9000000000000000 then
+f=0
+if r>=0 then bC[#bC+1],I=b,nil end
+elseif not n and I~=''then
+f,I=0,''
+end
+end
+if I then
+if r<0 then
+n,I=eq(I)
+elseif r>0 then
+f=v+r
+else
+f=0
+end
+if f>0 then
+if I~=''then
+J(b,aU(f)..I,math.max(f,n))
+elseif f>v then
+J(b,aU(f),f)
+elseif ao then
+call('HSET',KEYS[b],ao,aU(f))
+else
+call('SET',KEYS[b],aU(f),'KEEPTTL')
+end
+elseif I~=''then
+J(b,I,n)
+elseif c~=''or r<0 then
+remove(b)
+end
+end
+end
+return bC
+`,
+    ].join(''),
 }
 
 export const bucketsProgram: Program = {
-  sha1: '47c95275a92d375c636cc795030b122d03bcc53c',
-  source: `local call, KEYS, ARGV = redis.call, KEYS, ARGV
-local pack, parse, format = struct.pack, struct.unpack, string.format
-local clock = call('TIME')
-local now = clock[1] * 1000000 + clock[2]
-local made
-local function rare(now, pack, parse)
-local function make(file, ...)
-if file == 'bucket' then
-local read, value = make 'bucket-value'
-local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
-local out_on, settle, expires = make('bucket-leases', flow, cut)
-local adopt = make('bucket-adopt', flow, cut, level_of, owed_span, latest_zero, out_on, settle)
-return {
-read = read,
-value = value,
-flow = flow,
-cut = cut,
-level_of = level_of,
-latest_zero = latest_zero,
-out_on = out_on,
-settle = settle,
-expires = expires,
-adopt = adopt,
-}
-elseif file == 'bucket-value' then
-local split, _, blocked = make 'block-value'
-local function is_possible(rest, seen, hold, n, m, burst)
-if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
-if m < 1 or burst < 1 or m > 9007199254 then return false end
-return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
-end
-local function read_bucket(value, ends)
-local size = #value
-local high, low, rest, age, seen, hold, n, m, burst
-if size == 12 then
-high, low, age, n, burst = parse('>I3I4I3BB', value)
-rest, hold, m, burst = 0, 0, 1, burst * 1000000
-elseif size == 28 then
-high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-hold = 0
-elseif size >= 49 and (size - 49) % 28 == 0 then
-high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-end
-if high and high >= 6291456 and high < 10485760 then
-local zero, leases = (high - 8388608) * 4294967296 + low, nil
-seen = seen or zero + age
-if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
-for at = 50, size, 28 do
-leases = leases or {}
-leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-end
-return zero, rest, seen, hold, n, m, burst, ends, leases
-end
-local until_then, inner = split(value)
-if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
-if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
-return read_bucket(inner, until_then)
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
-local low, age = zero % 4294967296, seen - zero
-local high = 8388608 + (zero - low) / 4294967296
-local value
-if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
-elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
-else
-value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
-end
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-return read_bucket, bucket_value
-elseif file == 'block-value' then
-local function split(value)
-local ends, inner = 0, value
-if #value >= 7 then
-local high, low = parse('>I3I4', value)
-if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
-end
-if string.byte(inner) == 1 then return 9000000000000000, '' end
-return ends, inner
-end
-local function block_value(ends)
-local low = ends % 4294967296
-return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-if ends + 60000000 <= now then return value end
-return block_value(ends) .. value
-end
-return split, block_value, blocked
-elseif file == 'bucket-flow' then
-local function flow(n, m, micro, from)
-local token = m * 1000000
-local token_rest, micro_rest = token % n, m % n
-local parts = micro % 1000000
-local tokens = (micro - parts) / 1000000
-local sum = from + tokens * token_rest + parts * micro_rest
-local left = sum % n
-return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-local count = 0
-if span <= 0 then return count end
-local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-if guess > 0 then count = guess - guess % 1 end
-while true do
-local micros, left = flow(n, m, (count + 1) * unit, from)
-if micros > span or (micros == span and left > 0) then return count end
-count = count + 1
-end
-end
-local function cut(zero, rest, n, m, micro, time)
-if micro < 0 then micro = 0 end
-local span, left = flow(n, m, micro, 0)
-local low, low_rest = time - span, 0
-if left > 0 then low, low_rest = low - 1, n - left end
-if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-local tokens = pieces(n, m, 1000000, rest, time - zero)
-local micros, left = flow(n, m, tokens * 1000000, rest)
-zero, rest = zero + micros, left
-local parts = pieces(n, m, 1, rest, time - zero)
-return tokens * 1000000 + parts, zero, rest, parts
-end
-local function owed_span(n, m, tokens)
-local token = m * 1000000
-local rest = token % n
-local half = rest % 131072
-local one = tokens * ((rest - half) / 131072)
-local first = one % n
-local carried = first * 131072 + tokens * half
-local left = carried % n
-return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
-end
-local function latest_zero(n, m, burst, time)
-return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
-end
-return flow, cut, level_of, owed_span, latest_zero
-elseif file == 'bucket-leases' then
-local flow, cut = ...
-local function out_on(leases)
-local out = 0
-for _, lease in ipairs(leases) do out = out + lease[3] end
-return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-local out, left = out_on(leases), {}
-for _, lease in ipairs(leases) do
-if lease[4] <= time and #left == 0 then
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
-else
-left[#left + 1] = lease
-end
-end
-if #left == 0 then return zero, rest, nil end
-zero, rest = cut(zero, rest, n, m, burst - out, time)
-return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-local out = out_on(leases)
-for _, lease in ipairs(leases) do
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
-end
-local micros, left = flow(n, m, burst, rest)
-local expires = zero + micros
-if left > 0 then expires = expires + 1 end
-if hold > 0 and seen + hold > expires then expires = seen + hold end
-return expires
-end
-return out_on, settle, leased_until
-elseif file == 'bucket-adopt' then
-local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-local time = now
-if seen > now then time = seen end
-if leases then
-zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
-end
-local full, full_rest = flow(old_n, old_m, old_burst, 0)
-local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
-local ends = zero + fresh
-if fresh_rest > 0 then ends = ends + 1 end
-if hold > 0 and seen + hold > ends then ends = seen + hold end
-if ends <= time then return nil end
-local longest = full
-if full_rest > 0 then longest = full + 1 end
-zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
-local debt = 0
-if zero > time or (zero == time and rest > 0) then
-local token = old_m * 1000000
-local token_rest = token % old_n
-debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
-local put, put_rest = owed_span(old_n, old_m, debt)
-zero, rest = zero - put, rest - put_rest
-if rest < 0 then zero, rest = zero - 1, rest + old_n end
-end
-local micro, parts
-micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
-local part = (time - zero) * old_n - rest - parts * old_m
-local extra = 0
-if debt == 0 and micro >= burst then
-micro = burst
-elseif part > 0 then
-local half = m % 131072
-local one = part * ((m - half) / 131072)
-local carried = (one % old_m) * 131072 + part * half
-extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
-end
-local span, span_rest = flow(n, m, micro, 0)
-local behind = span_rest + extra
-if hold > longest then longest = hold end
-zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
-if debt > 0 then
-local owed, owed_rest = owed_span(n, m, debt)
-zero, rest = zero + owed, rest + owed_rest
-if rest >= n then zero, rest = zero + 1, rest - n end
-end
-local latest = latest_zero(n, m, burst, time)
-if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
-if leases then
-zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
-end
-return zero, rest, time, longest, leases
-end
-return adopt_bucket
-end
-end
-return make 'bucket'
-end
-local n, m, burst = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0
-local parts = ARGV[4] * m
-local cost_rest = parts % n
-local cost = (parts - cost_rest) / n
-parts = burst * m
-local empty_rest = -parts % n
-local empty = (parts + empty_rest) / n
-local states, counted, extra = #KEYS, #ARGV > 5, ARGV[5] + 0
-local values = {}
-if states == 1 then
-values = call('MGET', KEYS[1])
-elseif states > 1 then
-values = call('MGET', unpack(KEYS))
-end
-local heads, short, times = {}, states <= 1000, 1
-for state = 1, states do
-local value = values[state]
-if counted then times = ARGV[5 + state] + 0 end
-local time, ends, passed = now, 0, 0
-local zero, rest, seen, hold, leases, converted, written, expires
-if value then
-local size = #value
-local high, low, age, old_n, old_m, old_burst
-if size == 12 then
-high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
-rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
-elseif size == 28 then
-high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
-hold = 0
-end
-local same = old_n == n and old_m == m and old_burst == burst
-if same and high >= 6291456 and high < 10485504 and rest < n then
-zero = (high - 8388608) * 4294967296 + low
-seen = zero + age
-else
-made = made or rare(now, pack, parse)
-zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = made.read(value, 0)
-end
-if zero then
-if old_n ~= n or old_m ~= m or old_burst ~= burst then
-zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-converted = zero
-end
-if zero and seen > now then time = seen end
-if leases then
-zero, rest, leases = made.settle(zero, rest, n, m, burst, leases, time)
-end
-end
-end
-local oldest = time - empty
-if not zero then
-zero, rest, hold = oldest, empty_rest, 0
-elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
-zero, rest = oldest, empty_rest
-if hold > 0 and time >= seen + hold then hold = 0 end
-end
-local open = times
-if ends > now then open = 0 end
-while passed < open do
-local moved, left = zero + cost, rest + cost_rest
-if left >= n then moved, left = moved + 1, left - n end
-if moved > time or (moved == time and left > 0) then break end
-zero, rest, passed = moved, left, passed + 1
-end
-if passed > 0 or converted then
-expires = zero + empty
-if rest > empty_rest then expires = expires + 1 end
-local age, low = time - zero, zero % 4294967296
-if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-made = made or rare(now, pack, parse)
-written = made.value(zero, rest, time, hold, n, m, burst, ends, leases)
-if leases then
-expires = made.expires(zero, rest, time, hold, n, m, burst, leases)
-elseif hold > 0 and time + hold > expires then
-expires = time + hold
-end
-if ends > expires then expires = ends end
-elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
-else
-written = pack('>I3I4I3I5I3I5I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
-end
-end
-if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000)) end
-local length = 0
-if value then length = #value end
-if length > 255 or passed > 255 then short = false end
-heads[2 * state - 1], heads[2 * state] = length, passed
-if not value then values[state] = '' end
-end
-local head
-if short then
-head = string.char(1, unpack(heads))
-else
-for state = 1, states do heads[state] = pack('>I4I4', heads[2 * state - 1], heads[2 * state]) end
-head = string.char(4) .. table.concat(heads, '', 1, states)
-end
-return head .. table.concat(values) .. pack('>I7', now)
+  sha1: '300c65d1a382b09666625f62de85200b870f0be6',
+  source: () =>
+    [
+      `local call,KEYS,ARGV=redis.call,KEYS,ARGV
+local pack,an,format=struct.pack,struct.unpack,string.format
+local bH=call('TIME')
+local v=bH[1]*1000000+bH[2]
+local aX
+local function cZ(v,pack,an)
+local function w(M,...)
+if M=='bucket'then
 `,
+      bucket,
+      `elseif M=='bucket-value'then
+`,
+      bucketValue,
+      `elseif M=='block-value'then
+`,
+      blockValue,
+      `elseif M=='bucket-flow'then
+`,
+      bucketFlow,
+      `elseif M=='bucket-leases'then
+`,
+      bucketLeases,
+      `elseif M=='bucket-adopt'then
+`,
+      bucketAdopt,
+      `end
+end
+return w'bucket'
+end
+local h,m,q=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
+local aj=ARGV[4]*m
+local bI=aj%h
+local R=(aj-bI)/h
+aj=q*m
+local aA=-aj%h
+local bc=(aj+aA)/h
+local aZ,dS,ac=#KEYS,#ARGV>5,ARGV[5]+0
+local Y={}
+if aZ==1 then
+Y=call('MGET',KEYS[1])
+elseif aZ>1 then
+Y=call('MGET',unpack(KEYS))
+end
+local bu,bm,ay={},aZ<=1000,1
+for b=1,aZ do
+local c=Y[b]
+if dS then ay=ARGV[5+b]+0 end
+`,
+      bucketStep,
+      `if bX then call('SET',KEYS[b],bX,'PXAT',format('%d',(n+ac)/1000))end
+local r=0
+if c then r=#c end
+if r>255 or U>255 then bm=false end
+bu[2*b-1],bu[2*b]=r,U
+if not c then Y[b]=''end
+end
+local G
+if bm then
+G=string.char(1,unpack(bu))
+else
+for b=1,aZ do bu[b]=pack('>I4I4',bu[2*b-1],bu[2*b])end
+G=string.char(4)..table.concat(bu,'',1,aZ)
+end
+return G..table.concat(Y)..pack('>I7',v)
+`,
+    ].join(''),
 }
 
 export const consumeProgram: Program = {
-  sha1: '8798fdba2b18090260243ff0f33ae9b33a057900',
-  source: `local call, KEYS = redis.call, KEYS
-local pack, parse = struct.pack, struct.unpack
-local asked = cjson.decode(ARGV[1])
-local given = asked[1]
-local clock = given == 0 and call('TIME')
-local now = clock and clock[1] * 1000000 + clock[2] or given
-local function make(file, ...)
-if file == 'window' then
-local read_window, window_value, window_until = make 'window-value'
-local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
-return function(value, row, times)
-local cost, limit, ramp = asked[row + 1], asked[row + 2], asked[row + 5]
-local ends, passed = 0, 0
-local finish, count, span, turn, converted
-if value then
-finish, count, span, turn, ends = read_window(value)
-if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, row) end
+  sha1: 'c402fb81c73b6228ca99bce7dbc22128031bcd40',
+  source: () =>
+    [
+      ``,
+      clock,
+      `local function w(M,...)
+if M=='window'then
+`,
+      window,
+      `elseif M=='window-value'then
+`,
+      windowValue,
+      `elseif M=='block-value'then
+`,
+      blockValue,
+      `elseif M=='window-adopt'then
+`,
+      windowAdopt,
+      `elseif M=='counter'then
+`,
+      counter,
+      `elseif M=='counter-value'then
+`,
+      counterValue,
+      `elseif M=='counter-adopt'then
+`,
+      counterAdopt,
+      `elseif M=='bucket'then
+`,
+      bucket,
+      `elseif M=='bucket-value'then
+`,
+      bucketValue,
+      `elseif M=='bucket-flow'then
+`,
+      bucketFlow,
+      `elseif M=='bucket-leases'then
+`,
+      bucketLeases,
+      `elseif M=='bucket-adopt'then
+`,
+      bucketAdopt,
+      `elseif M=='state'then
+`,
+      state,
+      `elseif M=='strings'then
+`,
+      strings,
+      `elseif M=='packed-value'then
+`,
+      packedValue,
+      `elseif M=='sweep'then
+`,
+      sweep,
+      `elseif M=='state-until'then
+`,
+      stateUntil,
+      `elseif M=='log-value'then
+`,
+      logValue,
+      `elseif M=='log'then
+`,
+      log,
+      `elseif M=='log-adopt'then
+`,
+      logAdopt,
+      `end
 end
-if not (finish and now < finish) then
-finish, span, turn = begun(finish, span, turn, row)
-count = 0
-end
-local start, base, used, long, who = part_of(finish, count, span, turn, row)
-local elapsed, most = now - start, limit
-if ramp > 0 and elapsed < ramp then
-if elapsed < 0 then elapsed = 0 end
-local grown = math.floor(elapsed * asked[row + 6] / asked[row + 7])
-if grown < 1000000 then grown = 1000000 end
-if grown < most then most = grown end
-end
-if ends > now then times = 0 end
-while passed < times and used + cost <= most do
-used, passed = used + cost, passed + 1
-end
-if passed > 0 then
-count, span = base + used, long
-turn = turn_of(who, count, limit)
-elseif not converted then
-return 0
-end
-local expires = window_until(finish, span, turn)
-if ends > expires then expires = ends end
-return passed, window_value(finish, count, span, turn, ends), expires
-end
-elseif file == 'window-value' then
-local split, _, blocked = make 'block-value'
-local function read_window(value)
-local ends, inner = 0, value
-if #value ~= 21 then ends, inner = split(value) end
-if #inner == 21 then
-local high, low, count, turn, window = parse('>I3I4I7BI6', inner)
-window = turn % 16 * 281474976710656 + window
-if high >= 10485760 and high < 12582912 and window > 0 then
-return (high - 10485760) * 4294967296 + low, count, window, math.floor(turn / 16), ends
-end
-end
-if inner == value then ends, inner = split(value) end
-return nil, nil, nil, nil, inner == '' and ends or 0
-end
-local function window_value(finish, count, window, turn, ends)
-local low, short = finish % 4294967296, window % 281474976710656
-local top = turn * 16 + (window - short) / 281474976710656
-local value = pack('>I3I4I7BI6', 10485760 + (finish - low) / 4294967296, low, count, top, short)
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-local function window_until(finish, window, turn)
-if turn > 2 then return finish + window end
-return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))
-end
-return read_window, window_value, window_until
-elseif file == 'block-value' then
-local function split(value)
-local ends, inner = 0, value
-if #value >= 7 then
-local high, low = parse('>I3I4', value)
-if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
-end
-if string.byte(inner) == 1 then return 9000000000000000, '' end
-return ends, inner
-end
-local function block_value(ends)
-local low = ends % 4294967296
-return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-if ends + 60000000 <= now then return value end
-return block_value(ends) .. value
-end
-return split, block_value, blocked
-elseif file == 'window-adopt' then
-local window_until = ...
-local function fresh_end(row, time)
-local length = asked[row + 3]
-if asked[row + 4] == 1 then return time + length end
-local shifted = time - asked[row + 8]
-return shifted - shifted % length + length + asked[row + 8]
-end
-local function adopt_window(finish, count, window, turn, row)
-local length = asked[row + 3]
-if window == length and turn < 5 then return finish, count, window, turn, false end
-if now >= finish then
-if now >= window_until(finish, window, turn) then return nil end
-return finish, count, window, turn, false
-end
-if turn == 6 then
-if length <= window then return finish, count, window, turn, false end
-return finish, 9007199254740991, length, 4, true
-end
-if window == length then return finish, count, window, 4, true end
-if length < window and turn >= 4 then return finish, count, window, turn, false end
-local last = fresh_end(row, now)
-if length > window and asked[row + 4] == 1 then
-last = finish - window + length
-elseif finish > last then
-last = finish
-end
-return last, count, math.max(window, length), 4, true
-end
-local function begun(finish, window, turn, row)
-local length, own = asked[row + 3], fresh_end(row, now)
-if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
-if length > window then return math.max(own, finish + window), length, 4 end
-if length < window and turn < 5 then return finish + window, window, 5 end
-if asked[row + 4] ~= 1 and own - length < finish then own = own + length end
-return own, length, 0
-end
-local function part_of(finish, count, window, turn, row)
-local limit, length, part = asked[row + 2], asked[row + 3], 0
-if turn >= 5 and length < window then
-part = math.max(0, math.min(math.floor((now - finish + window) / length), math.floor(window / length) - 1))
-end
-local start, base = finish - window + part * length, part * limit
-local used = math.max(0, count - base)
-if turn == 6 or turn == 5 and base > 9007199254740991 - 2 * limit then return start, 0, used, finish - start, 6 end
-return start, base, used, window, turn
-end
-local function turn_of(turn, count, limit)
-if turn >= 4 then return turn end
-if count * 4 > limit then return 3 end
-return count * 16 > limit and 2 or count * 64 > limit and 1 or 0
-end
-return adopt_window, begun, part_of, turn_of
-elseif file == 'counter' then
-local read_counter, counter_value = make 'counter-value'
-local adopt_counter, rolled, share = make 'counter-adopt'
-return function(value, row, times)
-local cost, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
-local ends, passed, previous, span, absent = 0, 0, 0, length, 0
-local finish, current, converted
-if value then
-finish, current, previous, span, absent, ends = read_counter(value)
-if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
-end
-if not (finish and now < finish) then
-finish, current, previous = rolled(finish, current, previous, length)
-span, absent = length, 0
-end
-local room = limit - share(finish, previous, span, row)
-if ends > now then times = 0 end
-while passed < times and current + cost <= room do
-current, passed = current + cost, passed + 1
-end
-if passed == 0 and not converted then return 0 end
-local expires = finish
-if current > 0 then expires = finish + span end
-if ends > expires then expires = ends end
-return passed, counter_value(finish, current, previous, span, absent, ends), expires
-end
-elseif file == 'counter-value' then
-local split, _, blocked = make 'block-value'
-local function read_counter(value)
-local ends, inner = 0, value
-if #value ~= 28 then ends, inner = split(value) end
-if #inner == 28 then
-local high, low, current, previous, absent, window = parse('>I3I4I7I7BI6', inner)
-window = absent % 16 * 281474976710656 + window
-if high >= 12582912 and high < 14680064 and window > 0 then
-return (high - 12582912) * 4294967296 + low, current, previous, window, math.floor(absent / 16), ends
-end
-end
-if inner == value then ends, inner = split(value) end
-return nil, nil, nil, nil, nil, inner == '' and ends or 0
-end
-local function counter_value(finish, current, previous, window, absent, ends)
-local low, short = finish % 4294967296, window % 281474976710656
-local top = absent * 16 + (window - short) / 281474976710656
-local value = pack('>I3I4I7I7BI6', 12582912 + (finish - low) / 4294967296, low, current, previous, top, short)
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-return read_counter, counter_value
-elseif file == 'counter-adopt' then
-local function rolled(finish, current, previous, length)
-if finish and now < finish then return finish, current, previous end
-if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
-return finish + length, 0, current
-end
-local function adopt_counter(finish, current, previous, window, absent, row)
-local length = asked[row + 3]
-if window == length then
-if absent == 0 or now >= finish then return finish, current, previous, window, absent, false end
-return finish, current, previous, window, 0, true
-end
-if window > length and now < finish then return finish, current, previous, window, absent, false end
-finish, current, previous = rolled(finish, current, previous, window)
-if window > length and absent == 0 then
-if previous == 0 then return nil end
-return finish, current, previous, window, 1, true
-end
-finish = finish - window + length
-if now >= finish or current + previous == 0 then return nil end
-return finish, current, previous, length, 0, true
-end
-local function share(finish, previous, window, row)
-if previous == 0 then return 0 end
-local quantum = asked[row + 4]
-if window ~= asked[row + 3] then
-quantum = 1
-while window / quantum > 1000000 do quantum = quantum * 10 end
-end
-local quanta = math.floor(window / quantum)
-local left = math.min(quanta, math.ceil((finish - now) / quantum))
-local tokens = math.floor(previous / 1000000)
-local product = tokens * left
-local whole = math.floor(product / quanta)
-local rest = (product - whole * quanta) * 1000000 + (previous - tokens * 1000000) * left
-return whole * 1000000 + math.ceil(rest / quanta)
-end
-return adopt_counter, rolled, share
-elseif file == 'bucket' then
-local read, value = make 'bucket-value'
-local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
-local out_on, settle, expires = make('bucket-leases', flow, cut)
-local adopt = make('bucket-adopt', flow, cut, level_of, owed_span, latest_zero, out_on, settle)
-return {
-read = read,
-value = value,
-flow = flow,
-cut = cut,
-level_of = level_of,
-latest_zero = latest_zero,
-out_on = out_on,
-settle = settle,
-expires = expires,
-adopt = adopt,
-}
-elseif file == 'bucket-value' then
-local split, _, blocked = make 'block-value'
-local function is_possible(rest, seen, hold, n, m, burst)
-if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
-if m < 1 or burst < 1 or m > 9007199254 then return false end
-return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
-end
-local function read_bucket(value, ends)
-local size = #value
-local high, low, rest, age, seen, hold, n, m, burst
-if size == 12 then
-high, low, age, n, burst = parse('>I3I4I3BB', value)
-rest, hold, m, burst = 0, 0, 1, burst * 1000000
-elseif size == 28 then
-high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-hold = 0
-elseif size >= 49 and (size - 49) % 28 == 0 then
-high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-end
-if high and high >= 6291456 and high < 10485760 then
-local zero, leases = (high - 8388608) * 4294967296 + low, nil
-seen = seen or zero + age
-if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
-for at = 50, size, 28 do
-leases = leases or {}
-leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-end
-return zero, rest, seen, hold, n, m, burst, ends, leases
-end
-local until_then, inner = split(value)
-if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
-if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
-return read_bucket(inner, until_then)
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
-local low, age = zero % 4294967296, seen - zero
-local high = 8388608 + (zero - low) / 4294967296
-local value
-if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
-elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
+local aV,F={},nil
+local function cT(dc)
+if dc==1 then
+aV[1]=w'window'
+elseif dc==2 then
+aV[2]=w'counter'
 else
-value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
-end
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-return read_bucket, bucket_value
-elseif file == 'bucket-flow' then
-local function flow(n, m, micro, from)
-local token = m * 1000000
-local token_rest, micro_rest = token % n, m % n
-local parts = micro % 1000000
-local tokens = (micro - parts) / 1000000
-local sum = from + tokens * token_rest + parts * micro_rest
-local left = sum % n
-return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-local count = 0
-if span <= 0 then return count end
-local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-if guess > 0 then count = guess - guess % 1 end
-while true do
-local micros, left = flow(n, m, (count + 1) * unit, from)
-if micros > span or (micros == span and left > 0) then return count end
-count = count + 1
-end
-end
-local function cut(zero, rest, n, m, micro, time)
-if micro < 0 then micro = 0 end
-local span, left = flow(n, m, micro, 0)
-local low, low_rest = time - span, 0
-if left > 0 then low, low_rest = low - 1, n - left end
-if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-local tokens = pieces(n, m, 1000000, rest, time - zero)
-local micros, left = flow(n, m, tokens * 1000000, rest)
-zero, rest = zero + micros, left
-local parts = pieces(n, m, 1, rest, time - zero)
-return tokens * 1000000 + parts, zero, rest, parts
-end
-local function owed_span(n, m, tokens)
-local token = m * 1000000
-local rest = token % n
-local half = rest % 131072
-local one = tokens * ((rest - half) / 131072)
-local first = one % n
-local carried = first * 131072 + tokens * half
-local left = carried % n
-return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
-end
-local function latest_zero(n, m, burst, time)
-return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
-end
-return flow, cut, level_of, owed_span, latest_zero
-elseif file == 'bucket-leases' then
-local flow, cut = ...
-local function out_on(leases)
-local out = 0
-for _, lease in ipairs(leases) do out = out + lease[3] end
-return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-local out, left = out_on(leases), {}
-for _, lease in ipairs(leases) do
-if lease[4] <= time and #left == 0 then
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
-else
-left[#left + 1] = lease
-end
-end
-if #left == 0 then return zero, rest, nil end
-zero, rest = cut(zero, rest, n, m, burst - out, time)
-return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-local out = out_on(leases)
-for _, lease in ipairs(leases) do
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
-end
-local micros, left = flow(n, m, burst, rest)
-local expires = zero + micros
-if left > 0 then expires = expires + 1 end
-if hold > 0 and seen + hold > expires then expires = seen + hold end
-return expires
-end
-return out_on, settle, leased_until
-elseif file == 'bucket-adopt' then
-local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-local time = now
-if seen > now then time = seen end
-if leases then
-zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
-end
-local full, full_rest = flow(old_n, old_m, old_burst, 0)
-local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
-local ends = zero + fresh
-if fresh_rest > 0 then ends = ends + 1 end
-if hold > 0 and seen + hold > ends then ends = seen + hold end
-if ends <= time then return nil end
-local longest = full
-if full_rest > 0 then longest = full + 1 end
-zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
-local debt = 0
-if zero > time or (zero == time and rest > 0) then
-local token = old_m * 1000000
-local token_rest = token % old_n
-debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
-local put, put_rest = owed_span(old_n, old_m, debt)
-zero, rest = zero - put, rest - put_rest
-if rest < 0 then zero, rest = zero - 1, rest + old_n end
-end
-local micro, parts
-micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
-local part = (time - zero) * old_n - rest - parts * old_m
-local extra = 0
-if debt == 0 and micro >= burst then
-micro = burst
-elseif part > 0 then
-local half = m % 131072
-local one = part * ((m - half) / 131072)
-local carried = (one % old_m) * 131072 + part * half
-extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
-end
-local span, span_rest = flow(n, m, micro, 0)
-local behind = span_rest + extra
-if hold > longest then longest = hold end
-zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
-if debt > 0 then
-local owed, owed_rest = owed_span(n, m, debt)
-zero, rest = zero + owed, rest + owed_rest
-if rest >= n then zero, rest = zero + 1, rest - n end
-end
-local latest = latest_zero(n, m, burst, time)
-if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
-if leases then
-zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
-end
-return zero, rest, time, longest, leases
-end
-return adopt_bucket
-elseif file == 'state' then
-local read_string, put_string, keep, remove_string, extra, last_of = make 'strings'
-local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
-if not members then
-return read_string, put_string, keep, remove_string, extra
-end
-local expanded, compacted = make 'packed-value'
-local function member_of(state)
-if members[2 * state] < 0 then return nil end
-return pack('>I4I4', members[2 * state - 1], members[2 * state])
-end
-local function read(state)
-local member = member_of(state)
-if not member then return read_string(state) end
-local found = redis.pcall('HMGET', KEYS[state], member, '')
-if found.err then return false end
-return found[1] and expanded(found[1], found[2] or '')
-end
-local function put_member(key, member, value, expires)
-local head = redis.pcall('HGET', key, '')
-if type(head) == 'table' then call('DEL', key) end
-if type(head) ~= 'string' or #head < 6 or (#head - 6) % 13 > 0 then head = false end
-local compact, plans = compacted(value, head and string.sub(head, 7) or '')
-local last = head and parse('>I6', head) or 0
-local added
-if given == 0 and last * 1000 >= expires then
-if #head == 6 + #plans then
-added = call('HSET', key, member, compact)
-else
-added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
-end
-else
-local longer = expires + math.max(0, expires - now) / 4
-added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
-if given ~= 0 and head then
-call('PEXPIREAT', key, last_of(longer), 'GT')
-else
-call('PEXPIREAT', key, last_of(longer))
-end
-end
-if added > 0 and given == 0 and now % 16 == 0 then
-make('sweep', expanded, extra)(key)
-end
-end
-local function put(state, value, expires)
-local member = member_of(state)
-if member then return put_member(KEYS[state], member, value, expires + extra) end
-put_string(state, value, expires)
-end
-local function remove(state)
-local member = member_of(state)
-if not member then
-remove_string(state)
-elseif type(redis.pcall('HGET', KEYS[state], member)) ~= 'table' then
-call('HDEL', KEYS[state], member)
-end
-end
-return read, put, keep, remove, extra, member_of
-elseif file == 'strings' then
-local extra = (ARGV[3] or 0) + 0
-local function read(state)
-local value = redis.pcall('GET', KEYS[state])
-return type(value) == 'string' and value
-end
-local function last_of(expires)
-if given == 0 then return math.floor(expires / 1000) end
-local time = call('TIME')
-return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
-end
-local function put(state, value, expires)
-call('SET', KEYS[state], value, 'PXAT', last_of(expires + extra))
-end
-local function keep(state, expires)
-call('PEXPIREAT', KEYS[state], last_of(expires + extra))
-end
-local function remove(state)
-call('DEL', KEYS[state])
-end
-return read, put, keep, remove, extra, last_of
-elseif file == 'packed-value' then
-local function expanded(value, head)
-local size = #value
-if size ~= 13 and size ~= 14 then return value end
-local high, low, age, place = parse('>I3I4I5B', value)
-if high < 6291456 or high >= 10485760 or #head < 6 + 13 * place or place < 1 then return value end
-local n, m, burst = parse('>I3I5I5', head, 13 * place - 6)
-local rest = 0
-if size == 14 then rest = string.byte(value, 14) end
-return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
-end
-local function compacted(value, plans)
-if #value ~= 28 then return value, plans end
-local high, low, rest, age = parse('>I3I4I3I5', value)
-if high < 6291456 or high >= 10485760 or rest > 255 then return value, plans end
-local plan, place = string.sub(value, 16), 0
-for at = 1, #plans, 13 do
-if string.sub(plans, at, at + 12) == plan then place = (at + 12) / 13 end
-end
-if place == 0 then
-if #plans > 51 then return value, plans end
-plans = plans .. plan
-place = #plans / 13
-end
-local compact = pack('>I3I4I5B', high, low, age, place)
-if rest > 0 then compact = compact .. string.char(rest) end
-return compact, plans
-end
-return expanded, compacted
-elseif file == 'sweep' then
-local expanded, extra = ...
-local split = make 'block-value'
-local state_until = make 'state-until'
-return function(key)
-local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
-local head = call('HGET', key, '')
-for place = 1, #all, 2 do
-local value = expanded(all[place + 1], head)
-local ends = split(value)
-if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
-end
-end
-elseif file == 'state-until' then
-local read_bucket = make 'bucket-value'
-local flow, cut = make 'bucket-flow'
-local _, _, leased_until = make('bucket-leases', flow, cut)
-local read_window, _, window_until = make 'window-value'
-local read_counter = make 'counter-value'
-return function(value)
-local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
-local finish, _, length, turn = read_window(value)
-if finish then return window_until(finish, length, turn) end
-local ended, current, _, window = read_counter(value)
-if ended and current > 0 then return ended + window end
-return ended
-end
-elseif file == 'log-value' then
-local put, keep = ...
-local split = make 'block-value'
-local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
-local function new_log(state, ends)
-return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
-end
-local function open_log(state)
-local key, log = KEYS[state], new_log(state, 0)
-local value = redis.pcall('GETRANGE', key, 0, HEAD + PAGE * ENTRY - 1)
-if type(value) ~= 'string' then return log end
-local length = #value
-if length == HEAD + PAGE * ENTRY then length = call('STRLEN', key) end
-if length < HEAD or string.byte(value) ~= 2 or (length - HEAD) % ENTRY > 0 then
-local ends, inner = split(value)
-if inner == '' then log.ends = ends end
-return log
-end
-local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
-local stored = (length - HEAD) / ENTRY
-if skip > stored or window < 1 then return log end
-log.there, log.anew, log.stored, log.size = true, false, stored, stored + 1
-log.ends, log.window, log.hold, log.base, log.at, log.sum, log.skip = ends, window, hold, base, at, sum, skip
-log.pages = { [0] = string.sub(value, HEAD + 1) }
-return log
-end
-local function entry(log, index)
-if index == log.size - 1 then return log.at, log.sum end
-if index == log.stored then return log.old_at, log.old_sum end
-local place = index % PAGE
-local number = (index - place) / PAGE
-local page = log.pages[number]
-if not page then
-local from = HEAD + number * PAGE * ENTRY
-page = call('GETRANGE', KEYS[log.state], from, from + PAGE * ENTRY - 1)
-log.pages[number] = page
-end
-local at, sum = parse('>I7I7', page, place * ENTRY + 1)
-return at, sum
-end
-local function through(log, index)
-if index < log.skip then return 0 end
-local _, sum = entry(log, index)
-return (sum - log.base) % TURN
-end
-local function first_after(log, instant, from)
-local low, high = from, log.size
-while low < high do
-local middle = math.floor((low + high) / 2)
-if entry(log, middle) > instant then high = middle else low = middle + 1 end
-end
-return low
-end
-local function first_through(log, sum, from)
-local low, high = from, log.size
-while low < high do
-local middle = math.floor((low + high) / 2)
-if through(log, middle) >= sum then high = middle else low = middle + 1 end
-end
-return low
-end
-local function charge_log(log, charge)
-local from = charge.from
-log.dirty, log.there, log.window, log.hold = true, true, charge.window, charge.hold
-if from == log.size then
-log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, charge.time, charge.cost
-return
-end
-if from > log.skip then
-local _, base = entry(log, from - 1)
-log.base, log.skip = base, from
-end
-if not charge.merges then
-log.old_at, log.old_sum, log.size = log.at, log.sum, log.size + 1
-end
-log.at, log.sum = charge.time, (log.sum + charge.cost) % TURN
-end
-local function log_head(log, skip)
-return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
-end
-local function log_expires(log)
-local expires = log.at + log.window
-if log.hold > log.window then expires = log.at + log.hold end
-if log.ends > expires then expires = log.ends end
-return expires
-end
-local function save_log(log)
-local expires = log_expires(log)
-local more = log.size - 1 > log.stored
-local added = ''
-if more and log.skip <= log.stored then added = pack('>I7I7', log.old_at, log.old_sum) end
-local skip = log.skip
-local whole = log.anew or log.stored <= PAGE or skip > log.size - skip
-if whole then skip = 0 end
-local head = log_head(log, skip)
-if whole then
-local body = ''
-if not log.anew then
-if log.stored <= PAGE then
-body = string.sub(log.pages[0], log.skip * ENTRY + 1)
-else
-body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, -1)
-end
-end
-return put(log.state, head .. body .. added, expires)
-end
-call('SETRANGE', KEYS[log.state], 0, head)
-if more then call('APPEND', KEYS[log.state], added) end
-keep(log.state, expires)
-end
-return {
-HEAD = HEAD,
-ENTRY = ENTRY,
-TURN = TURN,
-new = new_log,
-open = open_log,
-entry = entry,
-through = through,
-first_after = first_after,
-first_through = first_through,
-charge = charge_log,
-head = log_head,
-expires = log_expires,
-save = save_log,
-}
-elseif file == 'log' then
-local logs = ...
-local entry, through, first_through = logs.entry, logs.through, logs.first_through
-local adopt_log, used_of, charge_of = make('log-adopt', logs)
-local function fits_at(log, row, first, last, newest, used, cost)
-local index = first_through(log, through(log, first - 1) + used + cost - asked[row + 2], first)
-if index < last then newest = entry(log, index) end
-return newest + asked[row + 3]
-end
-local function look_log(log, row, first, last, newest, used)
-local limit = asked[row + 2]
-local remaining, reset = 0, 0
-if limit > used then remaining = math.floor((limit - used) / 1000000) end
-if used > 0 then reset = newest + asked[row + 3] - now end
-local more = (remaining + 1) * 1000000
-if more > limit then return remaining, reset, reset end
-return remaining, fits_at(log, row, first, last, newest, used, more) - now, reset
-end
-local function decide_log(log, row, cost)
-local limit = asked[row + 2]
-local time, first, used = used_of(log, row)
-if cost > limit - used then
-if cost > limit then return 2, 0, look_log(log, row, first, log.size, log.at, used) end
-return 1, fits_at(log, row, first, log.size, time, used, cost) - now, look_log(log, row, first, log.size, log.at, used)
-end
-local charge = charge_of(log, row, first, time, cost)
-local last = log.size
-if charge.merges then last = last - 1 end
-local remaining, replenish, reset = look_log(log, row, first, last, time, used + cost)
-return 0, 0, remaining, replenish, reset, charge
-end
-local function view_log(log, row)
-local _, first, used = used_of(log, row)
-return look_log(log, row, first, log.size, log.at, used)
-end
-return adopt_log, decide_log, view_log
-elseif file == 'log-adopt' then
-local logs = ...
-local first_after, through = logs.first_after, logs.through
-local MOST = 10000
-local function adopt_log(log, row)
-local length = asked[row + 3]
-if not log.there or log.window == length then return log end
-local hold = log.window
-if log.hold > hold then hold = log.hold end
-if log.at + hold <= now then
-return logs.new(log.state, log.ends)
-end
-log.window, log.dirty = length, true
-if hold > length then log.hold = hold else log.hold = 0 end
-return log
-end
-local function used_of(log, row)
-local time = now
-if log.at > now then time = log.at end
-local first = first_after(log, time - asked[row + 3], log.skip)
-return time, first, through(log, log.size - 1) - through(log, first - 1)
-end
-local function charge_of(log, row, first, time, cost)
-local from, hold, most = first, log.hold, asked[row + 4]
-if hold > 0 then from, most = first_after(log, time - hold, log.skip), MOST end
-local kept = log.size - from
-local merges = kept > 0 and log.at == time
-if not merges and kept >= most then
-if from < first then from = from + 1 else merges = true end
-end
-if kept == 0 then hold = 0 end
-return { from = from, time = time, merges = merges, cost = cost, window = asked[row + 3], hold = hold }
-end
-return adopt_log, used_of, charge_of
-end
-end
-local kernels, logs = {}, nil
-local function kernel(tag)
-if tag == 1 then
-kernels[1] = make 'window'
-elseif tag == 2 then
-kernels[2] = make 'counter'
-else
-local made
-local function rare()
-return make 'bucket'
-end
-local function bucket(value, row, times)
-local n, m, burst = asked[row + 1], asked[row + 2], asked[row + 3]
-local empty, empty_rest, cost, cost_rest = asked[row + 4], asked[row + 5], asked[row + 6], asked[row + 7]
-if asked[row] == 0 then
-local parts = empty * m
-cost_rest = parts % n
-cost = (parts - cost_rest) / n
-parts = burst * m
-empty_rest = -parts % n
-empty = (parts + empty_rest) / n
-end
-local time, ends, passed = now, 0, 0
-local zero, rest, seen, hold, leases, converted, written, expires
-if value then
-local size = #value
-local high, low, age, old_n, old_m, old_burst
-if size == 12 then
-high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
-rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
-elseif size == 28 then
-high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
-hold = 0
-end
-local same = old_n == n and old_m == m and old_burst == burst
-if same and high >= 6291456 and high < 10485504 and rest < n then
-zero = (high - 8388608) * 4294967296 + low
-seen = zero + age
-else
-made = made or rare(now, pack, parse)
-zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = made.read(value, 0)
-end
-if zero then
-if old_n ~= n or old_m ~= m or old_burst ~= burst then
-zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-converted = zero
-end
-if zero and seen > now then time = seen end
-if leases then
-zero, rest, leases = made.settle(zero, rest, n, m, burst, leases, time)
-end
-end
-end
-local oldest = time - empty
-if not zero then
-zero, rest, hold = oldest, empty_rest, 0
-elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
-zero, rest = oldest, empty_rest
-if hold > 0 and time >= seen + hold then hold = 0 end
-end
-local open = times
-if ends > now then open = 0 end
-while passed < open do
-local moved, left = zero + cost, rest + cost_rest
-if left >= n then moved, left = moved + 1, left - n end
-if moved > time or (moved == time and left > 0) then break end
-zero, rest, passed = moved, left, passed + 1
-end
-if passed > 0 or converted then
-expires = zero + empty
-if rest > empty_rest then expires = expires + 1 end
-local age, low = time - zero, zero % 4294967296
-if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-made = made or rare(now, pack, parse)
-written = made.value(zero, rest, time, hold, n, m, burst, ends, leases)
-if leases then
-expires = made.expires(zero, rest, time, hold, n, m, burst, leases)
-elseif hold > 0 and time + hold > expires then
-expires = time + hold
-end
-if ends > expires then expires = ends end
-elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
-else
-written = pack('>I3I4I3I5I3I5I5', 8388608 + (zero - low) / 4294967296, low, rest, age, n, m, burst)
-end
-end
-return passed, written, expires
-end
-kernels[0], kernels[4] = bucket, bucket
-end
-return kernels[tag]
-end
-local plain = asked[3]
-local read, put, keep
-if ARGV[2] or given ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
-local values = {}
-if ARGV[2] and ARGV[2] ~= '' then
-for state = 1, plain do values[state] = read(state) end
-elseif plain > 0 then
-values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000)))
-for state = 4001, plain do values[state] = read(state) end
-end
-local fresh, expires = {}, {}
-local told, size = {}, 0
-local closed, charging = {}, asked[2] % 2
-for place = 5 + asked[4] - (asked[2] - charging) / 2, 4 + asked[4] do closed[asked[place]] = true end
-local masks, digits, room = {}, 0, 1
-local function tell_uncharged(at, calls, head, seen)
-for place = at, at + 2 * calls - 2, 2 do
-local state, row = asked[place], asked[place + 1]
-if asked[row] == 3 then
-told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
-head = head + 5
-end
-end
-end
-local function group(at, calls)
-local open = true
-local states, ends, seen, taken, charges = {}, {}, {}, {}, {}
-local head = size
-for place = at, at + 2 * calls - 2, 2 do
-local state, row = asked[place], asked[place + 1]
-if asked[row] == 3 then
-if not seen[state] then seen[state] = logs.adopt(logs.of(state), row) end
-local log, cost = seen[state], (taken[state] or 0) + asked[row + 1]
-taken[state] = cost
-local outcome
-outcome, told[size + 2], told[size + 3], told[size + 4], told[size + 5], charges[state] = logs.decide(log, row, cost)
-told[size + 1] = outcome
-size = size + 5
-if outcome > 0 or log.ends > now then open = false end
-elseif open then
-local passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(states[state] or fresh[state] or values[state], row, 1)
-if passed == 0 then open = false else states[state], ends[state] = value, needed end
-end
-end
-if open then
-for place = at, at + 2 * calls - 2, 2 do
-if closed[asked[place]] and not values[asked[place]] then return 0 end
-end
-if charging == 0 then tell_uncharged(at, calls, head, seen) end
-for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
-for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
+local aX
+local function cZ()
+return w'bucket'
+end
+local function aH(c,g,ay)
+`,
+      bucketRow,
+      bucketStep,
+      `return U,bX,n
+end
+aV[0],aV[4]=aH,aH
+end
+return aV[dc]
+end
+local bk=j[3]
+local am,J,aB
+if ARGV[2]or bF~=0 or bk<#KEYS or bk>4000 then am,J,aB=w'state'end
+local Y={}
+if ARGV[2]and ARGV[2]~=''then
+for b=1,bk do Y[b]=am(b)end
+elseif bk>0 then
+Y=call('MGET',unpack(KEYS,1,math.min(bk,4000)))
+for b=4001,bk do Y[b]=am(b)end
+end
+local be,n={},{}
+local aT,y={},0
+local cN,cM={},j[2]%2
+for x=5+j[4]-(j[2]-cM)/2,4+j[4]do cN[j[x]]=true end
+local ck,ch,bf={},0,1
+local function dh(u,aG,G,s)
+for x=u,u+2*aG-2,2 do
+local b,g=j[x],j[x+1]
+if j[g]==3 then
+aT[G+3],aT[G+4],aT[G+5]=F.ep(s[b],g)
+G=G+5
+end
+end
+end
+local function dX(u,aG)
+local ap=true
+local aZ,f,s,ax,dj={},{},{},{},{}
+local G=y
+for x=u,u+2*aG-2,2 do
+local b,g=j[x],j[x+1]
+if j[g]==3 then
+if not s[b]then s[b]=F.bG(F.dv(b),g)end
+local a,R=s[b],(ax[b]or 0)+j[g+1]
+ax[b]=R
+local cX
+cX,aT[y+2],aT[y+3],aT[y+4],aT[y+5],dj[b]=F.dT(a,g,R)
+aT[y+1]=cX
+y=y+5
+if cX>0 or a.f>v then ap=false end
+elseif ap then
+local U,c,bN=(aV[j[g]]or cT(j[g]))(aZ[b]or be[b]or Y[b],g,1)
+if U==0 then ap=false else aZ[b],f[b]=c,bN end
+end
+end
+if ap then
+for x=u,u+2*aG-2,2 do
+if cN[j[x]]and not Y[j[x]]then return 0 end
+end
+if cM==0 then dh(u,aG,G,s)end
+for b,c in pairs(aZ)do be[b],n[b]=c,f[b]end
+for b,al in pairs(dj)do F.al(b,s[b],al)end
 return 1
 end
-tell_uncharged(at, calls, head, seen)
-for place = at, at + 2 * calls - 2, 2 do
-local state, row = asked[place], asked[place + 1]
-if asked[row] ~= 3 then
-local _, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, 0)
-if value then fresh[state], expires[state] = value, needed end
+dh(u,aG,G,s)
+for x=u,u+2*aG-2,2 do
+local b,g=j[x],j[x+1]
+if j[g]~=3 then
+local Z,c,bN=(aV[j[g]]or cT(j[g]))(be[b]or Y[b],g,0)
+if c then be[b],n[b]=c,bN end
 end
 end
 return 0
 end
-if plain < #KEYS then
-local all, open = make('log-value', put, keep), {}
-local adopt_log, decide_log, view_log = make('log', all)
-logs = {
-of = function(state)
-if not open[state] then open[state] = all.open(state) end
-return open[state]
+if bk<#KEYS then
+local ba,ap=w('log-value',J,aB),{}
+local bq,cP,dg=w('log',ba)
+F={
+dv=function(b)
+if not ap[b]then ap[b]=ba.ap(b)end
+return ap[b]
 end,
-adopt = adopt_log,
-decide = decide_log,
-view = view_log,
-charge = function(state, log, charge)
-open[state] = log
-all.charge(log, charge)
+bG=bq,
+dT=cP,
+ep=dg,
+al=function(b,a,al)
+ap[b]=a
+ba.al(a,al)
 end,
-save = function()
-for _, log in pairs(open) do
-if log.dirty then all.save(log) end
+cI=function()
+for Z,a in pairs(ap)do
+if a.cQ then ba.cI(a)end
 end
 end,
 }
-for state = plain + 1, #KEYS do
-local log = logs.of(state)
-values[state] = (log.there or log.ends > 0) and log.ends
+for b=bk+1,#KEYS do
+local a=F.dv(b)
+Y[b]=(a.aM or a.f>0)and a.f
 end
 end
-local at, last = 5 + asked[4], #asked
-while at <= last do
-local calls = asked[at]
-local first, final, row, times = 1, 1, 0, 1
-if calls == 0 then row, first, final, times = asked[at + 1], asked[at + 2], asked[at + 3], asked[at + 4] end
-for state = first, final do
-local passed, value, needed
-if calls == 0 then
-passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, times)
-if closed[state] and not values[state] then
-passed = 0
-elseif value then
-fresh[state], expires[state] = value, needed
+local u,ad=5+j[4],#j
+while u<=ad do
+local aG=j[u]
+local L,dk,g,ay=1,1,0,1
+if aG==0 then g,L,dk,ay=j[u+1],j[u+2],j[u+3],j[u+4]end
+for b=L,dk do
+local U,c,bN
+if aG==0 then
+U,c,bN=(aV[j[g]]or cT(j[g]))(be[b]or Y[b],g,ay)
+if cN[b]and not Y[b]then
+U=0
+elseif c then
+be[b],n[b]=c,bN
 end
 else
-passed = group(at + 1, calls)
+U=dX(u+1,aG)
 end
-if room * (times + 1) > 4503599627370496 then
-masks[#masks + 1] = digits
-digits, room = 0, 1
+if bf*(ay+1)>4503599627370496 then
+ck[#ck+1]=ch
+ch,bf=0,1
 end
-digits, room = digits * (times + 1) + passed, room * (times + 1)
+ch,bf=ch*(ay+1)+U,bf*(ay+1)
 end
-at = at + 5
-if calls > 0 then at = at - 4 + 2 * calls end
+u=u+5
+if aG>0 then u=u-4+2*aG end
 end
-if charging == 1 then
-for state, value in pairs(fresh) do
-if put then
-put(state, value, expires[state])
+if cM==1 then
+for b,c in pairs(be)do
+if J then
+J(b,c,n[b])
 else
-call('SET', KEYS[state], value, 'PXAT', math.floor(expires[state] / 1000))
+call('SET',KEYS[b],c,'PXAT',math.floor(n[b]/1000))
 end
 end
-if logs then logs.save() end
+if F then F.cI()end
 end
-size = #KEYS + 1
-values[size] = now
-for place = 1, #told do values[size + place] = told[place] end
-size = size + #told
-for place = 1, #masks do values[size + place] = masks[place] end
-values[size + #masks + 1] = digits
-return values
+y=#KEYS+1
+Y[y]=v
+for x=1,#aT do Y[y+x]=aT[x]end
+y=y+#aT
+for x=1,#ck do Y[y+x]=ck[x]end
+Y[y+#ck+1]=ch
+return Y
 `,
+    ].join(''),
 }
 
 export const leaseProgram: Program = {
-  sha1: 'e09ed0fed3ceda3b89fd54f3c0237846596d94de',
-  source: `local call, KEYS = redis.call, KEYS
-local pack, parse = struct.pack, struct.unpack
-local asked = cjson.decode(ARGV[1])
-local given = asked[1]
-local clock = given == 0 and call('TIME')
-local now = clock and clock[1] * 1000000 + clock[2] or given
-local function make(file, ...)
-if file == 'strings' then
-local extra = (ARGV[3] or 0) + 0
-local function read(state)
-local value = redis.pcall('GET', KEYS[state])
-return type(value) == 'string' and value
+  sha1: 'f3320db3f5d409b71ce53745639fdd91e6145a34',
+  source: () =>
+    [
+      ``,
+      clock,
+      `local function w(M,...)
+if M=='strings'then
+`,
+      strings,
+      `elseif M=='drop'then
+`,
+      drop,
+      `elseif M=='block-value'then
+`,
+      blockValue,
+      `elseif M=='bucket'then
+`,
+      bucket,
+      `elseif M=='bucket-value'then
+`,
+      bucketValue,
+      `elseif M=='bucket-flow'then
+`,
+      bucketFlow,
+      `elseif M=='bucket-leases'then
+`,
+      bucketLeases,
+      `elseif M=='bucket-adopt'then
+`,
+      bucketAdopt,
+      `end
 end
-local function last_of(expires)
-if given == 0 then return math.floor(expires / 1000) end
-local time = call('TIME')
-return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
-end
-local function put(state, value, expires)
-call('SET', KEYS[state], value, 'PXAT', last_of(expires + extra))
-end
-local function keep(state, expires)
-call('PEXPIREAT', KEYS[state], last_of(expires + extra))
-end
-local function remove(state)
-call('DEL', KEYS[state])
-end
-return read, put, keep, remove, extra, last_of
-elseif file == 'drop' then
-local put, remove, extra = ...
-local _, block_value = make 'block-value'
-return function(state, ends)
-if ends > now then return put(state, block_value(ends), ends) end
-if extra > 0 then return put(state, block_value(1), now) end
-remove(state)
-end
-elseif file == 'block-value' then
-local function split(value)
-local ends, inner = 0, value
-if #value >= 7 then
-local high, low = parse('>I3I4', value)
-if high >= 14680064 then ends, inner = (high - 14680064) * 4294967296 + low, string.sub(value, 8) end
-end
-if string.byte(inner) == 1 then return 9000000000000000, '' end
-return ends, inner
-end
-local function block_value(ends)
-local low = ends % 4294967296
-return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
-end
-local function blocked(value, ends)
-if ends + 60000000 <= now then return value end
-return block_value(ends) .. value
-end
-return split, block_value, blocked
-elseif file == 'bucket' then
-local read, value = make 'bucket-value'
-local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
-local out_on, settle, expires = make('bucket-leases', flow, cut)
-local adopt = make('bucket-adopt', flow, cut, level_of, owed_span, latest_zero, out_on, settle)
-return {
-read = read,
-value = value,
-flow = flow,
-cut = cut,
-level_of = level_of,
-latest_zero = latest_zero,
-out_on = out_on,
-settle = settle,
-expires = expires,
-adopt = adopt,
-}
-elseif file == 'bucket-value' then
-local split, _, blocked = make 'block-value'
-local function is_possible(rest, seen, hold, n, m, burst)
-if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
-if m < 1 or burst < 1 or m > 9007199254 then return false end
-return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
-end
-local function read_bucket(value, ends)
-local size = #value
-local high, low, rest, age, seen, hold, n, m, burst
-if size == 12 then
-high, low, age, n, burst = parse('>I3I4I3BB', value)
-rest, hold, m, burst = 0, 0, 1, burst * 1000000
-elseif size == 28 then
-high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-hold = 0
-elseif size >= 49 and (size - 49) % 28 == 0 then
-high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
-end
-if high and high >= 6291456 and high < 10485760 then
-local zero, leases = (high - 8388608) * 4294967296 + low, nil
-seen = seen or zero + age
-if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
-for at = 50, size, 28 do
-leases = leases or {}
-leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
-end
-return zero, rest, seen, hold, n, m, burst, ends, leases
-end
-local until_then, inner = split(value)
-if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
-if inner == '' then return nil, nil, nil, nil, nil, nil, nil, until_then end
-return read_bucket(inner, until_then)
-end
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
-local low, age = zero % 4294967296, seen - zero
-local high = 8388608 + (zero - low) / 4294967296
-local value
-if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
-for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
-elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
-value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)
-else
-value = pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
-end
-if ends > 0 then return blocked(value, ends) end
-return value
-end
-return read_bucket, bucket_value
-elseif file == 'bucket-flow' then
-local function flow(n, m, micro, from)
-local token = m * 1000000
-local token_rest, micro_rest = token % n, m % n
-local parts = micro % 1000000
-local tokens = (micro - parts) / 1000000
-local sum = from + tokens * token_rest + parts * micro_rest
-local left = sum % n
-return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
-end
-local function pieces(n, m, unit, from, span)
-local count = 0
-if span <= 0 then return count end
-local guess = (span - from / n) / (m * unit / n) * (1 - 2 ^ -50)
-if guess > 0 then count = guess - guess % 1 end
-while true do
-local micros, left = flow(n, m, (count + 1) * unit, from)
-if micros > span or (micros == span and left > 0) then return count end
-count = count + 1
-end
-end
-local function cut(zero, rest, n, m, micro, time)
-if micro < 0 then micro = 0 end
-local span, left = flow(n, m, micro, 0)
-local low, low_rest = time - span, 0
-if left > 0 then low, low_rest = low - 1, n - left end
-if zero > low or (zero == low and rest >= low_rest) then return zero, rest end
-return low, low_rest
-end
-local function level_of(zero, rest, n, m, time)
-local tokens = pieces(n, m, 1000000, rest, time - zero)
-local micros, left = flow(n, m, tokens * 1000000, rest)
-zero, rest = zero + micros, left
-local parts = pieces(n, m, 1, rest, time - zero)
-return tokens * 1000000 + parts, zero, rest, parts
-end
-local function owed_span(n, m, tokens)
-local token = m * 1000000
-local rest = token % n
-local half = rest % 131072
-local one = tokens * ((rest - half) / 131072)
-local first = one % n
-local carried = first * 131072 + tokens * half
-local left = carried % n
-return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
-end
-local function latest_zero(n, m, burst, time)
-return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
-end
-return flow, cut, level_of, owed_span, latest_zero
-elseif file == 'bucket-leases' then
-local flow, cut = ...
-local function out_on(leases)
-local out = 0
-for _, lease in ipairs(leases) do out = out + lease[3] end
-return out
-end
-local function settle(zero, rest, n, m, burst, leases, time)
-local out, left = out_on(leases), {}
-for _, lease in ipairs(leases) do
-if lease[4] <= time and #left == 0 then
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
-else
-left[#left + 1] = lease
-end
-end
-if #left == 0 then return zero, rest, nil end
-zero, rest = cut(zero, rest, n, m, burst - out, time)
-return zero, rest, left
-end
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
-local out = out_on(leases)
-for _, lease in ipairs(leases) do
-zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
-out = out - lease[3]
-end
-local micros, left = flow(n, m, burst, rest)
-local expires = zero + micros
-if left > 0 then expires = expires + 1 end
-if hold > 0 and seen + hold > expires then expires = seen + hold end
-return expires
-end
-return out_on, settle, leased_until
-elseif file == 'bucket-adopt' then
-local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-local time = now
-if seen > now then time = seen end
-if leases then
-zero, rest, leases = settle(zero, rest, old_n, old_m, old_burst, leases, time)
-end
-local full, full_rest = flow(old_n, old_m, old_burst, 0)
-local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
-local ends = zero + fresh
-if fresh_rest > 0 then ends = ends + 1 end
-if hold > 0 and seen + hold > ends then ends = seen + hold end
-if ends <= time then return nil end
-local longest = full
-if full_rest > 0 then longest = full + 1 end
-zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
-local debt = 0
-if zero > time or (zero == time and rest > 0) then
-local token = old_m * 1000000
-local token_rest = token % old_n
-debt = math.min(9007199256, math.floor((zero - time + 1) / ((token - token_rest) / old_n + token_rest / old_n)) + 1)
-local put, put_rest = owed_span(old_n, old_m, debt)
-zero, rest = zero - put, rest - put_rest
-if rest < 0 then zero, rest = zero - 1, rest + old_n end
-end
-local micro, parts
-micro, zero, rest, parts = level_of(zero, rest, old_n, old_m, time)
-local part = (time - zero) * old_n - rest - parts * old_m
-local extra = 0
-if debt == 0 and micro >= burst then
-micro = burst
-elseif part > 0 then
-local half = m % 131072
-local one = part * ((m - half) / 131072)
-local carried = (one % old_m) * 131072 + part * half
-extra = (one - one % old_m) / old_m * 131072 + (carried - carried % old_m) / old_m
-end
-local span, span_rest = flow(n, m, micro, 0)
-local behind = span_rest + extra
-if hold > longest then longest = hold end
-zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
-if debt > 0 then
-local owed, owed_rest = owed_span(n, m, debt)
-zero, rest = zero + owed, rest + owed_rest
-if rest >= n then zero, rest = zero + 1, rest - n end
-end
-local latest = latest_zero(n, m, burst, time)
-if zero > latest or (zero == latest and rest > 0) then zero, rest = latest, 0 end
-if leases then
-zero, rest = cut(zero, rest, n, m, burst - out_on(leases), time)
-end
-return zero, rest, time, longest, leases
-end
-return adopt_bucket
-end
-end
-local read, put, _, remove, extra = make 'strings'
-local drop = make('drop', put, remove, extra)
-local bucket = make 'bucket'
-local flow, cut, level_of, out_on = bucket.flow, bucket.cut, bucket.level_of, bucket.out_on
-local MOST_HOLDERS = 64
-local function with(leases, lease)
-local place = #leases + 1
-for index, other in ipairs(leases) do
-if other[4] > lease[4] then
-place = index
+local am,J,Z,remove,ac=w'strings'
+local aI=w('drop',J,remove,ac)
+local aH=w'bucket'
+local P,O,aK,aq=aH.P,aH.O,aH.aK,aH.aq
+local dL=64
+local function er(o,ah)
+local x=#o+1
+for S,ed in ipairs(o)do
+if ed[4]>ah[4]then
+x=S
 break
 end
 end
-table.insert(leases, place, lease)
-return leases
+table.insert(o,x,ah)
+return o
 end
-local function grant(state, value, at)
-local n, m, burst = asked[at], asked[at + 1], asked[at + 2]
-local least, most, holder, sequence, life = asked[at + 3], asked[at + 4], asked[at + 5], asked[at + 6], asked[at + 7]
-local time, ends = now, 0
-local zero, rest, seen, hold, leases, changed
-if value then
-local old_n, old_m, old_burst
-zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = bucket.read(value, 0)
-if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
-zero, rest, seen, hold, leases = bucket.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
-changed = true
+local function dW(b,c,u)
+local h,m,q=j[u],j[u+1],j[u+2]
+local dq,ae,dp,dG,ea=j[u+3],j[u+4],j[u+5],j[u+6],j[u+7]
+local l,f=v,0
+local e,d,s,k,o,cd
+if c then
+local T,N,ai
+e,d,s,k,T,N,ai,f,o=aH.am(c,0)
+if e and(T~=h or N~=m or ai~=q)then
+e,d,s,k,o=aH.bG(e,d,s,k,T,N,ai,h,m,q,o)
+cd=true
 end
-if zero and seen > now then time = seen end
+if e and s>v then l=s end
 end
-if ends > now then most = 0 end
-local others, own = {}, nil
-local stale = false
-if leases then
-local settled_zero, settled_rest, settled = bucket.settle(zero, rest, n, m, burst, leases, time)
-for _, lease in ipairs(settled or {}) do
-if lease[1] == holder then own = lease else others[#others + 1] = lease end
+if f>v then ae=0 end
+local bQ,au={},nil
+local da=false
+if o then
+local en,em,dH=aH.aF(e,d,h,m,q,o,l)
+for Z,ah in ipairs(dH or{})do
+if ah[1]==dp then au=ah else bQ[#bQ+1]=ah end
 end
-stale = own and sequence <= own[2]
-if not stale then zero, rest, leases, changed = settled_zero, settled_rest, settled, true end
+da=au and dG<=au[2]
+if not da then e,d,o,cd=en,em,dH,true end
 end
-local granted = 0
-if not stale then
-local kept, returned, until_when = 0, 0, time + life
-if own then
-kept = math.min(asked[at + 8], own[3])
-returned = math.min(asked[at + 9], own[3] - kept)
-until_when = math.max(until_when, own[4])
-local back, left = flow(n, m, returned, 0)
-rest = rest - left
-if rest < 0 then back, rest = back + 1, rest + n end
-local out = out_on(others) + kept
-zero, rest = cut(zero - back, rest, n, m, burst - out, time)
-if seen < time then seen = time end
-leases = others
+local aQ=0
+if not da then
+local aR,dF,df=0,0,l+ea
+if au then
+aR=math.min(j[u+8],au[3])
+dF=math.min(j[u+9],au[3]-aR)
+df=math.max(df,au[4])
+local cK,C=P(h,m,dF,0)
+d=d-C
+if d<0 then cK,d=cK+1,d+h end
+local aC=aq(bQ)+aR
+e,d=O(e-cK,d,h,m,q-aC,l)
+if s<l then s=l end
+o=bQ
 end
-local level = 0
-if most >= least and (own or #others < MOST_HOLDERS) then
-level = burst
-if zero then
-local full_zero, full_rest = cut(zero, rest, n, m, burst, time)
-level = level_of(full_zero, full_rest, n, m, time)
+local cz=0
+if ae>=dq and(au or#bQ<dL)then
+cz=q
+if e then
+local dV,cR=O(e,d,h,m,q,l)
+cz=aK(dV,cR,h,m,l)
 end
 end
-if level >= least then granted = math.min(most, level) end
-if granted > 0 then
-local low, low_rest = cut(-math.huge, 0, n, m, burst, time)
-if not zero then
-zero, rest, hold = low, low_rest, 0
-elseif zero < low or (zero == low and rest <= low_rest) then
-zero, rest = low, low_rest
-if hold > 0 and time >= seen + hold then hold = 0 end
+if cz>=dq then aQ=math.min(ae,cz)end
+if aQ>0 then
+local t,by=O(-math.huge,0,h,m,q,l)
+if not e then
+e,d,k=t,by,0
+elseif e<t or(e==t and d<=by)then
+e,d=t,by
+if k>0 and l>=s+k then k=0 end
 end
-local span, left = flow(n, m, granted, rest)
-zero, rest, seen = zero + span, left, time
+local A,C=P(h,m,aQ,d)
+e,d,s=e+A,C,l
 end
-if kept + granted > 0 then leases = with(others, { holder, sequence, kept + granted, until_when }) end
-changed = changed or granted > 0
+if aR+aQ>0 then o=er(bQ,{dp,dG,aR+aQ,df})end
+cd=cd or aQ>0
 end
-if changed then
-if leases and #leases == 0 then leases = nil end
-if not zero then
-drop(state, ends)
+if cd then
+if o and#o==0 then o=nil end
+if not e then
+aI(b,f)
 else
-local expires = bucket.expires(zero, rest, seen, hold, n, m, burst, leases or {})
-if ends > expires then expires = ends end
-put(state, bucket.value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+local n=aH.n(e,d,s,k,h,m,q,o or{})
+if f>n then n=f end
+J(b,aH.c(e,d,s,k,h,m,q,f,o),n)
 end
 end
-return granted
+return aQ
 end
-local values, granted = {}, {}
-for place = 1, #KEYS do
-local value = read(place)
-values[place] = value
-granted[place] = grant(place, value, 3 + (place - 1) * asked[2])
+local Y,aQ={},{}
+for x=1,#KEYS do
+local c=am(x)
+Y[x]=c
+aQ[x]=dW(x,c,3+(x-1)*j[2])
 end
-local size = #KEYS + 1
-values[size] = now
-for place = 1, #granted do values[size + place] = granted[place] end
-return values
+local y=#KEYS+1
+Y[y]=v
+for x=1,#aQ do Y[y+x]=aQ[x]end
+return Y
 `,
+    ].join(''),
 }
 
 export const saltProgram: Program = {
-  sha1: 'f5bcfa7d8f1e64dd157947c5ecfe97d9b99c16a7',
-  source: `redis.call('SET', KEYS[1], ARGV[1], 'NX')
-return redis.call('GET', KEYS[1])
+  sha1: 'bdbd4af9949c0df55d24cb81b8339d93480189aa',
+  source: () =>
+    [
+      `redis.call('SET',KEYS[1],ARGV[1],'NX')
+return redis.call('GET',KEYS[1])
 `,
+    ].join(''),
 }

@@ -28,7 +28,7 @@ export function programRunner(client: RedisPort): RunProgram {
       }
     }
     const bring = (): Promise<unknown> => {
-      const text = client.eval(source, keys, args)
+      const text = client.eval(source(), keys, args)
       bringing.set(sha1, text)
       const done = (): void => void (bringing.get(sha1) === text && bringing.delete(sha1))
       text.then(done, done)

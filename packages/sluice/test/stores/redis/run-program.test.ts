@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { RedisPort } from '../../../src/stores/redis/clients/redis-port.ts'
+import * as programs from '../../../src/stores/redis/programs.gen.ts'
 import { programRunner } from '../../../src/stores/redis/run-program.ts'
 
-const program = { sha1: 'sha', source: 'text' }
+const program = { sha1: 'sha', source: () => 'text' }
 const NO = new Error('NOSCRIPT No matching script. Please use EVAL.')
 
 async function turn(): Promise<void> {
@@ -80,5 +82,11 @@ describe('a program that a server has forgotten', () => {
   it('other errors are handed on', async () => {
     const port: RedisPort = { evalsha: () => Promise.reject(new Error('OOM')), eval: async () => 1 }
     await expect(programRunner(port)(program, ['a'], [], () => false)).rejects.toThrow('OOM')
+  })
+})
+
+describe('the embedded programs', () => {
+  it.each(Object.entries(programs))('%s: its text has its digest', (_, { sha1, source }) => {
+    expect(createHash('sha1').update(source()).digest('hex')).toBe(sha1)
   })
 })

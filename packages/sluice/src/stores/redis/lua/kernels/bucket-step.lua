@@ -1,9 +1,9 @@
 -- The token bucket kernel (algorithms/token-bucket.ts), as far as a store needs it: how many of `times` calls pass, one after the other, and
--- the state after them. No function is made but where something rare is met (bucket.lua): that is what costs time here. All numbers are whole and
+-- the state after them. Functions are made only on the slow path (bucket.lua), because making them is what costs time here. All numbers are whole and
 -- below 2^53: a % n is exact, and so is (a - a % n) / n, the rounded-down quotient.
 --
--- given       value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest
--- leaves      passed; where the value changes, `written` and the instant until which it is needed, `expires`
+-- arguments   value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest
+-- results     passed; where the value changes, `written` and the instant until which it is needed, `expires`
 
 local time, ends, passed = now, 0, 0
 local zero, rest, seen, hold, leases, converted, written, expires
@@ -23,7 +23,7 @@ if value then
     zero = (high - 8388608) * 4294967296 + low
     seen = zero + age
   else
-    made = made or rare(now, pack, parse)
+    made = made or slow_path(now, pack, parse)
     zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = made.read(value, 0)
   end
   if zero then
@@ -58,7 +58,7 @@ if passed > 0 or converted then
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
   if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-    made = made or rare(now, pack, parse)
+    made = made or slow_path(now, pack, parse)
     written = made.value(zero, rest, time, hold, n, m, burst, ends, leases)
     if leases then
       expires = made.expires(zero, rest, time, hold, n, m, burst, leases)

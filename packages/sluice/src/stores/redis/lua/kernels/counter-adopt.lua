@@ -9,7 +9,7 @@ end
 
 -- The state in the plan's unit: end (nil where it is as fresh as none), current, previous, window, absent, and whether it was converted.
 local function adopt_counter(finish, current, previous, window, absent, row)
-  local length = asked[row + 3]
+  local length = args[row + 3]
   if window == length then
     if absent == 0 or now >= finish then return finish, current, previous, window, absent, false end
     return finish, current, previous, window, 0, true
@@ -28,8 +28,8 @@ end
 -- What the previous window still counts for: ceil(previous * left / quanta), in parts that stay below 2^53.
 local function share(finish, previous, window, row)
   if previous == 0 then return 0 end
-  local quantum = asked[row + 4]
-  if window ~= asked[row + 3] then
+  local quantum = args[row + 4]
+  if window ~= args[row + 3] then
     quantum = 1
     while window / quantum > 1000000 do quantum = quantum * 10 end
   end

@@ -4,7 +4,7 @@ local read_counter, counter_value = make 'counter-value'
 local adopt_counter, rolled, share = make 'counter-adopt'
 
 return function(value, row, times)
-  local cost, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
+  local cost, limit, length = args[row + 1], args[row + 2], args[row + 3]
   local ends, passed, previous, span, absent = 0, 0, 0, length, 0
   local finish, current, converted
   if value then

@@ -6,11 +6,11 @@ local logs = ...
 local first_after, through = logs.first_after, logs.through
 
 -- The most entries that are kept for a longer window of an earlier plan.
-local MOST = 10000
+local MAX_KEPT = 10000
 
 -- The state in the plan's unit (law 7): all entries stay. A log without a state where it is as fresh as none.
 local function adopt_log(log, row)
-  local length = asked[row + 3]
+  local length = args[row + 3]
   if not log.there or log.window == length then return log end
   local hold = log.window
   if log.hold > hold then hold = log.hold end
@@ -25,14 +25,14 @@ end
 local function used_of(log, row)
   local time = now
   if log.at > now then time = log.at end
-  local first = first_after(log, time - asked[row + 3], log.skip)
+  local first = first_after(log, time - args[row + 3], log.skip)
   return time, first, through(log, log.size - 1) - through(log, first - 1)
 end
 
 -- A charge as `charge_log` takes it. What no plan of this state needs any more is skipped.
 local function charge_of(log, row, first, time, cost)
-  local from, hold, most = first, log.hold, asked[row + 4]
-  if hold > 0 then from, most = first_after(log, time - hold, log.skip), MOST end
+  local from, hold, most = first, log.hold, args[row + 4]
+  if hold > 0 then from, most = first_after(log, time - hold, log.skip), MAX_KEPT end
   local kept = log.size - from
   local merges = kept > 0 and log.at == time
   if not merges and kept >= most then
@@ -40,7 +40,7 @@ local function charge_of(log, row, first, time, cost)
     if from < first then from = from + 1 else merges = true end
   end
   if kept == 0 then hold = 0 end
-  return { from = from, time = time, merges = merges, cost = cost, window = asked[row + 3], hold = hold }
+  return { from = from, time = time, merges = merges, cost = cost, window = args[row + 3], hold = hold }
 end
 
 return adopt_log, used_of, charge_of

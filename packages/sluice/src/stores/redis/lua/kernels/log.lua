@@ -6,17 +6,17 @@ local adopt_log, used_of, charge_of = make('log-adopt', logs)
 
 -- First instant at which a cost fits that does not fit now. Entries from `last` on stand at `newest`.
 local function fits_at(log, row, first, last, newest, used, cost)
-  local index = first_through(log, through(log, first - 1) + used + cost - asked[row + 2], first)
+  local index = first_through(log, through(log, first - 1) + used + cost - args[row + 2], first)
   if index < last then newest = entry(log, index) end
-  return newest + asked[row + 3]
+  return newest + args[row + 3]
 end
 
 -- remaining, replenishAfter, resetAfter
 local function look_log(log, row, first, last, newest, used)
-  local limit = asked[row + 2]
+  local limit = args[row + 2]
   local remaining, reset = 0, 0
   if limit > used then remaining = math.floor((limit - used) / 1000000) end
-  if used > 0 then reset = newest + asked[row + 3] - now end
+  if used > 0 then reset = newest + args[row + 3] - now end
   local more = (remaining + 1) * 1000000
   if more > limit then return remaining, reset, reset end
   return remaining, fits_at(log, row, first, last, newest, used, more) - now, reset
@@ -24,7 +24,7 @@ end
 
 -- Outcome (0 allowed, 1 denied, 2 impossible), retryAfter, remaining, replenishAfter, resetAfter, and the charge to apply if it is allowed.
 local function decide_log(log, row, cost)
-  local limit = asked[row + 2]
+  local limit = args[row + 2]
   local time, first, used = used_of(log, row)
   if cost > limit - used then
     if cost > limit then return 2, 0, look_log(log, row, first, log.size, log.at, used) end

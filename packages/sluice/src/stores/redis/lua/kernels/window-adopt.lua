@@ -7,15 +7,15 @@ local window_until = ...
 
 -- The end of a window in which nothing was charged yet.
 local function fresh_end(row, time)
-  local length = asked[row + 3]
-  if asked[row + 4] == 1 then return time + length end
-  local shifted = time - asked[row + 8]
-  return shifted - shifted % length + length + asked[row + 8]
+  local length = args[row + 3]
+  if args[row + 4] == 1 then return time + length end
+  local shifted = time - args[row + 8]
+  return shifted - shifted % length + length + args[row + 8]
 end
 
 -- The state in the plan's unit: end (nil where it is as fresh as none), count, window, turn, and whether it was converted.
 local function adopt_window(finish, count, window, turn, row)
-  local length = asked[row + 3]
+  local length = args[row + 3]
   if window == length and turn < 5 then return finish, count, window, turn, false end
   if now >= finish then
     if now >= window_until(finish, window, turn) then return nil end
@@ -28,7 +28,7 @@ local function adopt_window(finish, count, window, turn, row)
   if window == length then return finish, count, window, 4, true end
   if length < window and turn >= 4 then return finish, count, window, turn, false end
   local last = fresh_end(row, now)
-  if length > window and asked[row + 4] == 1 then
+  if length > window and args[row + 4] == 1 then
     last = finish - window + length
   elseif finish > last then
     last = finish
@@ -38,18 +38,18 @@ end
 
 -- The window that begins now, after one that is remembered or over: its end, window and turn.
 local function begun(finish, window, turn, row)
-  local length, own = asked[row + 3], fresh_end(row, now)
+  local length, own = args[row + 3], fresh_end(row, now)
   if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
   if length > window then return math.max(own, finish + window), length, 4 end
   if length < window and turn < 5 then return finish + window, window, 5 end
-  if asked[row + 4] ~= 1 and own - length < finish then own = own + length end
+  if args[row + 4] ~= 1 and own - length < finish then own = own + length end
   return own, length, 0
 end
 
 -- The part of the window of an absent longer plan that this is: its start, what was let through before it and taken in it; the window and turn,
 -- which begin with it where counts end.
 local function part_of(finish, count, window, turn, row)
-  local limit, length, part = asked[row + 2], asked[row + 3], 0
+  local limit, length, part = args[row + 2], args[row + 3], 0
   if turn >= 5 and length < window then
     part = math.max(0, math.min(math.floor((now - finish + window) / length), math.floor(window / length) - 1))
   end

@@ -4,7 +4,7 @@ local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
 
 return function(value, row, times)
-  local cost, limit, ramp = asked[row + 1], asked[row + 2], asked[row + 5]
+  local cost, limit, ramp = args[row + 1], args[row + 2], args[row + 5]
   local ends, passed = 0, 0
   local finish, count, span, turn, converted
   if value then
@@ -19,7 +19,7 @@ return function(value, row, times)
   local elapsed, most = now - start, limit
   if ramp > 0 and elapsed < ramp then
     if elapsed < 0 then elapsed = 0 end
-    local grown = math.floor(elapsed * asked[row + 6] / asked[row + 7])
+    local grown = math.floor(elapsed * args[row + 6] / args[row + 7])
     if grown < 1000000 then grown = 1000000 end
     if grown < most then most = grown end
   end

@@ -9,7 +9,7 @@
 
 -- modules
 
-local receipt = asked[2]
+local receipt = args[2]
 local read, put, keep, remove, extra = make 'state'
 local drop = make('drop', put, remove, extra)
 -- The end of the block for which a state of a newer version counts.
@@ -73,7 +73,7 @@ end
 local function adjust_window(state, row, sign)
   local read_window, window_value, window_until = make 'window-value'
   local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
-  local amount, limit = asked[row + 1], asked[row + 2]
+  local amount, limit = args[row + 1], args[row + 2]
   local ends = 0
   local value = read(state)
   local finish, count, span, turn, converted
@@ -109,7 +109,7 @@ end
 local function adjust_counter(state, row, sign)
   local read_counter, counter_value = make 'counter-value'
   local adopt_counter, rolled, share = make 'counter-adopt'
-  local amount, limit, length = asked[row + 1], asked[row + 2], asked[row + 3]
+  local amount, limit, length = args[row + 1], args[row + 2], args[row + 3]
   local ends = 0
   local value = read(state)
   local finish, current, previous, span, absent, converted
@@ -155,9 +155,9 @@ local function adjust_log(state, row, sign)
   local time, first, used = used_of(log, row)
   if sign > 0 then
     local refund_log = make('log-refund', logs, drop, put, receipt)
-    if refund_log(log, first, time - asked[row + 3], asked[row + 1]) then return end
+    if refund_log(log, first, time - args[row + 3], args[row + 1]) then return end
   else
-    local added = math.min(asked[row + 1], 2 * asked[row + 2] - used)
+    local added = math.min(args[row + 1], 2 * args[row + 2] - used)
     if added > 0 then logs.charge(log, charge_of(log, row, first, time, added)) end
   end
   if log.dirty then logs.save(log) end
@@ -165,8 +165,8 @@ end
 
 local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
 local newer = {}
-for place = 1, asked[3] do
-  local row = asked[2 + 2 * place]
-  if kernels[asked[row]](place, row, asked[3 + 2 * place]) then newer[#newer + 1] = place end
+for place = 1, args[3] do
+  local row = args[2 + 2 * place]
+  if kernels[args[row]](place, row, args[3 + 2 * place]) then newer[#newer + 1] = place end
 end
 return newer

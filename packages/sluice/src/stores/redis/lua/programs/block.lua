@@ -28,7 +28,7 @@ local function what_stays(value)
   return leased_until(zero, rest, time, hold, n, m, burst, leases), value
 end
 
-local length = asked[2]
+local length = args[2]
 local newer = {}
 
 local function block_log(state)

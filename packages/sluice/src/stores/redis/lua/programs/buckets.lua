@@ -1,10 +1,10 @@
--- Decides calls of one cost, each a group of its own, on token buckets of one limit: what most callers ask, in the least time.
+-- Decides calls of one cost, each a group of its own, on token buckets of one limit: the most frequent request, in the least time.
 -- See consume.lua.
 --
 -- KEYS        the states, each once; none to have the program there
 -- ARGV        n, m, burst, cost (burst * m and twice as much stay below 2^53), for how many microseconds values are kept after they are needed; then,
 --             where it is not 1 for each, for each state how many calls
--- returns     a text, which is told sooner than a table: a byte, how many bytes are a number; for each state two numbers, how long its value was
+-- returns     a text, which is sent sooner than a table: a byte, how many bytes are a number; for each state two numbers, how long its value was
 --             (0 for none) and how many passed; the values; the time (7 bytes)
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
@@ -13,8 +13,8 @@ local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local made
 
--- A function that reaches for nothing outside costs the least to be there.
-local function rare(now, pack, parse)
+-- A function without upvalues costs the least to define.
+local function slow_path(now, pack, parse)
   -- modules
   return make 'bucket'
 end

@@ -1,9 +1,9 @@
 -- Decides groups of calls, each all or nothing, in order: the reference driver (algorithms/group.ts), replayed. What follows from the
 -- plan, the state and the time is left to the caller, which replays the kernels on the states as they were: the answer is those,
--- the time, and what passed. Of logs, whose states may be long, the verdicts are told.
+-- the time, and what passed. For logs, whose states may be long, it returns the verdicts.
 --
 -- KEYS        the states, each once, those of logs last
--- ARGV[1]     time; 1 to charge or 0 to look, and 2 more for each state that may not be made; how many states are not of logs; how many
+-- ARGV[1]     time; 1 to charge or 0 for a peek, and 2 more for each state that may not be made; how many states are not of logs; how many
 --             numbers follow: the rows, one for each different limit and cost (see the kernels), and the states that may not be
 --             made, which keep a group that would from being charged; then, until the end, either
 --             0, row, first state, last state, times: groups of one call each, for every state from first to last so many in a row,
@@ -26,7 +26,7 @@ local function kernel(tag)
     kernels[2] = make 'counter'
   else
     local made
-    local function rare()
+    local function slow_path()
       return make 'bucket'
     end
     local function bucket(value, row, times)
@@ -39,10 +39,10 @@ local function kernel(tag)
   return kernels[tag]
 end
 
-local plain = asked[3]
+local plain = args[3]
 -- Strings on the server's clock need none of these.
 local read, put, keep
-if ARGV[2] or given ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
+if ARGV[2] or time_arg ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
 local values = {}
 if ARGV[2] and ARGV[2] ~= '' then
   for state = 1, plain do values[state] = read(state) end
@@ -53,17 +53,17 @@ elseif plain > 0 then
 end
 -- By state: the value to write and until when it is needed.
 local fresh, expires = {}, {}
-local told, size = {}, 0
-local closed, charging = {}, asked[2] % 2
-for place = 5 + asked[4] - (asked[2] - charging) / 2, 4 + asked[4] do closed[asked[place]] = true end
+local verdicts, size = {}, 0
+local closed, charging = {}, args[2] % 2
+for place = 5 + args[4] - (args[2] - charging) / 2, 4 + args[4] do closed[args[place]] = true end
 local masks, digits, room = {}, 0, 1
 
--- What is left of a group's logs without any of its costs, where they are told.
-local function tell_uncharged(at, calls, head, seen)
+-- Writes into the verdicts what is left of a group's logs without any of its costs.
+local function add_uncharged(at, calls, head, seen)
   for place = at, at + 2 * calls - 2, 2 do
-    local state, row = asked[place], asked[place + 1]
-    if asked[row] == 3 then
-      told[head + 3], told[head + 4], told[head + 5] = logs.view(seen[state], row)
+    local state, row = args[place], args[place + 1]
+    if args[row] == 3 then
+      verdicts[head + 3], verdicts[head + 4], verdicts[head + 5] = logs.view(seen[state], row)
       head = head + 5
     end
   end
@@ -75,37 +75,37 @@ local function group(at, calls)
   local states, ends, seen, taken, charges = {}, {}, {}, {}, {}
   local head = size
   for place = at, at + 2 * calls - 2, 2 do
-    local state, row = asked[place], asked[place + 1]
-    if asked[row] == 3 then
+    local state, row = args[place], args[place + 1]
+    if args[row] == 3 then
       if not seen[state] then seen[state] = logs.adopt(logs.of(state), row) end
-      local log, cost = seen[state], (taken[state] or 0) + asked[row + 1]
+      local log, cost = seen[state], (taken[state] or 0) + args[row + 1]
       taken[state] = cost
       local outcome
-      outcome, told[size + 2], told[size + 3], told[size + 4], told[size + 5], charges[state] = logs.decide(log, row, cost)
-      told[size + 1] = outcome
+      outcome, verdicts[size + 2], verdicts[size + 3], verdicts[size + 4], verdicts[size + 5], charges[state] = logs.decide(log, row, cost)
+      verdicts[size + 1] = outcome
       size = size + 5
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      local passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(states[state] or fresh[state] or values[state], row, 1)
+      local passed, value, needed = (kernels[args[row]] or kernel(args[row]))(states[state] or fresh[state] or values[state], row, 1)
       if passed == 0 then open = false else states[state], ends[state] = value, needed end
     end
   end
   if open then
     for place = at, at + 2 * calls - 2, 2 do
       -- A log says by a number that it is there.
-      if closed[asked[place]] and not values[asked[place]] then return 0 end
+      if closed[args[place]] and not values[args[place]] then return 0 end
     end
-    if charging == 0 then tell_uncharged(at, calls, head, seen) end
+    if charging == 0 then add_uncharged(at, calls, head, seen) end
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
   end
   -- Nothing is charged: conversions to a changed limit are written (law 7), and what is left is seen without any of the group's costs (law 1).
-  tell_uncharged(at, calls, head, seen)
+  add_uncharged(at, calls, head, seen)
   for place = at, at + 2 * calls - 2, 2 do
-    local state, row = asked[place], asked[place + 1]
-    if asked[row] ~= 3 then
-      local _, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, 0)
+    local state, row = args[place], args[place + 1]
+    if args[row] ~= 3 then
+      local _, value, needed = (kernels[args[row]] or kernel(args[row]))(fresh[state] or values[state], row, 0)
       if value then fresh[state], expires[state] = value, needed end
     end
   end
@@ -139,15 +139,15 @@ if plain < #KEYS then
   end
 end
 
-local at, last = 5 + asked[4], #asked
+local at, last = 5 + args[4], #args
 while at <= last do
-  local calls = asked[at]
+  local calls = args[at]
   local first, final, row, times = 1, 1, 0, 1
-  if calls == 0 then row, first, final, times = asked[at + 1], asked[at + 2], asked[at + 3], asked[at + 4] end
+  if calls == 0 then row, first, final, times = args[at + 1], args[at + 2], args[at + 3], args[at + 4] end
   for state = first, final do
     local passed, value, needed
     if calls == 0 then
-      passed, value, needed = (kernels[asked[row]] or kernel(asked[row]))(fresh[state] or values[state], row, times)
+      passed, value, needed = (kernels[args[row]] or kernel(args[row]))(fresh[state] or values[state], row, times)
       if closed[state] and not values[state] then
         passed = 0
       elseif value then
@@ -179,8 +179,8 @@ end
 
 size = #KEYS + 1
 values[size] = now
-for place = 1, #told do values[size + place] = told[place] end
-size = size + #told
+for place = 1, #verdicts do values[size + place] = verdicts[place] end
+size = size + #verdicts
 for place = 1, #masks do values[size + place] = masks[place] end
 values[size + #masks + 1] = digits
 return values

@@ -15,7 +15,7 @@ local bucket = make 'bucket'
 local flow, cut, level_of, out_on = bucket.flow, bucket.cut, bucket.level_of, bucket.out_on
 
 -- Holders of one bucket at once.
-local MOST_HOLDERS = 64
+local MAX_HOLDERS = 64
 
 local function with(leases, lease)
   local place = #leases + 1
@@ -30,8 +30,8 @@ local function with(leases, lease)
 end
 
 local function grant(state, value, at)
-  local n, m, burst = asked[at], asked[at + 1], asked[at + 2]
-  local least, most, holder, sequence, life = asked[at + 3], asked[at + 4], asked[at + 5], asked[at + 6], asked[at + 7]
+  local n, m, burst = args[at], args[at + 1], args[at + 2]
+  local least, most, holder, sequence, life = args[at + 3], args[at + 4], args[at + 5], args[at + 6], args[at + 7]
   local time, ends = now, 0
   local zero, rest, seen, hold, leases, changed
   if value then
@@ -58,8 +58,8 @@ local function grant(state, value, at)
   if not stale then
     local kept, returned, until_when = 0, 0, time + life
     if own then
-      kept = math.min(asked[at + 8], own[3])
-      returned = math.min(asked[at + 9], own[3] - kept)
+      kept = math.min(args[at + 8], own[3])
+      returned = math.min(args[at + 9], own[3] - kept)
       until_when = math.max(until_when, own[4])
       local back, left = flow(n, m, returned, 0)
       rest = rest - left
@@ -70,7 +70,7 @@ local function grant(state, value, at)
       leases = others
     end
     local level = 0
-    if most >= least and (own or #others < MOST_HOLDERS) then
+    if most >= least and (own or #others < MAX_HOLDERS) then
       level = burst
       if zero then
         local full_zero, full_rest = cut(zero, rest, n, m, burst, time)
@@ -109,7 +109,7 @@ local values, granted = {}, {}
 for place = 1, #KEYS do
   local value = read(place)
   values[place] = value
-  granted[place] = grant(place, value, 3 + (place - 1) * asked[2])
+  granted[place] = grant(place, value, 3 + (place - 1) * args[2])
 end
 local size = #KEYS + 1
 values[size] = now

@@ -4,7 +4,7 @@
 
 local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack
-local asked = cjson.decode(ARGV[1])
-local given = asked[1]
-local clock = given == 0 and call('TIME')
-local now = clock and clock[1] * 1000000 + clock[2] or given
+local args = cjson.decode(ARGV[1])
+local time_arg = args[1]
+local clock = time_arg == 0 and call('TIME')
+local now = clock and clock[1] * 1000000 + clock[2] or time_arg

@@ -34,7 +34,7 @@ local function put_member(key, member, value, expires)
   local compact, plans = compacted(value, head and string.sub(head, 7) or '')
   local last = head and parse('>I6', head) or 0
   local added
-  if given == 0 and last * 1000 >= expires then
+  if time_arg == 0 and last * 1000 >= expires then
     if #head == 6 + #plans then
       added = call('HSET', key, member, compact)
     else
@@ -44,15 +44,15 @@ local function put_member(key, member, value, expires)
     -- A quarter more than is needed, so that not every charge must say it.
     local longer = expires + math.max(0, expires - now) / 4
     added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
-    if given ~= 0 and head then
+    if time_arg ~= 0 and head then
       -- Other members may have another clock's time.
       call('PEXPIREAT', key, last_of(longer), 'GT')
     else
       call('PEXPIREAT', key, last_of(longer))
     end
   end
-  -- Members that nobody asks for any more go when others come, at one of sixteen.
-  if added > 0 and given == 0 and now % 16 == 0 then
+  -- Expired members are removed when others come, at one of sixteen.
+  if added > 0 and time_arg == 0 and now % 16 == 0 then
     make('sweep', expanded, extra)(key)
   end
 end

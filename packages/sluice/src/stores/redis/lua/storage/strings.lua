@@ -8,10 +8,10 @@ local function read(state)
   return type(value) == 'string' and value
 end
 
--- The last millisecond, for a key lives through it, in which a value is needed that must live until an instant. A state given a time of its
--- own lives a minute longer: a test's clock stands still between calls.
+-- The last millisecond, for a key lives through it, in which a value is needed that must live until an instant. With a time argument a state
+-- lives a minute longer: a test's clock stands still between calls.
 local function last_of(expires)
-  if given == 0 then return math.floor(expires / 1000) end
+  if time_arg == 0 then return math.floor(expires / 1000) end
   local time = call('TIME')
   return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
 end

@@ -1,0 +1,51 @@
+import { tokensOf } from './mutate/program-tokens.ts'
+
+/** Names that Lua and Redis gave: keywords, libraries and their functions, fields. */
+const KEPT: ReadonlySet<string> = new Set(
+  [
+    'and break do else elseif end false for function if in local nil not or repeat return then true until while',
+    'KEYS ARGV redis call pcall sha1hex err cjson decode struct pack unpack',
+    'string byte char format gsub sub math ceil floor huge max min table concat insert remove ipairs pairs tonumber type',
+  ].flatMap((names) => names.split(' ')),
+)
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+/**
+ * Short names for all others of some Lua texts, the most frequent first. One name has one short name everywhere, as a field of a table
+ * too: so texts that share names can be shortened apart, and scopes need not be known.
+ */
+export function shortNames(texts: Iterable<string>): ReadonlyMap<string, string> {
+  const counts = new Map<string, number>()
+  for (const text of texts) {
+    for (const { kind, text: name } of tokensOf(text, 'lua')) {
+      if (kind === 'name' && !KEPT.has(name)) counts.set(name, (counts.get(name) ?? 0) + 1)
+    }
+  }
+  const names = [...counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1)).map(([name]) => name)
+  const short = shortOnes()
+  return new Map(names.map((name) => [name, short.next().value as string]))
+}
+
+function* shortOnes(): Generator<string> {
+  for (let number = 0; ; number += 1) {
+    const [first, last] = [Math.floor(number / LETTERS.length), number % LETTERS.length]
+    const name = (first === 0 ? '' : (LETTERS[first - 1] as string)) + (LETTERS[last] as string)
+    if (!KEPT.has(name)) yield name
+  }
+}
+
+/** The text without comments, blanks that no token needs, and long names: a program is sent whole when a server does not know it. */
+export function asSent(text: string, short: ReadonlyMap<string, string>): string {
+  const lines = text
+    .split('\n')
+    .map((line) => tokensOf(line, 'lua').reduce((before, token) => joined(before, short.get(token.text) ?? token.text), ''))
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+/** A blank remains where two tokens would become another one: two words, a digit and a dot, two dashes. */
+function joined(before: string, token: string): string {
+  return /\w \w|\d \.|- -/.test(`${before.at(-1) ?? ''} ${token[0] ?? ''}`) ? `${before} ${token}` : before + token
+}
