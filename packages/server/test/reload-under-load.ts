@@ -20,6 +20,8 @@ export interface Window {
   /** Milliseconds for which a process's loop was held longest, and the most that it worked at a time: other programs took the rest. */
   readonly longest: number
   readonly work: number
+  /** Milliseconds that a fixed piece of work took, the median: how fast the machine was meanwhile. */
+  readonly piece: number
   readonly answers: number
   readonly undecided: number
   readonly failed: number
@@ -88,11 +90,13 @@ export async function reloadedService(first: string, args: readonly string[], co
       const lines = readdirSync(folder)
         .filter((name) => name.startsWith('holds.'))
         .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))
-        .map((line) => line.split(' ').map(Number) as [number, number, number])
+        .map((line) => line.split(' ').map(Number) as [number, number, number, number])
         .filter(([at]) => at > began + 50 && at <= ended)
+      const pieces = lines.map(([, , , piece]) => piece).sort((a, b) => a - b)
       return {
         longest: Math.max(0, ...lines.map(([, longest]) => longest)),
         work: Math.max(0, ...lines.map(([, , work]) => work)),
+        piece: pieces[pieces.length >>> 1] ?? 0,
         answers: counts.answers - before.answers,
         undecided: counts.undecided - before.undecided,
         failed: counts.failed - before.failed,

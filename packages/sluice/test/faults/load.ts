@@ -1,13 +1,16 @@
 import type { Decision, Limiter } from '../../src/index.ts'
 
 /** One call as its caller saw it; milliseconds of `performance.now()`. */
-export interface Sample {
-  readonly key: string
+export interface Timed<Answer> {
   readonly started: number
   readonly ended: number
-  readonly decision: Decision
+  readonly decision: Answer
   /** When a timer of the same deadline, set together with the call, ran; absent where the answer came first. */
   readonly timer?: number
+}
+
+export interface Sample extends Timed<Decision> {
+  readonly key: string
 }
 
 export interface Load {
@@ -51,12 +54,9 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
   const caller = async (_: unknown, index: number): Promise<void> => {
     const key = keyOf(index)
     while (state.running) {
-      const started = performance.now()
-      let ran: { timer?: number } = {}
-      const timer = setTimeout(() => (ran = { timer: performance.now() }), deadlineMs)
-      const decision = await limiter.check(key)
-      clearTimeout(timer)
-      samples.push({ key, started, ended: performance.now(), decision, ...ran })
+      const sample = await besideTimer(deadlineMs, () => limiter.check(key))
+      const { started, decision } = sample
+      samples.push({ key, ...sample })
       if (started >= since) {
         good = decision.source === 'store' && decision.degraded === undefined ? good + 1 : 0
         if (good >= callers) recovered?.()
@@ -102,6 +102,22 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
   }
 }
 
+/** Makes a call with a timer of the same deadline beside it: a loop that is held makes both late. */
+export async function besideTimer<Answer>(deadlineMs: number, call: () => Promise<Answer>): Promise<Timed<Answer>> {
+  let ran: { timer?: number } = {}
+  const started = performance.now()
+  const timer = setTimeout(() => (ran = { timer: performance.now() }), deadlineMs)
+  const decision = await call()
+  clearTimeout(timer)
+  return { started, ended: performance.now(), decision, ...ran }
+}
+
+/** By how many milliseconds an answer was later than the timer beside its call, and than the loop's being held after that, account for. */
+export function excessOf({ started, ended, timer = ended }: Timed<unknown>, deadlineMs: number, load: Load): number {
+  const due = Math.max(started + deadlineMs, Math.min(timer, ended))
+  return ended - due - load.held(due, ended).all
+}
+
 export interface Punctuality {
   readonly calls: number
   /** Milliseconds by which the latest answer came after its deadline; below 0 if none did. */
@@ -110,7 +126,7 @@ export interface Punctuality {
   readonly usual: number
   /** The longest the event loop was held meanwhile. */
   readonly lag: number
-  /** The most that an answer was later than the timer set with it, and than the loop's being held after that, account for. */
+  /** The most of `excessOf`. */
   readonly excess: number
 }
 
@@ -119,10 +135,7 @@ export function punctuality(load: Load, from: number, to: number, deadlineMs: nu
   const asked = load.samples.filter(({ started }) => started >= from && started <= to)
   const late = asked.map(({ started, ended }) => ended - started - deadlineMs).sort((a, b) => a - b)
   const end = asked.reduce((last, { ended }) => Math.max(last, ended), to)
-  const excess = asked.map(({ started, ended, timer = ended }) => {
-    const due = Math.max(started + deadlineMs, Math.min(timer, ended))
-    return ended - due - load.held(due, ended).all
-  })
+  const excess = asked.map((sample) => excessOf(sample, deadlineMs, load))
   return {
     calls: asked.length,
     lateness: late.at(-1) ?? Number.NaN,
