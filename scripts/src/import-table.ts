@@ -27,8 +27,9 @@ export const ROOMS: readonly Room[] = [
   { folder: 'keys', mayImport: ['errors'] },
   { folder: 'stores', mayImport: [...BASE, 'keys', 'observe/events.ts'] },
   { folder: 'stores/remote', mayImport: [...BASE, 'stores/store.ts', 'observe/events.ts'] },
-  { folder: 'stores/families', mayImport: [...BASE, 'stores'] },
-  { folder: 'stores/*', mayImport: [...BASE, 'keys', 'stores', 'stores/families'] },
+  { folder: 'stores/batch', mayImport: [...BASE, 'keys', 'stores/store.ts'] },
+  { folder: 'stores/families', mayImport: [...BASE, 'stores', 'stores/batch'] },
+  { folder: 'stores/*', mayImport: [...BASE, 'keys', 'stores', 'stores/batch', 'stores/families'] },
   { folder: 'identity', mayImport: ['errors'] },
   {
     folder: 'policy',

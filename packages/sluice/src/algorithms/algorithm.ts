@@ -98,7 +98,8 @@ export interface Codec<P, S> {
   encodePlan(plan: P): readonly number[]
   /** Uses the algorithm's documented order; see docs/algorithms. */
   encodeState(state: S): readonly number[]
-  decodeState(numbers: readonly number[]): S
+  /** @param plan reused by the state if its numbers are the same; saves computing it again */
+  decodeState(numbers: readonly number[], plan?: P): S
 }
 
 /**

@@ -150,13 +150,13 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
       ...tokenBucketKernel.codec.encodeState(state),
       ...(state.leases ?? []).flatMap(({ holder, sequence, amount, until }) => [holder, sequence, amount, until]),
     ],
-    decodeState(numbers: readonly number[]): LeasedState {
+    decodeState(numbers: readonly number[], plan?: BucketPlan): LeasedState {
       const leases: Lease[] = []
       for (let at = WIDTH; at < numbers.length; at += 4) {
         const [holder = 0, sequence = 0, amount = 0, until = 0] = numbers.slice(at, at + 4)
         leases.push({ holder, sequence, amount, until })
       }
-      return withLeases(tokenBucketKernel.codec.decodeState(numbers), leases)
+      return withLeases(tokenBucketKernel.codec.decodeState(numbers, plan), leases)
     },
   },
   // The width varies, so no table of numbers keeps such states.

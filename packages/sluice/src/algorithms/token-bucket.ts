@@ -84,8 +84,9 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
   codec: {
     encodePlan: (plan: BucketPlan) => [plan.n, plan.m, plan.burst],
     encodeState: (s: BucketState) => [s.zero, s.rest, s.seen, s.hold, s.plan.n, s.plan.m, s.plan.burst],
-    decodeState([zero = 0, rest = 0, seen = 0, hold = 0, n = 1, m = 1, burst = 1]: readonly number[]): BucketState {
-      return { zero, rest, seen, hold, plan: planOf(n, m, burst) }
+    decodeState([zero = 0, rest = 0, seen = 0, hold = 0, n = 1, m = 1, burst = 1]: readonly number[], known?: BucketPlan): BucketState {
+      const same = known?.n === n && known.m === m && known.burst === burst
+      return { zero, rest, seen, hold, plan: same ? known : planOf(n, m, burst) }
     },
   },
   cells: {

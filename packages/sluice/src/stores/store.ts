@@ -1,4 +1,5 @@
 import type { AlgorithmTag, AnyLimit, CallOutcome, MicroTokens, View } from '../algorithms/algorithm.ts'
+import type { GroupResult } from '../algorithms/group.ts'
 import type { LeaseAsk } from '../algorithms/leased-bucket.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Source } from '../decision/decision.ts'
@@ -80,6 +81,11 @@ export interface Decided {
   /** Set if an overflow state was used instead of the key's own: why. */
   readonly degraded?: StoreFailure
   readonly failure?: undefined
+}
+
+/** The verdict for a group that the reference driver decided. */
+export function verdictOf({ outcome, retryAfter, calls }: GroupResult, at: Micros): Decided {
+  return { outcome, at, retryAfter, calls }
 }
 
 /** A group that was not decided. */

@@ -13,9 +13,9 @@ import {
   type StateId,
   type Store,
   StoreFailure,
+  verdictOf,
 } from '../store.ts'
-import { verdictOf } from '../verdict-of.ts'
-import { inRuns } from '../change-runs.ts'
+import { inRuns } from '../batch/change-runs.ts'
 
 /** A row of the backend: one state and its block. */
 export interface SwapRow {

@@ -2,6 +2,8 @@ import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
 import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
 import { stateName } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
+import type { Batch, BatchState } from '../batch/batch.ts'
+import type { Adjustment } from '../batch/change-runs.ts'
 import { noProgram } from '../no-program.ts'
 import type { Call, CallGroup, StateId } from '../store.ts'
 
@@ -9,51 +11,82 @@ import type { Call, CallGroup, StateId } from '../store.ts'
 const KINDS: Readonly<Record<AlgorithmTag, number>> = { tb: 0, fw: 1, sc: 2, sl: 3 }
 const PLAN_WIDTH = 8
 
-/** The arguments of the function for a list of groups. */
-export interface Question {
-  /** Digests without duplicates, in order. */
-  readonly ids: readonly string[]
-  /** For each digest the limit and phase of its first call. */
-  readonly firsts: readonly Call[]
-  /** For each digest, the index of its first call's plan, from 1. */
-  readonly firstPlans: readonly number[]
-  /** Comma-separated: kind, plan id and numbers of each plan, eight in all. */
-  readonly plans: readonly string[]
-  /** For each call of all groups: its index in `ids`, from 0. */
-  readonly slots: readonly number[]
-  /** For each call of all groups, comma-separated: index in `ids` (from 1), cost, index in `plans` (from 1), phase. */
-  readonly calls: readonly string[]
+/** A function and its arguments. */
+export interface Request {
+  readonly program: 'consume' | 'bucket' | 'buckets'
+  /** In the order of the row ids, in which rows are locked. */
+  readonly states: readonly BatchState[]
+  /** @param waiting how the function waits for rows */
+  values(waiting: string): readonly string[]
 }
 
-export function questionOf(groups: readonly CallGroup[]): Question {
-  const bySlot = new Map<string, Call>()
-  // A key that many calls share is digested once.
-  const byName = new Map<string, string>()
-  const all = groups.flatMap(({ calls }) => calls)
-  const digests = all.map((call) => {
-    const name = stateName(call.id)
-    const known = byName.get(name)
-    if (known !== undefined) return known
-    const digest = digestOfName(name)
-    byName.set(name, digest)
-    bySlot.set(digest, call)
-    return digest
-  })
-  const ids = [...bySlot.keys()].sort()
-  const order = new Map(ids.map((id, slot) => [id, slot]))
+/**
+ * Encodes a batch for the function that is fastest for it.
+ * @param now in microseconds; 0 for the database's own clock
+ */
+export function requestOf(groups: readonly CallGroup[], batch: Batch, now: string, charge: boolean): Request {
+  const rows = batch.states.map((state) => ({ id: digestOfName(state.name), state }))
+  rows.sort(byId)
+  for (const [index, { state }] of rows.entries()) state.index = index
+  const ids = rows.map(({ id }) => id)
+  const states = rows.map(({ state }) => state)
+  const [call] = batch.descriptors
+  if (charge && batch.alike && call?.limit.algorithm.tag === 'tb') {
+    const bucket = bucketValues(call)
+    if (ids.length === 1) {
+      const which = [String(groups.length), ids[0] as string, ...bucket]
+      return { program: 'bucket', states, values: (waiting) => [now, waiting, ...which] }
+    }
+    if (ids.length === groups.length) {
+      return { program: 'buckets', states, values: (waiting) => [now, waiting, arrayText(ids), ...bucket] }
+    }
+  }
+  const lists = [ids, ...sectionsOf(groups, batch, states)].map(arrayText)
+  return { program: 'consume', states, values: (waiting) => [now, String(charge), waiting, ...lists] }
+}
+
+/** Plan id, n, m, burst, cost, and spans of the cost and of a full bucket. */
+function bucketValues({ limit, cost }: Call): string[] {
+  const plan = limit.plan as BucketPlan
+  const spent = spanOf(plan, Math.min(cost, plan.burst))
+  const { micros, rest } = plan.emptyBefore
+  const numbers = [plan.n, plan.m, plan.burst, cost, spent.micros, spent.rest, micros, rest]
+  return [planText(limit).split(',', 2)[1] as string, ...numbers.map(String)]
+}
+
+/**
+ * The arguments of `consume` after the ids. Numbers that belong together are one text, with commas. For each state the index of its first
+ * call's plan, from 1; the number of calls of each group; the plans, of eight numbers each; for each call: index of its state, cost, index
+ * of its plan, phase.
+ */
+function sectionsOf(groups: readonly CallGroup[], { descriptors, byGroup }: Batch, states: readonly BatchState[]): (string | number)[][] {
   const plans = new Map<string, number>()
   const planOf = (limit: AnyLimit): number => {
     const text = planText(limit)
-    const known = plans.get(text)
-    if (known !== undefined) return known
-    plans.set(text, plans.size + 1)
-    return plans.size
+    const index = plans.get(text) ?? plans.size + 1
+    plans.set(text, index)
+    return index
   }
-  const slots = digests.map((digest) => order.get(digest) as number)
-  const calls = all.map(({ limit, cost, phase }, index) => `${(slots[index] as number) + 1},${cost},${planOf(limit)},${phase}`)
-  const firsts = ids.map((id) => bySlot.get(id) as Call)
-  const firstPlans = firsts.map(({ limit }) => planOf(limit))
-  return { ids, firsts, firstPlans, plans: [...plans.keys()], slots, calls }
+  const firsts = states.map(({ first }) => planOf(first.limit))
+  const described = descriptors.map(({ limit, cost, phase }) => `${cost},${planOf(limit)},${phase}`)
+  const calls = byGroup.flatMap((part) =>
+    part === undefined ? [] : part.states.map(({ index }, at) => `${index + 1},${described[part.descriptors[at] as number]}`),
+  )
+  return [firsts, groups.map((group) => group.calls.length), [...plans.keys()], calls]
+}
+
+function byId(one: { readonly id: string }, other: { readonly id: string }): number {
+  return one.id < other.id ? -1 : one.id > other.id ? 1 : 0
+}
+
+/** The arguments of `adjust` after the receipt: ids, plans, and for each call its amount and phase. */
+export function adjustmentValues(adjustments: readonly Adjustment[]): string[] {
+  const rows = adjustments.map(({ call: { id, limit, phase }, amount }) => {
+    return { id: digestOf(id), plan: planText(limit), argument: `${amount},${phase}` }
+  })
+  // Rows are locked in the order of their ids; changes of one state keep their order.
+  rows.sort(byId)
+  return [rows.map(({ id }) => id), rows.map(({ plan }) => plan), rows.map(({ argument }) => argument)].map(arrayText)
 }
 
 /**
@@ -88,7 +121,7 @@ const texts = new WeakMap<object, string>()
  * Kind, plan id and numbers of a plan as the functions read them.
  * @throws LimiterError INVALID_OPTIONS for an algorithm that they do not support
  */
-export function planText(limit: AnyLimit): string {
+function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
   if (known !== undefined) return known
   const { tag, codec } = limit.algorithm
@@ -105,44 +138,6 @@ export function planText(limit: AnyLimit): string {
 /** The plan id: a window's length, or the first 60 bits of the SHA-256 of a bucket's numbers. */
 function unitOf(kind: number, numbers: readonly number[]): bigint {
   return kind === KINDS.tb ? BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) : BigInt(numbers[1] as number)
-}
-
-/** Calls of one cost to buckets of one plan, each a group of its own: the request, and the arguments of the functions for it. */
-export interface BucketQuestion {
-  readonly question: Question
-  /** Whether all calls are for one bucket. Otherwise each is for a different one, and outcomes come in the order of the digests. */
-  readonly one: boolean
-  /**
-   * The number of calls and the digest of the one bucket, or the digests of all; then plan id, n, m, burst, cost, and spans of the cost
-   * and of a full bucket.
-   */
-  readonly values: readonly string[]
-}
-
-/** The request in this form; undefined if it does not have this form. */
-export function bucketQuestion(groups: readonly CallGroup[]): BucketQuestion | undefined {
-  const call = groups[0]?.calls[0]
-  if (call === undefined || call.limit.algorithm.tag !== 'tb' || !groups.every((group) => asks(group, call))) return undefined
-  const first = call.id
-  const one = groups.every(({ calls: [next] }) => next?.id.key === first.key && next.id.scope === first.scope)
-  const asked = one ? [digestOf(first)] : groups.map(({ calls: [next] }) => digestOf((next as Call).id))
-  const ids = one ? asked : [...new Set(asked)].sort()
-  if (!one && ids.length < groups.length) return undefined
-  const text = planText(call.limit)
-  const plan = call.limit.plan as BucketPlan
-  const spent = spanOf(plan, Math.min(call.cost, plan.burst))
-  const { micros, rest } = plan.emptyBefore
-  const numbers = [plan.n, plan.m, plan.burst, call.cost, spent.micros, spent.rest, micros, rest]
-  const order = new Map(ids.map((id, slot) => [id, slot]))
-  const slots = one ? groups.map(() => 0) : asked.map((digest) => order.get(digest) as number)
-  const question = { ids, firsts: ids.map(() => call), firstPlans: ids.map(() => 1), plans: [text], slots, calls: [] }
-  const who = one ? [String(groups.length), ids[0] as string] : [arrayText(ids)]
-  return { question, one, values: [...who, text.split(',', 2)[1] as string, ...numbers.map(String)] }
-}
-
-function asks({ calls }: CallGroup, { limit, cost }: Call): boolean {
-  const [call] = calls
-  return calls.length === 1 && call?.limit === limit && call.cost === cost
 }
 
 /** An array literal of PostgreSQL. */

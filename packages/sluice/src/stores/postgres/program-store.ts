@@ -1,27 +1,27 @@
-import { inRuns } from '../change-runs.ts'
+import { batchOf } from '../batch/batch.ts'
+import { type Adjustment, inRuns } from '../batch/change-runs.ts'
+import { InvalidReply, replay, validated } from '../batch/replay.ts'
 import {
   type CallGroup,
   type CallOptions,
   type Change,
+  changedState,
   type DecideOptions,
   type GroupVerdict,
   type StateId,
-  StoreFailure,
 } from '../store.ts'
 import { aroundLocked } from './around-locked.ts'
-import { arrayText, bucketQuestion, digestOf, digestsOf, planText, questionOf } from './encode.ts'
+import { adjustmentValues, arrayText, digestsOf, requestOf } from './encode.ts'
 import { classify } from './failures.ts'
 import { type FunctionNames, functionNames } from './functions.ts'
 import { createLanes, type Locking } from './lanes.ts'
 import { migrate } from './migrate.ts'
 import type { Chosen, PostgresStore } from './options.ts'
 import { createQuery } from './query.ts'
-import { replay } from './replay.ts'
+import { numbersOf, replyOf } from './reply.ts'
 import { refuseReadOnly, SETTINGS, warnsOnce } from './server-check.ts'
 import { digestsIn, statementsOf } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
-
-type Adjustment = Extract<Change, { readonly kind: 'adjust' }>
 
 /** What the function `block` takes for a length to end a block. */
 const UNBLOCK = -1
@@ -48,29 +48,16 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     callOptions: DecideOptions | undefined,
     locking: Locking,
   ): Promise<readonly GroupVerdict[]> => {
-    const now = nowOf(callOptions)
     const charging = locking !== 'none'
-    const alike = charging ? bucketQuestion(groups) : undefined
-    const question = alike?.question ?? questionOf(groups)
-    const values = (waiting: string): string[] => {
-      const sizes = groups.map(({ calls }) => calls.length)
-      return [now, String(charging), waiting, ...[question.ids, question.firstPlans, sizes, question.plans, question.calls].map(arrayText)]
-    }
-    const [row] =
-      alike === undefined
-        ? await query(statements.consume, (tries) => values(waitingAt(tries)), callOptions, locking)
-        : await query(
-            alike.one ? statements.bucket : statements.buckets,
-            (tries) => [now, waitingAt(tries), ...alike.values],
-            callOptions,
-            locking,
-          )
-    const reply = row?.['reply']
-    const numbers = typeof reply === 'string' ? numbersOf(reply) : undefined
-    const inOrder = numbers === undefined || alike?.one !== false ? numbers : byGroups(numbers, question.slots)
-    const verdicts = inOrder === undefined ? undefined : replay(groups, question, inOrder, !charging)
-    if (verdicts !== undefined) return verdicts
-    throw new StoreFailure('protocol', 'unknown', `postgres: the function answered ${JSON.stringify(reply)?.slice(0, 200)}`)
+    const batch = batchOf(groups)
+    const request = requestOf(groups, batch, nowOf(callOptions), charging)
+    const [row] = await query(statements[request.program], (tries) => request.values(waitingAt(tries)), callOptions, locking)
+    return validated('postgres: the function', row?.['reply'], () => {
+      const found = replyOf(row?.['reply'], groups, batch, request)
+      const verdicts = replay(groups, batch, found, charging)
+      if (!found.isSame(verdicts)) throw new InvalidReply()
+      return verdicts
+    })
   }
 
   const charge = (groups: readonly CallGroup[], callOptions: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
@@ -80,26 +67,16 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     return aroundLocked(groups, (some) => run(some, callOptions, 'fail'), lockedAmong)
   }
 
-  const adjust = (changes: readonly Adjustment[], callOptions: CallOptions | undefined): Promise<unknown> => {
-    const parts = changes.map(({ call, amount }) => ({
-      id: digestOf(call.id),
-      plan: planText(call.limit),
-      argument: `${amount},${call.phase}`,
-    }))
-    // Rows are locked in the order of their ids; changes of one state keep their order.
-    parts.sort((one, other) => (one.id < other.id ? -1 : one.id > other.id ? 1 : 0))
-    const lists = [parts.map(({ id }) => id), parts.map(({ plan }) => plan), parts.map(({ argument }) => argument)]
-    const receipt = String(changes[0]?.receipt ?? -1)
-    return query(statements.adjust, [nowOf(callOptions), receipt, ...lists.map(arrayText)], callOptions, 'wait')
-  }
-
   const block = (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<unknown> =>
     query(statements.block, [nowOf(callOptions), String(length), arrayText(digestsOf(ids))], callOptions, 'wait')
 
   const make = (alike: readonly Change[], callOptions: CallOptions | undefined): Promise<unknown> => {
     const [first] = alike as [Change]
-    if (first.kind === 'adjust') return adjust(alike as readonly Adjustment[], callOptions)
-    const ids = (alike as readonly Exclude<Change, Adjustment>[]).map(({ id }) => id)
+    if (first.kind === 'adjust') {
+      const values = [nowOf(callOptions), String(first.receipt ?? -1), ...adjustmentValues(alike as readonly Adjustment[])]
+      return query(statements.adjust, values, callOptions, 'wait')
+    }
+    const ids = alike.map(changedState)
     if (first.kind !== 'reset') return block(ids, first.kind === 'block' ? first.micros : UNBLOCK, callOptions)
     return query(statements.reset, [arrayText(digestsOf(ids))], callOptions, 'wait')
   }
@@ -135,15 +112,4 @@ function nowOf(options: CallOptions | undefined): string {
 /** How the function waits: for rows and, from the second null reply on, also for rows that others are inserting. */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'
-}
-
-/** The reply with outcomes in the order of the groups. */
-function byGroups([now = Number.NaN, ...others]: readonly number[], slots: readonly number[]): number[] {
-  return [now, ...slots.map((slot) => others[slot] ?? Number.NaN), ...others.slice(slots.length)]
-}
-
-/** Parses `{1,2,3}`; an invalid number becomes NaN. */
-function numbersOf(array: string): number[] {
-  const inner = array.slice(1, -1)
-  return inner === '' ? [] : inner.split(',').map((text) => (/^-?\d+$/.test(text) ? Number(text) : Number.NaN))
 }

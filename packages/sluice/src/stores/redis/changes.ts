@@ -1,9 +1,9 @@
-import { inRuns } from '../change-runs.ts'
+import { type Adjustment, inRuns } from '../batch/change-runs.ts'
 import type { CallOptions, Change, StateId, Store } from '../store.ts'
 import { NEWER } from './failures.ts'
 import { calledOf, type Named, namedOf } from './layout.ts'
 import { adjustProgram, blockProgram, type Program } from './programs.gen.ts'
-import { type Adjustment, adjustmentArgument } from './question.ts'
+import { adjustmentArgument } from './encode.ts'
 
 /** Runs a program on states; rejects with StoreFailure. */
 export type SendProgram = (

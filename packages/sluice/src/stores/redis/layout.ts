@@ -1,17 +1,12 @@
 import { encodeKey } from '../../keys/encode.ts'
+import type { BatchState } from '../batch/batch.ts'
 import type { Call, StateId } from '../store.ts'
 import { keySlot } from './key-slot.ts'
 import { taggedName, tagOf } from './names.ts'
 import type { Packing } from './packed/packing.ts'
 
 /** The name of a state, and whether its value may be long: such a state is never a member of a hash. */
-export interface Named {
-  /** Scope and key. */
-  readonly name: string
-  /** As encoded by `encodeKey`. */
-  readonly key: string
-  readonly told: boolean
-}
+export type Named = Pick<BatchState, 'name' | 'key' | 'isLog'>
 
 /** The location of states for a program: its keys, and further arguments about them. */
 export interface Addresses {
@@ -46,9 +41,9 @@ export function packedLayout(prefix: string, packing: Packing): Layout {
     packed: true,
     addressesOf(states) {
       const halves: number[] = []
-      const keys = states.map(({ name, key, told }) => {
+      const keys = states.map(({ name, key, isLog }) => {
         const hash = `${prefix}{${packing.hashOf(key)}}`
-        if (told) {
+        if (isLog) {
           halves.push(-1, -1)
           return hash + name
         }
@@ -72,20 +67,13 @@ function rememberingLast(slotOfKey: (key: string) => number): (key: string) => n
   }
 }
 
-export function isTold({ algorithm }: Call['limit']): boolean {
-  return algorithm.cells === 'log'
-}
-
-export function calledOf({ id, limit }: Call): Named {
-  return namedAs(id, isTold(limit))
-}
-
 /** The name of a state without its limit: scopes end with the algorithm's tag. */
-export function namedOf(id: StateId): Named {
-  return namedAs(id, /(?:^|:)sl:$/.test(id.scope.text))
+export function namedOf({ scope, key: text }: StateId): Named {
+  const key = encodeKey(text)
+  return { name: scope.text + key, key, isLog: /(?:^|:)sl:$/.test(scope.text) }
 }
 
-function namedAs({ scope, key: text }: StateId, told: boolean): Named {
-  const key = encodeKey(text)
-  return { name: scope.text + key, key, told }
+/** The same from a call, whatever its scope. */
+export function calledOf({ id, limit }: Call): Named {
+  return { ...namedOf(id), isLog: limit.algorithm.cells === 'log' }
 }

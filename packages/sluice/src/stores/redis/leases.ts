@@ -1,6 +1,7 @@
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { grantLease, leasedBucketKernel, type LeasedState } from '../../algorithms/leased-bucket.ts'
 import type { Micros } from '../../time/micros.ts'
+import { InvalidReply } from '../batch/replay.ts'
 import type { LeaseAnswer, LeaseRequest } from '../store.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
@@ -16,21 +17,26 @@ export function leaseArgument(requests: readonly LeaseRequest[], now: Micros): s
   return `[${[now, WIDTH, ...numbers].join(',')}]`
 }
 
-/** Computes the answers to requests from the states that the program found; undefined if it granted another amount than the kernel. */
-export function replayLeases(requests: readonly LeaseRequest[], reply: unknown): LeaseAnswer[] | undefined {
-  if (!Array.isArray(reply) || reply.length !== 2 * requests.length + 1) return undefined
+/**
+ * Computes the answers to requests from the states that the program found.
+ * @throws InvalidReply also if the program granted another amount than the kernel
+ */
+export function replayLeases(requests: readonly LeaseRequest[], reply: unknown): LeaseAnswer[] {
+  if (!Array.isArray(reply) || reply.length !== 2 * requests.length + 1) throw new InvalidReply()
   const now: unknown = reply[requests.length]
-  if (!Number.isSafeInteger(now)) return undefined
-  const answers = requests.map((request, index) => answerOf(request, reply[index], now as Micros))
-  const same = answers.every((answer, index) => answer !== undefined && answer.granted === reply[requests.length + 1 + index])
-  return same ? (answers as LeaseAnswer[]) : undefined
+  if (!Number.isSafeInteger(now)) throw new InvalidReply()
+  return requests.map((request, index) => {
+    const answer = answerOf(request, reply[index], now as Micros)
+    if (answer.granted !== reply[requests.length + 1 + index]) throw new InvalidReply()
+    return answer
+  })
 }
 
-function answerOf({ call, ...ask }: LeaseRequest, found: unknown, now: Micros): LeaseAnswer | undefined {
-  if (found !== null && !(found instanceof Uint8Array)) return undefined
+function answerOf({ call, ...ask }: LeaseRequest, found: unknown, now: Micros): LeaseAnswer {
+  if (found !== null && !(found instanceof Uint8Array)) throw new InvalidReply()
   const { tag, numbers, ends } = readValue(found)
   const plan = call.limit.plan as BucketPlan
-  const stored = tag === 'tb' && numbers !== undefined ? leasedBucketKernel.codec.decodeState(numbers) : undefined
+  const stored = tag === 'tb' && numbers !== undefined ? leasedBucketKernel.codec.decodeState(numbers, plan) : undefined
   const adopted: LeasedState | undefined = stored === undefined ? undefined : leasedBucketKernel.adopt(plan, stored, now, 0)
   const wait = (numbers === undefined || tag === 'tb' ? ends : 0) - now
   const grant = grantLease(plan, adopted, now, { ...ask, want: wait > 0 ? 0 : ask.want, cost: call.cost })

@@ -2,27 +2,21 @@ import { LimiterError } from '../../errors/limiter-error.ts'
 import { ANY, checkOptions, CLOCK, COUNT, type Form, OBJECT, oneOf } from '../../errors/options.ts'
 import { systemRandom, systemSecret, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
+import { type BatchState, batchOf } from '../batch/batch.ts'
+import { InvalidReply, replay, validated } from '../batch/replay.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
-import {
-  type CallGroup,
-  type CallOptions,
-  type DecideOptions,
-  type GroupVerdict,
-  type StateId,
-  type Store,
-  StoreFailure,
-} from '../store.ts'
+import { type CallGroup, type CallOptions, type DecideOptions, type GroupVerdict, type StateId, type Store } from '../store.ts'
 import { changing, FORGET, marking, type SendProgram } from './changes.ts'
 import { classify } from './failures.ts'
+import { requestOf } from './encode.ts'
 import { calledOf, type Layout, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
 import { createNewKeys, KEPT, type NewKeysOptions } from './packed/new-keys.ts'
 import { withOverflow } from './packed/overflow.ts'
 import { createPacking, type PackingOptions } from './packed/packing.ts'
 import { bucketsProgram, leaseProgram, saltProgram } from './programs.gen.ts'
-import { questionOf } from './question.ts'
 import { type RedisPort, validPort } from './clients/redis-port.ts'
-import { replay } from './replay.ts'
+import { replyOf } from './reply.ts'
 import { programRunner } from './run-program.ts'
 import { spreading } from './packed/salt.ts'
 import { replacingSilent } from './silence.ts'
@@ -56,6 +50,8 @@ export const REDIS_FORMS: Readonly<Record<string, Form>> = {
   clock: CLOCK,
 }
 
+const NONE: ReadonlySet<BatchState> = new Set()
+
 /** An id that no limiter uses, because no scope is empty. */
 const NOBODY: StateId = { scope: { text: '' }, key: '' }
 
@@ -71,8 +67,8 @@ export function bareRedisStore(options: BareRedisOptions): Store {
   const client = replacingSilent(validPort('redisStore', options.client), clock, systemRandom)
   const calls = createRemoteCalls('redis', clock, { maxInFlight, opening: client.opening })
   const layout = layoutOf(options, prefix)
-  const newKeys = createNewKeys(options, clock)
-  const extra = options.maxNewKeys === undefined ? 0 : KEPT
+  const newKeys = options.maxNewKeys === undefined ? undefined : createNewKeys(options.maxNewKeys, clock)
+  const extra = newKeys === undefined ? 0 : KEPT
 
   const run = programRunner(client)
   const lateFor = (callOptions: CallOptions | undefined) => (): boolean =>
@@ -83,20 +79,25 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     const all = extra === 0 || program === bucketsProgram ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)
   }
-  const decide = async (groups: readonly CallGroup[], callOptions?: DecideOptions): Promise<readonly GroupVerdict[]> => {
-    const charge = callOptions?.charge !== false
-    const question = questionOf(groups, callOptions?.now, charge, layout.packed, newKeys.closed, extra)
-    const reply = await send(question.program, question.states, question.args, callOptions)
-    const verdicts = replay(groups, question, reply, !charge)
-    if (verdicts === undefined) throw nonsense(reply)
-    if (charge) newKeys.made(question.states)
-    return verdicts
+  const decide = async (groups: readonly CallGroup[], callOptions: DecideOptions = {}): Promise<readonly GroupVerdict[]> => {
+    const charge = callOptions.charge !== false
+    const batch = batchOf(groups)
+    const closed = newKeys?.closedAmong(batch.states) ?? NONE
+    const { program, states, args } = requestOf(batch, callOptions, !layout.packed, closed, extra)
+    const reply = await send(program, states, args, callOptions)
+    return validated('redis: the program', reply, () => {
+      const found = replyOf(reply, states, closed)
+      const verdicts = replay(groups, batch, found, charge)
+      if (!found.isPassed(batch.parts)) throw new InvalidReply()
+      if (charge) newKeys?.made(states.filter(({ index }) => found.states[index]?.missing === true && found.states[index].passed === true))
+      return verdicts
+    })
   }
   const lease: Store['lease'] = async (requests, callOptions) => {
     if (requests.length === 0) return []
     const states = requests.map(({ call }) => calledOf(call))
     const reply = await send(leaseProgram, states, [leaseArgument(requests, callOptions?.now ?? 0)], callOptions)
-    return replayLeases(requests, reply) ?? Promise.reject(nonsense(reply))
+    return validated('redis: the program', reply, () => replayLeases(requests, reply))
   }
 
   const store: Store = {
@@ -117,7 +118,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     close: async () => {},
   }
   const whole = client.cluster === true ? bySlot(store, layout.slotOf, client.nodeOf) : store
-  if (options.maxNewKeys === undefined) return whole
+  if (newKeys === undefined) return whole
   const spread = spreading(prefix, systemSecret, (key, offered, callOptions) =>
     calls.run(() => run(saltProgram, [key], [offered], lateFor(callOptions)), callOptions, classify),
   )
@@ -129,8 +130,4 @@ function layoutOf({ layout = 'plain', packing }: BareRedisOptions, prefix: strin
   if (layout === 'packed') return packedLayout(prefix, createPacking(prefix, packing ?? {}))
   if (packing === undefined) return plainLayout(prefix)
   throw new LimiterError('INVALID_OPTIONS', "redisStore: packing is an option of the layout 'packed'")
-}
-
-function nonsense(reply: unknown): StoreFailure {
-  return new StoreFailure('protocol', 'unknown', `redis: the program answered ${JSON.stringify(reply)?.slice(0, 200)}`)
 }

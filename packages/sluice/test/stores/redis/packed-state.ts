@@ -9,7 +9,7 @@ export async function packedState(client: Redis, prefix: string, packing: Packin
   const named = namedOf(id)
   const packed = createPacking(prefix, packing)
   const [key = ''] = packedLayout(prefix, packed).addressesOf([named]).keys
-  if (named.told) return readValue(await client.getBuffer(key))
+  if (named.isLog) return readValue(await client.getBuffer(key))
   const { high, low } = packed.memberOf(named.name)
   const member = Buffer.alloc(8)
   member.writeUInt32BE(high, 0)

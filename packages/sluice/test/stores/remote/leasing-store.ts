@@ -2,8 +2,17 @@ import { applyGroup } from '../../../src/algorithms/group.ts'
 import { grantLease, type LeasedState, leasing, resetLeased } from '../../../src/algorithms/leased-bucket.ts'
 import { stateName } from '../../../src/keys/encode.ts'
 import { createRemoteCalls } from '../../../src/stores/remote-calls.ts'
-import type { Call, CallGroup, CallOptions, Change, Decided, LeaseAnswer, LeaseRequest, Store } from '../../../src/stores/store.ts'
-import { verdictOf } from '../../../src/stores/verdict-of.ts'
+import {
+  type Call,
+  type CallGroup,
+  type CallOptions,
+  type Change,
+  type Decided,
+  type LeaseAnswer,
+  type LeaseRequest,
+  type Store,
+  verdictOf,
+} from '../../../src/stores/store.ts'
 import type { Time } from '../../../src/time/time.ts'
 
 export interface LeasingStore extends Store {

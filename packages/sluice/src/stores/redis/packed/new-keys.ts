@@ -1,7 +1,7 @@
 import type { Micros } from '../../../time/micros.ts'
 import type { Time } from '../../../time/time.ts'
 import { type Scope, StoreFailure } from '../../store.ts'
-import type { AskedState } from '../question.ts'
+import type { BatchState } from '../../batch/batch.ts'
 
 /** The decision for a new key beyond `maxNewKeys`. */
 export type OnFull = 'allow' | 'deny' | 'shared'
@@ -24,8 +24,10 @@ export interface NewKeysOptions {
 export interface NewKeys {
   /** Whether no key of this scope may be created now. */
   closed(scope: string): boolean
+  /** The states that may not be created now. */
+  closedAmong(states: readonly BatchState[]): ReadonlySet<BatchState>
   /** Counts the states that were created. */
-  made(states: readonly AskedState[]): void
+  made(states: readonly BatchState[]): void
 }
 
 /** How long states are kept after they are needed if new keys are counted: a key that comes back within this time is not new. */
@@ -42,7 +44,7 @@ export function sharedScope(text: string): Scope {
   return { text: `${SHARED}overflow:${text}` }
 }
 
-export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY }: NewKeysOptions, clock: Time): NewKeys {
+export function createNewKeys(maxNewKeys: number, clock: Time): NewKeys {
   const left = new Map<string, { level: number; at: number }>()
   const levelOf = (scope: string): { level: number; at: number } => {
     const now = clock.monotonic()
@@ -52,12 +54,22 @@ export function createNewKeys({ maxNewKeys = Number.POSITIVE_INFINITY }: NewKeys
     left.set(scope, known)
     return known
   }
-  if (maxNewKeys === Number.POSITIVE_INFINITY) return { closed: () => false, made: () => {} }
+  // Shared states are few, so they are not bounded.
+  const isShared = (scope: string): boolean => scope.startsWith(SHARED)
+  const closed = (scope: string): boolean => !isShared(scope) && levelOf(scope).level < 1
   return {
-    // Shared states are few, so they are not bounded.
-    closed: (scope) => !scope.startsWith(SHARED) && levelOf(scope).level < 1,
+    closed,
+    closedAmong(states) {
+      const scopes = new Set(states.map(scopeOf))
+      const full = new Set([...scopes].filter(closed))
+      return new Set(states.filter((state) => full.has(scopeOf(state))))
+    },
     made(states) {
-      for (const { scope, made } of states) if (made && !scope.startsWith(SHARED)) levelOf(scope).level -= 1
+      for (const scope of states.map(scopeOf)) if (!isShared(scope)) levelOf(scope).level -= 1
     },
   }
+}
+
+function scopeOf({ first }: BatchState): string {
+  return first.id.scope.text
 }

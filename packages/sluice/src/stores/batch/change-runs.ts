@@ -1,4 +1,6 @@
-import { type Change, type ChangeResult, StoreFailure } from './store.ts'
+import { type Change, type ChangeResult, StoreFailure } from '../store.ts'
+
+export type Adjustment = Extract<Change, { readonly kind: 'adjust' }>
 
 /** Changes that one call to a backend can make: of one kind, blocks of one length, adjusts of one receipt. Not empty. */
 export type ChangeRun = readonly Change[]

@@ -1,0 +1,145 @@
+import type { AlgorithmTag, AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
+import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
+import { type FixedWindowPlan, shiftOf } from '../../algorithms/fixed-window-plan.ts'
+import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { Batch, BatchState, Part } from '../batch/batch.ts'
+import type { Adjustment } from '../batch/change-runs.ts'
+import { noProgram } from '../no-program.ts'
+import type { DecideOptions } from '../store.ts'
+import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
+
+/** A program and its arguments; its keys are those of the states. */
+export interface Request {
+  readonly program: Program
+  /** In the order of the program's keys. */
+  readonly states: readonly BatchState[]
+  readonly args: readonly (string | number)[]
+}
+
+/** The most keys of one call of buckets.lua. */
+const MAX_BUCKETS = 4_000
+
+/**
+ * Encodes a batch for the program that is fastest for it.
+ * @param isPlain whether each state is a string
+ * @param closed states that may not be created
+ * @param extra microseconds that states are kept after they are needed
+ */
+export function requestOf(
+  batch: Batch,
+  { now, charge = true }: DecideOptions,
+  isPlain: boolean,
+  closed: ReadonlySet<BatchState>,
+  extra: Micros,
+): Request {
+  const { states, descriptors, parts } = batch
+  const [call] = descriptors
+  if (batch.alike && call?.limit.algorithm.tag === 'tb' && charge && isPlain && now === undefined && closed.size === 0) {
+    const plan = call.limit.plan as BucketPlan
+    if (isSmall(plan) && parts.length <= MAX_BUCKETS) {
+      const times = parts.every((part) => part.times === 1) ? [] : parts.map((part) => part.times)
+      const args = [plan.n, plan.m, plan.burst, cappedCost(plan, call.cost), extra, ...times]
+      return { program: bucketsProgram, states, args }
+    }
+  }
+  return consumeRequest(batch, now ?? 0, charge, closed)
+}
+
+/** Encodes a batch as consume.lua documents. */
+function consumeRequest({ states, descriptors, parts }: Batch, now: Micros, charge: boolean, closed: ReadonlySet<BatchState>): Request {
+  const plain = states.filter(({ isLog }) => !isLog)
+  const sorted = plain.length === states.length ? states : [...plain, ...states.filter(({ isLog }) => isLog)]
+  for (const [index, state] of sorted.entries()) state.index = index
+  const rows: number[] = []
+  const places = descriptors.map(({ limit, cost, phase }) => {
+    const place = ROWS_FROM + rows.length
+    rows.push(...rowOf(limit, cost, phase))
+    return place
+  })
+  const known = [...rows, ...[...closed].map(placeOf)]
+  const numbers = [now, (charge ? 1 : 0) + 2 * closed.size, plain.length, known.length, ...known]
+  for (let index = 0; index < parts.length;) index = encodeParts(parts, index, places, numbers)
+  return { program: consumeProgram, states: sorted, args: [`[${numbers.join(',')}]`] }
+}
+
+/** Where the rows begin in the argument, from 1. */
+const ROWS_FROM = 5
+
+/** The number of a state among the program's keys, which Lua counts from 1. */
+function placeOf({ index }: BatchState): number {
+  return index + 1
+}
+
+/** Writes one part, or runs over neighbouring states as one; returns the index of the next part. */
+function encodeParts(parts: readonly Part[], from: number, places: readonly number[], numbers: number[]): number {
+  const { states, descriptors, times } = parts[from] as Part
+  const [first] = states as readonly [BatchState]
+  if (states.length > 1 || first.isLog) {
+    numbers.push(states.length)
+    for (const [index, state] of states.entries()) numbers.push(placeOf(state), places[descriptors[index] as number] as number)
+    return from + 1
+  }
+  const [row] = descriptors as readonly [number]
+  let next = from + 1
+  for (; next < parts.length; next += 1) {
+    const other = parts[next] as Part
+    const [state] = other.states as readonly [BatchState]
+    const isNext = state.index === first.index + next - from && !state.isLog
+    if (!isNext || other.states.length > 1 || other.descriptors[0] !== row || other.times !== times) break
+  }
+  numbers.push(0, places[row] as number, placeOf(first), first.index + next - from, times)
+  return next
+}
+
+/** Encodes adjustments of one receipt as adjust.lua documents. */
+export function adjustmentArgument(adjustments: readonly Adjustment[], now: Micros): string {
+  const rows: number[] = []
+  const from = 4 + 2 * adjustments.length
+  const places = adjustments.flatMap(({ call: { limit, phase }, amount }) => {
+    const place = from + rows.length
+    rows.push(...rowOf(limit, Math.abs(amount), phase))
+    return [place, Math.sign(amount)]
+  })
+  return `[${[now, adjustments[0]?.receipt ?? -1, adjustments.length, ...places, ...rows].join(',')}]`
+}
+
+/**
+ * The numbers of one limit, cost and phase for a program (lua/*.lua document them); the index of its kernel comes first.
+ * @throws LimiterError INVALID_OPTIONS for an algorithm without a program
+ */
+function rowOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
+  const { tag } = limit.algorithm
+  if (Object.hasOwn(ROWS, tag)) return ROWS[tag](limit, cost, phase)
+  throw noProgram('redisStore', limit, ROWS)
+}
+
+const ROWS: Readonly<Record<AlgorithmTag, (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]>> = {
+  tb(limit, cost) {
+    const plan = limit.plan as BucketPlan
+    const { n, m, burst, emptyBefore } = plan
+    const capped = cappedCost(plan, cost)
+    if (isSmall(plan)) return [0, n, m, burst, capped]
+    const span = spanOf(plan, capped)
+    return [4, n, m, burst, emptyBefore.micros, emptyBefore.rest, span.micros, span.rest]
+  },
+  fw({ algorithm, plan }, cost, phase) {
+    const { align, window } = plan as FixedWindowPlan
+    return [1, cost, ...algorithm.codec.encodePlan(plan), align === 'key' ? shiftOf(window, phase) : 0]
+  },
+  sc: ({ algorithm, plan }, cost) => [2, cost, ...algorithm.codec.encodePlan(plan)],
+  sl({ plan }, cost) {
+    const { limit, window, most } = plan as LogPlan
+    return [3, cost, limit, window, most]
+  },
+}
+
+/** Whether a program can multiply the numbers of a plan exactly. */
+function isSmall({ m, burst }: BucketPlan): boolean {
+  return 2 * burst * m < Number.MAX_SAFE_INTEGER
+}
+
+/** Caps a cost above what fits, or what may be taken at all: its exact value does not matter, and numbers stay exact integers. */
+function cappedCost({ burst }: BucketPlan, cost: MicroTokens): MicroTokens {
+  return Math.min(cost, 2 * burst)
+}
