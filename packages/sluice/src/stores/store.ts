@@ -129,14 +129,20 @@ export interface LeaseRequest extends Omit<LeaseAsk, 'cost'> {
   readonly call: Call
 }
 
-export interface LeaseAnswer {
+export interface Leased {
   /** Tokens that have left the bucket and are the holder's to spend; 0 if there is no lease. */
   readonly granted: MicroTokens
   /** Store time. */
   readonly at: Micros
   /** The bucket after the grant, as every caller finds it; with nothing granted, why, where `allowed` means: call `decide` instead. */
   readonly verdict: Verdict
+  readonly failure?: undefined
 }
+
+/** The answer to one request, or why it has none. A failure concerns this request alone. */
+export type LeaseAnswer =
+  | Leased
+  | { readonly failure: StoreFailure; readonly granted?: undefined; readonly at?: undefined; readonly verdict?: undefined }
 
 export interface Capabilities {
   /** Whose clock decides: the caller's, or the store's own server. */
@@ -149,6 +155,8 @@ export interface Capabilities {
   readonly changes: readonly Change['kind'][]
   /** Whether `decideNow` always decides. */
   readonly sync: boolean
+  /** Milliseconds that a call may take, if the store's own options say so: hard, and in place of the limiter's default. */
+  readonly deadlineMs?: number
 }
 
 /**
@@ -170,7 +178,7 @@ export interface Store {
   change(changes: readonly Change[], options?: CallOptions): Promise<readonly ChangeResult[]>
   /**
    * Leases tokens of token buckets, in order and each on its own: what is leased and what is in the bucket are never more than the burst.
-   * Absent if the store has no leases.
+   * A request that fails does so alone. Absent if the store has no leases.
    */
   lease?(requests: readonly LeaseRequest[], options?: CallOptions): Promise<readonly LeaseAnswer[]>
   /**

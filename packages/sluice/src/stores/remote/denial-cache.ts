@@ -1,7 +1,7 @@
 import { MICROS_PER_MS, type Micros } from '../../time/micros.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
 import type { Call, CallGroup, Decided, GroupVerdict, StateId, Verdict } from '../store.ts'
-import { watchSleep } from './sleep.ts'
+import { watchSleep } from './watch.ts'
 
 export interface DenialCacheOptions {
   readonly clock: Time
@@ -67,7 +67,7 @@ export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCach
   let next = 0
   let version = 0
   let nextCheck = Number.NEGATIVE_INFINITY
-  const sleep = watchSleep(clock, MAX_DRIFT_MS)
+  const slept = watchSleep(clock, MAX_DRIFT_MS)
 
   const clear = (): void => {
     states.clear()
@@ -113,7 +113,7 @@ export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCach
     find({ calls }, now) {
       if (states.size > 0 && now >= nextCheck) {
         nextCheck = now + CHECK_MS
-        if (sleep.slept(now)) clear()
+        if (slept(now)) clear()
       }
       for (let index = 0; index < calls.length; index += 1) {
         const { scope, key } = (calls[index] as Call).id

@@ -1,30 +1,23 @@
 import type { AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
-import type { LeaseAsk } from '../../algorithms/leased-bucket.ts'
 import { MICROS_PER_MS } from '../../time/micros.ts'
-import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
-import { type Call, type Decided, type LeaseAnswer, type StateId, type Store, StoreFailure, type Verdict } from '../store.ts'
+import type { MonotonicInstant, Time } from '../../time/time.ts'
+import { type Call, type Decided, type Leased, type StateId, type Store, StoreFailure } from '../store.ts'
 import type { LeaseOptions } from './options.ts'
 
-export interface LeaseCacheOptions extends Required<LeaseOptions> {
+/** What the leases of a cache have in common. */
+export interface LeaseContext extends Required<LeaseOptions> {
   readonly lease: NonNullable<Store['lease']>
   /** The store's. */
   readonly name: string
   readonly clock: Time
-  readonly random: Random
-}
-
-/** What the leases of a cache have in common. */
-export interface LeaseContext extends LeaseCacheOptions {
   /** How often the machine has slept. Its monotonic clock may have stood still: no token from before is spent. */
   sleeps(now: MonotonicInstant): number
 }
 
 /** An answer that granted nothing for this cost. */
-export type Refusal = LeaseAnswer & { readonly cost: MicroTokens }
-
-type Amounts = Pick<LeaseAsk, 'cost' | 'want' | 'kept' | 'returned'>
+export type Refusal = Leased & { readonly cost: MicroTokens }
 
 /** Checks in a life, and the most requests of a busy key. */
 export const CHECKS = 4
@@ -44,29 +37,28 @@ export class HeldLease {
   /** Whether it was called since the last check. */
   used = true
   /** Set once all its tokens go back. */
-  givingBack: Promise<void> | undefined
+  givingBack: Promise<unknown> | undefined
   readonly #context: LeaseContext
-  #isLeased = false
   /** No other lease has it, so a late return of an earlier lease of the key cannot credit this one. */
   readonly #holder: number
-  #tokens: MicroTokens = 0
-  #deadline: MonotonicInstant = 0
-  #sleeps = 0
-  /** To be returned with the next request. */
-  #returning: MicroTokens = 0
-  /** The amount of the next request, and how little is left when it is sent. */
-  #want: MicroTokens = 0
-  #low: MicroTokens = 0
-  #request: Promise<Refusal | undefined> | undefined
-  #requestedAt: MonotonicInstant = Number.NaN
-  /** No request ahead of need before this. */
-  #notBefore: MonotonicInstant = 0
-  /** The latest deadline of a waiting caller: one caller's deadline must not end the request of others. */
-  #waitUntil: MonotonicInstant = 0
   /** Calls since then, until the key is leased. */
   #calls = 0
   #since: MonotonicInstant = Number.NEGATIVE_INFINITY
-  #answer: LeaseAnswer | undefined
+  #isLeased = false
+  /** What may be spent until the deadline, unless the machine sleeps; and what the next request returns. */
+  #tokens: MicroTokens = 0
+  #deadline: MonotonicInstant = 0
+  #sleeps = 0
+  #returning: MicroTokens = 0
+  /** The amount of the next request, how little is left when it is sent, and when it may be sent ahead of need. */
+  #want: MicroTokens = 0
+  #low: MicroTokens = 0
+  #notBefore: MonotonicInstant = 0
+  #request: Promise<Refusal | undefined> | undefined
+  #requestedAt: MonotonicInstant = Number.NaN
+  /** The latest deadline of a waiting caller: one caller's deadline must not end the request of others. */
+  #waitUntil: MonotonicInstant = 0
+  #answer: Leased | undefined
   #answeredAt: MonotonicInstant = 0
 
   constructor({ id, limit }: Call, holder: number, context: LeaseContext) {
@@ -116,20 +108,20 @@ export class HeldLease {
 
   /** Requests tokens ahead of need, unless the store refused or failed just now. */
   refill(cost: MicroTokens, now: MonotonicInstant): void {
-    if (now >= this.#notBefore && cost <= this.max) this.#request ??= this.#send(cost, this.#nextSize(cost, now))
+    if (now >= this.#notBefore && cost <= this.max) this.#request ??= this.#ask(cost, this.#nextSize(cost, now))
   }
 
   /**
    * Requests tokens for a caller that waits, or joins the request under way. Resolves with an answer that granted nothing. Rejects with a
    * StoreFailure, unless the request failed for a reason that is not its waiting callers'.
    */
-  request(cost: MicroTokens, deadline: MonotonicInstant): Promise<Refusal | undefined> {
+  request(cost: MicroTokens, deadline: MonotonicInstant, now: MonotonicInstant): Promise<Refusal | undefined> {
     this.#waitUntil = Math.max(this.#waitUntil, deadline)
-    return (this.#request ??= this.#send(cost, this.#nextSize(cost, this.#context.clock.monotonic()), this.#waitUntil))
+    return (this.#request ??= this.#ask(cost, this.#nextSize(cost, now), this.#waitUntil))
   }
 
   /** Returns all tokens, once. Rejects with a StoreFailure if the store did not take them. */
-  giveBack(deadline: MonotonicInstant): Promise<void> {
+  giveBack(deadline: MonotonicInstant): Promise<unknown> {
     return (this.givingBack ??= this.#return(deadline))
   }
 
@@ -140,21 +132,18 @@ export class HeldLease {
     this.used = false
     if (this.held(now) + this.#returning === 0 || !used) return used
     const isEnding = this.#deadline < now + (this.#context.lifeMs * USABLE) / 2
-    if (isEnding && this.#isLeased) this.#request = this.#send(1, now < this.#notBefore ? 0 : this.#want)
+    if (isEnding && this.#isLeased) this.#request = this.#ask(1, now < this.#notBefore ? 0 : this.#want)
     return this.#isLeased
   }
 
   /** A call that was admitted: what this process can certainly still admit, and the waits and the time of the last answer, aged. */
   admit(now: MonotonicInstant): Decided {
-    const { at, verdict } = this.#answer as LeaseAnswer
+    const { at, verdict } = this.#answer as Leased
     const passed = Math.floor((now - this.#answeredAt) * MICROS_PER_MS)
-    const call: Verdict = {
-      outcome: 'allowed',
-      retryAfter: 0,
-      remaining: Math.floor(this.#tokens / MICRO),
-      replenishAfter: Math.max(0, verdict.replenishAfter - passed),
-      resetAfter: Math.max(0, verdict.resetAfter - passed),
-    }
+    const remaining = Math.floor(this.#tokens / MICRO)
+    const replenishAfter = Math.max(0, verdict.replenishAfter - passed)
+    const resetAfter = Math.max(0, verdict.resetAfter - passed)
+    const call = { outcome: 'allowed', retryAfter: 0, remaining, replenishAfter, resetAfter } as const
     return { outcome: 'allowed', at: at + passed, calls: [call], source: 'lease' }
   }
 
@@ -186,38 +175,21 @@ export class HeldLease {
   }
 
   /** @param until a caller waits until then; absent if none does */
-  async #send(cost: MicroTokens, size: MicroTokens, until?: MonotonicInstant): Promise<Refusal | undefined> {
-    const { clock, lifeMs, name, sleeps } = this.#context
-    const now = clock.monotonic()
-    const [slept, kept, returned] = [sleeps(now), this.held(now), this.#returning]
-    const want = size === 0 ? 0 : Math.max(cost, Math.min(size, this.max - kept))
-    const deadline = until ?? now + lifeMs / CHECKS
-    this.#requestedAt = now
-    this.#tokens = kept
-    this.#returning = 0
+  async #ask(cost: MicroTokens, size: MicroTokens, until?: MonotonicInstant): Promise<Refusal | undefined> {
+    const { clock, lifeMs } = this.#context
+    const deadline = until ?? clock.monotonic() + lifeMs / CHECKS
     try {
-      const answer = await this.#lease({ cost, want, kept, returned }, deadline)
-      const answeredAt = clock.monotonic()
-      if (sleeps(answeredAt) === slept) {
-        this.#tokens = this.held(answeredAt) + answer.granted
-        this.#low = Math.floor(this.#tokens / 2)
-        this.#sleeps = slept
-        this.#deadline = now + lifeMs * USABLE
-        this.#answer = answer
-        this.#answeredAt = answeredAt
-      }
-      if (answer.granted >= cost || want < cost) return undefined
+      const answer = await this.#send(cost, size, deadline)
+      if (answer.granted >= cost || size === 0) return undefined
       // The bucket may have the tokens and lease none.
       const isUnleased = answer.verdict.outcome === 'allowed'
       if (isUnleased) this.#isLeased = false
       this.#want /= 2
-      this.#notBefore = answeredAt + (isUnleased ? lifeMs : Math.ceil(answer.verdict.retryAfter / MICROS_PER_MS))
+      this.#notBefore = clock.monotonic() + (isUnleased ? lifeMs : Math.ceil(answer.verdict.retryAfter / MICROS_PER_MS))
       return { ...answer, cost }
-    } catch (error) {
-      const failure = error instanceof StoreFailure ? error : new StoreFailure('protocol', 'unknown', `${name}: lease`, { cause: error })
+    } catch (failure) {
       const failedAt = clock.monotonic()
       this.#notBefore = failedAt + lifeMs / CHECKS / 4
-      if (failure.executed === 'no') this.#returning += returned
       if (until !== undefined && failedAt < deadline) throw failure
       return undefined
     } finally {
@@ -227,18 +199,44 @@ export class HeldLease {
 
   async #return(deadline: MonotonicInstant): Promise<void> {
     await this.#request?.catch(() => {})
-    const now = this.#context.clock.monotonic()
-    const returned = this.#tokens + this.#returning
-    this.#tokens = this.#returning = 0
-    const until = Math.max(deadline, now + this.#context.lifeMs / CHECKS)
-    if (returned > 0) await this.#lease({ cost: 1, want: 0, kept: 0, returned }, until)
+    this.#returning += this.#tokens
+    this.#tokens = 0
+    if (this.#returning > 0) await this.#send(1, 0, Math.max(deadline, this.#context.clock.monotonic() + this.#context.lifeMs / CHECKS))
   }
 
-  async #lease({ cost, ...amounts }: Amounts, deadline: MonotonicInstant): Promise<LeaseAnswer> {
-    const { lease, lifeMs } = this.#context
-    const call = { id: this.id, limit: this.limit, cost, phase: 0 }
+  /**
+   * Requests so many tokens, at least the cost or none, and reports what became of earlier ones.
+   * @throws StoreFailure
+   */
+  async #send(cost: MicroTokens, size: MicroTokens, deadline: MonotonicInstant): Promise<Leased> {
+    const { clock, lease, lifeMs, name, sleeps } = this.#context
+    const now = clock.monotonic()
+    const [slept, kept, returned] = [sleeps(now), this.held(now), this.#returning]
+    const want = size === 0 ? 0 : Math.max(cost, Math.min(size, this.max - kept))
+    this.#requestedAt = now
+    this.#tokens = kept
+    this.#returning = 0
     this.sequence += 1
-    const request = { call, holder: this.#holder, sequence: this.sequence, life: lifeMs * MICROS_PER_MS, ...amounts }
-    return (await lease([request], { deadline }))[0] as LeaseAnswer
+    const call = { id: this.id, limit: this.limit, cost, phase: 0 }
+    const request = { call, holder: this.#holder, sequence: this.sequence, life: lifeMs * MICROS_PER_MS, want, kept, returned }
+    try {
+      const [answer] = await lease([request], { deadline })
+      if (answer?.failure !== undefined) throw answer.failure
+      const { granted } = answer as Leased
+      const answeredAt = clock.monotonic()
+      if (sleeps(answeredAt) === slept) {
+        this.#tokens = this.held(answeredAt) + granted
+        this.#low = Math.floor(this.#tokens / 2)
+        this.#sleeps = slept
+        this.#deadline = now + lifeMs * USABLE
+        this.#answer = answer as Leased
+        this.#answeredAt = answeredAt
+      }
+      return answer as Leased
+    } catch (error) {
+      const failure = error instanceof StoreFailure ? error : new StoreFailure('protocol', 'unknown', `${name}: lease`, { cause: error })
+      if (failure.executed === 'no') this.#returning += returned
+      throw failure
+    }
   }
 }

@@ -1,3 +1,4 @@
+import type { Deadlines } from '../../time/deadlines.ts'
 import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import {
   type CallGroup,
@@ -11,20 +12,17 @@ import {
   type Store,
   StoreFailure,
 } from '../store.ts'
-import { Batcher, type BatcherParts } from './batcher.ts'
+import { Batcher, type BatcherParts, type Resend } from './batcher.ts'
 import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts'
-import { sendByTarget } from './by-target.ts'
-import type { Waiting } from './caller.ts'
-import { nameOf } from './name.ts'
-import { peekLists } from './peeks.ts'
+import { nameOf, peekLists } from './peeks.ts'
+import type { Waiting } from './queue.ts'
+import { settled } from './settled.ts'
 
-export interface LaneParts {
+export interface LaneParts extends Pick<BatcherParts<never, never>, 'maxCalls' | 'maxInFlight' | 'placeMs' | 'room' | 'onIdle'> {
   readonly store: Store
   readonly clock: Time
+  readonly deadlines: Deadlines
   readonly random: Random
-  readonly maxCalls: BatcherParts<never, never>['maxCalls']
-  readonly maxInFlight: number
-  readonly room: BatcherParts<never, never>['room']
   /** Absent: calls are never refused. */
   readonly breaker: Required<BreakerOptions> | undefined
   /** Called when the server has answered or failed. */
@@ -35,10 +33,10 @@ export interface LaneParts {
 export interface Lane {
   readonly breaker: Breaker | undefined
   readonly idle: boolean
-  decide(groups: readonly CallGroup[], charge: boolean, waiting: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]>
-  lease(requests: readonly LeaseRequest[], waiting: Waiting, now: MonotonicInstant): Promise<readonly (LeaseAnswer | Failed)[]>
-  change(changes: readonly Change[], options: CallOptions): Promise<readonly ChangeResult[]>
-  whenIdle(): Promise<void>
+  decide(groups: readonly CallGroup[], waiting: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]>
+  peek(groups: readonly CallGroup[], waiting: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]>
+  lease(requests: readonly LeaseRequest[], waiting: Waiting, now: MonotonicInstant): Promise<readonly LeaseAnswer[]>
+  change(changes: readonly Change[], options: CallOptions & Waiting): Promise<readonly ChangeResult[]>
   /** Fails what waits with this, and stops probing. */
   close(failure: StoreFailure): void
 }
@@ -50,89 +48,87 @@ interface Contended {
 }
 
 const CONTENDED_MS = 1_000
-/** Milliseconds after its deadline at which a probe that never settled has failed. */
-const PROBE_SETTLE_MS = 5
-/** Milliseconds before a batch that was not executed is sent again; doubles up to the maximum. */
+/** Milliseconds after its deadline at which a call that never settled has failed. */
+const DROP_MS = 5
+/** Milliseconds before what was not executed is sent again; doubles up to the maximum until a call succeeds. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [1, 16]
 
-export function createLane({ store, clock, random, maxCalls, maxInFlight, room, breaker: options, onReply }: LaneParts): Lane {
+export function createLane({ store, breaker: options, onReply, ...parts }: LaneParts): Lane {
   const { name } = store
+  const { clock, random, deadlines } = parts
   const contended = new Map<string, Contended>()
   let sample: CallGroup | undefined
   let pause = MIN_PAUSE_MS
 
-  const peekSample = async (deadline: MonotonicInstant): Promise<void> => {
-    if (sample === undefined) return store.ready({ deadline })
-    const [verdict] = await store.decide([sample], { charge: false, deadline })
+  const timed = <T>(deadline: MonotonicInstant, call: () => Promise<T>): Promise<T> =>
+    settled(deadlines, { deadline: deadline + DROP_MS }, () => new StoreFailure('timeout', 'unknown', `${name}: no answer`), call)
+  const probe = async (): Promise<void> => {
+    const deadline = clock.monotonic() + (options as Required<BreakerOptions>).deadlineMs
+    const group = sample
+    if (group === undefined) return timed(deadline, () => store.ready({ deadline }))
+    const [verdict] = await timed(deadline, () => store.decide([group], { charge: false, deadline }))
     if (verdict?.failure !== undefined) throw verdict.failure
   }
-  const probe = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const { deadlineMs } = options as Required<BreakerOptions>
-      const cancel = clock.after(deadlineMs + PROBE_SETTLE_MS, () => reject(new Error('the probe never settled')))
-      void peekSample(clock.monotonic() + deadlineMs)
-        .then(resolve, reject)
-        .finally(cancel)
-    })
   const breaker = options && createBreaker({ ...options, name, clock, random, probe, onOpen: (refusal) => refuse(refusal) })
 
-  const succeeded = (): void => {
+  const failed = (failure: StoreFailure, isPrompt: boolean): void => {
     onReply()
-    pause = MIN_PAUSE_MS
-    breaker?.succeeded()
+    if (isPrompt || failure.kind !== 'timeout') breaker?.failed(failure)
   }
-  const failed = (failure: unknown, isPrompt: boolean): void => {
-    onReply()
-    if (failure instanceof StoreFailure && (isPrompt || failure.kind !== 'timeout')) breaker?.failed(failure)
-  }
-  /** Counts a call of the server for so many items: one that failed for every item, or made no sense, is a failed call. */
-  const counted = async <T>(
+  /**
+   * Calls the server for so many items, and counts the call: it failed if it did for every item. What is sent again has not failed yet: the
+   * batcher reports it when callers give up. Rejects for defects only.
+   */
+  const counted = async <T extends { readonly failure?: StoreFailure | undefined }>(
     size: number,
-    call: () => Promise<readonly T[]>,
+    deadline: MonotonicInstant,
     isPrompt: boolean,
-    first?: CallGroup,
-  ): Promise<readonly T[]> => {
-    sample = first ?? sample
+    call: () => Promise<readonly T[]>,
+  ): Promise<readonly (T | Failed)[]> => {
+    let answers: readonly (T | Failed)[]
     try {
-      const answers = await call()
+      answers = await timed(deadline, call)
       if (!isAnswer(answers, size)) throw new StoreFailure('protocol', 'unknown', `${name}: an answer to ${size} calls that makes no sense`)
-      const failure = failureOf(answers[0])
-      if (failure !== undefined && answers.every(failureOf)) failed(failure, isPrompt)
-      else succeeded()
-      return answers
     } catch (error) {
-      // What is sent again has not failed yet: the batcher reports it when callers give up.
-      if (canRetry(error)) onReply()
-      else failed(error, isPrompt)
-      throw error
+      if (!(error instanceof StoreFailure)) {
+        onReply()
+        throw error
+      }
+      answers = Array.from({ length: size }, () => ({ failure: error }))
     }
+    const failure = answers.every((answer) => answer.failure !== undefined) ? answers[0]?.failure : undefined
+    if (failure === undefined) {
+      onReply()
+      pause = MIN_PAUSE_MS
+      breaker?.succeeded()
+    } else if (canRetry(failure)) onReply()
+    else failed(failure, isPrompt)
+    return answers
   }
-  const shared = { name, clock, room, failed: (failure: StoreFailure): Failed => ({ failure }) }
-  const retry = {
-    retryAfter: (failure: StoreFailure) => (canRetry(failure) ? (pause = Math.min(MAX_PAUSE_MS, 2 * pause)) : undefined),
+
+  /** How what failed so is sent again. */
+  const again = (failure: StoreFailure | undefined, now: MonotonicInstant): Resend | undefined => {
+    if (failure === undefined || !canRetry(failure)) return undefined
+    return { failure, notBefore: now + (pause = Math.min(MAX_PAUSE_MS, 2 * pause)) }
+  }
+  const shared = {
+    ...parts,
+    name,
+    failed: (failure: StoreFailure): Failed => ({ failure }),
     gaveUp: (failure: StoreFailure) => failed(failure, true),
   }
-  const weigh = ({ calls }: CallGroup): number => calls.length || 1
-
-  const waits: BatcherParts<CallGroup, GroupVerdict> = {
+  const ofGroups = {
     ...shared,
-    ...retry,
-    weigh,
-    maxCalls,
+    weigh: ({ calls }: CallGroup) => calls.length || 1,
+    again: (_: CallGroup, { failure }: GroupVerdict, now: MonotonicInstant) => again(failure, now),
+  }
+  const waits: BatcherParts<CallGroup, GroupVerdict> = {
+    ...ofGroups,
     maxInFlight: 1,
+    placeMs: Number.POSITIVE_INFINITY,
     // A timeout here is the holder's of the lock, not the server's.
     gaveUp: (failure) => failed(failure, false),
-    send: (groups, deadline) => counted(groups.length, () => store.decide(groups, { deadline }), false),
-  }
-  const waiting = (group: CallGroup, now: MonotonicInstant): Contended => {
-    const found = contendedOf(group) ?? { calls: new Batcher(waits), until: 0 }
-    found.until = now + CONTENDED_MS
-    for (const state of group.calls.map(({ id }) => nameOf(id))) {
-      // Kept in the order of their ends.
-      contended.delete(state)
-      contended.set(state, found)
-    }
-    return found
+    send: (groups, deadline) => counted(groups.length, deadline, false, () => store.decide(groups, { deadline })),
   }
   const contendedOf = ({ calls }: CallGroup): Contended | undefined => {
     for (const { id } of calls) {
@@ -141,6 +137,16 @@ export function createLane({ store, clock, random, maxCalls, maxInFlight, room, 
     }
     return undefined
   }
+  const waiting = (group: CallGroup, now: MonotonicInstant): Batcher<CallGroup, GroupVerdict> => {
+    const found = contendedOf(group) ?? { calls: new Batcher(waits), until: 0 }
+    found.until = now + CONTENDED_MS
+    for (const state of group.calls.map(({ id }) => nameOf(id))) {
+      // Kept in the order of their ends.
+      contended.delete(state)
+      contended.set(state, found)
+    }
+    return found.calls
+  }
   const forgetContended = (now: MonotonicInstant): void => {
     for (const [state, { calls, until }] of contended) {
       if (now < until || !calls.idle) return
@@ -148,44 +154,37 @@ export function createLane({ store, clock, random, maxCalls, maxInFlight, room, 
     }
   }
   const charges = new Batcher<CallGroup, GroupVerdict>({
-    ...shared,
-    ...retry,
-    weigh,
-    maxCalls,
-    maxInFlight,
-    send: (groups, deadline, isPrompt) =>
-      counted(groups.length, () => store.decide(groups, { deadline, onContention: 'fail' }), isPrompt, groups[0]),
-    resend: (group, { failure }, caller) => {
-      if (failure === undefined || failure.kind !== 'contention' || failure.executed !== 'no') return undefined
-      const now = clock.monotonic()
-      return waiting(group, now)
-        .calls.ask([group], caller, now)
-        .then(([verdict]) => verdict as GroupVerdict)
+    ...ofGroups,
+    send(groups, deadline, isPrompt) {
+      sample = groups[0]
+      return counted(groups.length, deadline, isPrompt, () => store.decide(groups, { deadline, onContention: 'fail' }))
+    },
+    again(group, { failure }, now) {
+      if (failure?.kind !== 'contention' || failure.executed !== 'no') return again(failure, now)
+      return { batcher: waiting(group, now), failure, notBefore: now }
     },
   })
-  const peeks = new Batcher<readonly CallGroup[], readonly GroupVerdict[] | Failed>({
+  const peeks = new Batcher<readonly CallGroup[], readonly GroupVerdict[]>({
     ...shared,
-    ...retry,
-    weigh: (groups) => groups.reduce((sum, group) => sum + weigh(group), 0),
-    maxCalls,
-    maxInFlight,
-    send: (lists, deadline, isPrompt) =>
-      peekLists(lists, (groups) => counted(groups.length, () => store.decide(groups, { deadline, charge: false }), isPrompt, groups[0])),
+    failed: (failure, groups) => groups.map(() => ({ failure })),
+    weigh: (groups) => groups.reduce((sum, group) => sum + ofGroups.weigh(group), 0),
+    again: (_, verdicts, now) =>
+      verdicts.every(({ failure }) => failure && canRetry(failure)) ? again(verdicts[0]?.failure, now) : undefined,
+    send(lists, deadline, isPrompt) {
+      sample = lists[0]?.[0]
+      return peekLists(lists, (groups) =>
+        counted(groups.length, deadline, isPrompt, () => store.decide(groups, { deadline, charge: false })),
+      )
+    },
   })
-  const peek = async (groups: readonly CallGroup[], caller: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]> => {
-    const [answer] = (await peeks.ask([groups], caller, now)) as [readonly GroupVerdict[] | Failed]
-    return 'failure' in answer ? groups.map(() => answer) : answer
-  }
-  const leases = new Batcher<LeaseRequest, LeaseAnswer | Failed>({
+  const leases = new Batcher<LeaseRequest, LeaseAnswer>({
     ...shared,
-    ...retry,
     weigh: () => 1,
-    maxCalls,
-    maxInFlight,
+    again: (_, { failure }, now) => again(failure, now),
     send: (requests, deadline, isPrompt) =>
-      counted<LeaseAnswer | Failed>(requests.length, () => (store.lease as NonNullable<Store['lease']>)(requests, { deadline }), isPrompt),
+      counted(requests.length, deadline, isPrompt, () => (store.lease as NonNullable<Store['lease']>)(requests, { deadline })),
   })
-  const batchers = (): readonly Pick<Batcher<unknown, unknown>, 'idle' | 'whenIdle' | 'refuse'>[] => [
+  const batchers = (): readonly Pick<Batcher<unknown, unknown>, 'idle' | 'refuse'>[] => [
     charges,
     peeks,
     leases,
@@ -198,30 +197,18 @@ export function createLane({ store, clock, random, maxCalls, maxInFlight, room, 
     get idle() {
       return batchers().every(({ idle }) => idle)
     },
-    decide(groups, charge, caller, now) {
-      const refusal = breaker?.refusal()
-      if (refusal !== undefined) return Promise.resolve(groups.map(() => ({ failure: refusal })))
-      if (!charge) return peek(groups, caller, now)
+    decide(groups, caller, now) {
       if (contended.size > 0) forgetContended(now)
       if (contended.size === 0) return charges.ask(groups, caller, now)
-      const batcherOf = (group: CallGroup): Batcher<CallGroup, GroupVerdict> => contendedOf(group)?.calls ?? charges
-      return sendByTarget(groups, batcherOf, (batcher, some) => batcher.ask(some, caller, now))
+      return sendByTarget(
+        groups,
+        (group) => contendedOf(group)?.calls ?? charges,
+        (batcher, some) => batcher.ask(some, caller, now),
+      )
     },
-    lease(requests, caller, now) {
-      const refusal = breaker?.refusal()
-      return refusal === undefined ? leases.ask(requests, caller, now) : Promise.resolve(requests.map(() => ({ failure: refusal })))
-    },
-    async change(changes, callOptions) {
-      const refusal = breaker?.refusal()
-      if (refusal !== undefined) return changes.map(() => ({ failure: refusal }))
-      try {
-        return await counted(changes.length, () => store.change(changes, callOptions), true)
-      } catch (error) {
-        if (!(error instanceof StoreFailure)) throw error
-        return changes.map(() => ({ failure: error }))
-      }
-    },
-    whenIdle: async () => void (await Promise.all(batchers().map((batcher) => batcher.whenIdle()))),
+    peek: async (groups, caller, now) => (await peeks.ask([groups], caller, now))[0] as readonly GroupVerdict[],
+    lease: (requests, caller, now) => leases.ask(requests, caller, now),
+    change: (changes, callOptions) => counted(changes.length, callOptions.deadline, true, () => store.change(changes, callOptions)),
     close(failure) {
       breaker?.close()
       refuse(failure)
@@ -229,15 +216,30 @@ export function createLane({ store, clock, random, maxCalls, maxInFlight, room, 
   }
 }
 
+/** Sends items where each belongs, one call for each target, and returns the answers in the order of the items. */
+export async function sendByTarget<Item, Target, Answer>(
+  items: readonly Item[],
+  targetOf: (item: Item) => Target,
+  send: (target: Target, some: readonly Item[]) => Promise<readonly Answer[]>,
+): Promise<readonly Answer[]> {
+  const byTarget = new Map<Target, Item[]>()
+  const targets = items.map((item) => {
+    const target = targetOf(item)
+    const some = byTarget.get(target)
+    if (some === undefined) byTarget.set(target, [item])
+    else some.push(item)
+    return target
+  })
+  const sent = [...byTarget].map(async ([target, some]) => [target, (await send(target, some)).values()] as const)
+  const answers = new Map(await Promise.all(sent))
+  return targets.map((target) => answers.get(target)?.next().value as Answer)
+}
+
 function isAnswer(answers: unknown, size: number): boolean {
   return Array.isArray(answers) && answers.length === size && answers.every((answer) => typeof answer === 'object' && answer !== null)
 }
 
-function failureOf(answer: unknown): StoreFailure | undefined {
-  return (answer as Partial<Failed> | undefined)?.failure
-}
-
 /** Whether it was not executed, because the server was not there or could not serve: moments later it may. */
-function canRetry(error: unknown): boolean {
-  return error instanceof StoreFailure && error.executed === 'no' && (error.kind === 'connection' || error.kind === 'unavailable')
+function canRetry({ kind, executed }: StoreFailure): boolean {
+  return executed === 'no' && (kind === 'connection' || kind === 'unavailable')
 }

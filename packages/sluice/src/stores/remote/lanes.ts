@@ -1,29 +1,18 @@
-import type { MonotonicInstant } from '../../time/time.ts'
-import {
-  type Call,
-  type CallGroup,
-  type CallOptions,
-  type Change,
-  type ChangeResult,
-  changedState,
-  type Failed,
-  type GroupVerdict,
-  type LeaseAnswer,
-  type LeaseRequest,
-  type StateId,
-  StoreFailure,
-} from '../store.ts'
-import { sendByTarget } from './by-target.ts'
-import type { Waiting } from './caller.ts'
+import { type Failed, type StateId, StoreFailure } from '../store.ts'
 import type { BreakerState } from './breaker.ts'
-import { createLane, type Lane, type LaneParts } from './lane.ts'
+import { createLane, type Lane, type LaneParts, sendByTarget } from './lane.ts'
+
+type Send<Item, Answer> = (lane: Lane, some: readonly Item[]) => Promise<readonly Answer[]>
 
 /** All lanes of a store: one for each set of servers that fail together. */
 export interface Lanes {
   readonly breakerState: BreakerState
-  decide(groups: readonly CallGroup[], charge: boolean, waiting: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]>
-  lease(requests: readonly LeaseRequest[], waiting: Waiting, now: MonotonicInstant): Promise<readonly (LeaseAnswer | Failed)[]>
-  change(changes: readonly Change[], options: CallOptions): Promise<readonly ChangeResult[]>
+  /** Sends each item in the lane of its states, unless the breaker refuses it or the lanes are closed. */
+  send<Item, Answer>(
+    items: readonly Item[],
+    idsOf: (item: Item) => readonly StateId[],
+    send: Send<Item, Answer>,
+  ): Promise<readonly (Answer | Failed)[]>
   /** Waits so long for what is in flight, and fails the rest. */
   close(drainMs: number): Promise<void>
 }
@@ -32,40 +21,37 @@ export interface Lanes {
 const MANY_LANES = 1_024
 const WORST: readonly BreakerState[] = ['open', 'half-open', 'closed']
 
-export function createLanes(parts: LaneParts): Lanes {
-  const { store, clock } = parts
+export function createLanes(options: Omit<LaneParts, 'onIdle'>): Lanes {
+  const { store, clock } = options
   const laneOf = store.laneOf?.bind(store)
-  const lanes = new Map<string | number, Lane>()
+  let onIdle = (): void => {}
+  const parts = { ...options, onIdle: () => onIdle() }
   const only = createLane(parts)
   /** For groups over several servers: sent by themselves, so that one server that is away delays no other group. */
   const several = createLane({ ...parts, maxCalls: 1, maxInFlight: Number.POSITIVE_INFINITY, breaker: undefined })
+  const lanes = new Map<string | number, Lane>()
   let closed: StoreFailure | undefined
 
   const laneAt = (name: string | number): Lane => {
     const found = lanes.get(name)
     if (found !== undefined) return found
-    if (lanes.size >= MANY_LANES) for (const [other, lane] of lanes) if (lane.idle) drop(other, lane)
+    if (lanes.size >= MANY_LANES)
+      for (const [other, lane] of lanes)
+        if (lane.idle) {
+          lane.close(new StoreFailure('unavailable', 'no', `${store.name}: not in use`))
+          lanes.delete(other)
+        }
     const lane = createLane(parts)
     lanes.set(name, lane)
     return lane
   }
-  const drop = (name: string | number, lane: Lane): void => {
-    lane.close(new StoreFailure('unavailable', 'no', `${store.name}: not in use`))
-    lanes.delete(name)
-  }
-  const laneOfGroup = ({ calls }: CallGroup): Lane => {
-    const ids = calls.length === 1 ? [(calls[0] as Call).id] : calls.map(({ id }) => id)
+  const open = (lane: Lane): Lane | StoreFailure => closed ?? lane.breaker?.refusal() ?? lane
+  /** The lane of these states, or why they are refused: those on several servers are if one of these is. */
+  const targetOf = (ids: readonly StateId[]): Lane | StoreFailure => {
     const name = laneOf?.(ids)
-    return name === undefined ? several : laneAt(name)
-  }
-  /** Why a group over several servers is refused: one of them is. */
-  const refusalOf = (ids: readonly StateId[]): StoreFailure | undefined => {
-    for (const id of ids) {
-      const name = laneOf?.([id])
-      const refusal = name === undefined ? undefined : lanes.get(name)?.breaker?.refusal()
-      if (refusal !== undefined) return refusal
-    }
-    return undefined
+    if (name !== undefined) return open(laneAt(name))
+    const targets = ids.map((id) => open(lanes.get(laneOf?.([id]) ?? '') ?? several))
+    return targets.find((target) => target instanceof StoreFailure) ?? several
   }
   const all = (): readonly Lane[] => [only, several, ...lanes.values()]
   return {
@@ -73,43 +59,24 @@ export function createLanes(parts: LaneParts): Lanes {
       const states = all().map(({ breaker }) => breaker?.state)
       return WORST.find((state) => states.includes(state)) ?? 'closed'
     },
-    decide(groups, charge, waiting, now) {
-      if (closed !== undefined) return Promise.resolve(groups.map(() => ({ failure: closed as StoreFailure })))
-      if (laneOf === undefined) return only.decide(groups, charge, waiting, now)
-      const refused = new Map<CallGroup, StoreFailure>()
-      const laneFor = (group: CallGroup): Lane | undefined => {
-        const lane = laneOfGroup(group)
-        const refusal = lane === several ? refusalOf(group.calls.map(({ id }) => id)) : undefined
-        if (refusal === undefined) return lane
-        refused.set(group, refusal)
-        return undefined
-      }
-      const decideIn = async (lane: Lane | undefined, some: readonly CallGroup[]): Promise<readonly GroupVerdict[]> =>
-        lane === undefined
-          ? some.map((group): Failed => ({ failure: refused.get(group) as StoreFailure }))
-          : lane.decide(some, charge, waiting, now)
-      return groups.length === 1 ? decideIn(laneFor(groups[0] as CallGroup), groups) : sendByTarget(groups, laneFor, decideIn)
-    },
-    lease(requests, waiting, now) {
-      if (laneOf === undefined) return only.lease(requests, waiting, now)
-      const laneFor = ({ call }: LeaseRequest): Lane => laneAt(laneOf([call.id]) as string | number)
-      return sendByTarget(requests, laneFor, (lane, some) => lane.lease(some, waiting, now))
-    },
-    async change(changes, options) {
-      if (closed !== undefined) return changes.map(() => ({ failure: closed as StoreFailure }))
-      if (laneOf === undefined) return only.change(changes, options)
-      const laneFor = (change: Change): Lane => laneAt(laneOf([changedState(change)]) as string | number)
-      return sendByTarget(changes, laneFor, (lane, some) => lane.change(some, options))
+    send<Item, Answer>(items: readonly Item[], idsOf: (item: Item) => readonly StateId[], send: Send<Item, Answer>) {
+      type Answers = Promise<readonly (Answer | Failed)[]>
+      const sendTo = (target: Lane | StoreFailure, some: readonly Item[]): Answers =>
+        target instanceof StoreFailure ? Promise.resolve(some.map(() => ({ failure: target }))) : send(target, some)
+      if (laneOf !== undefined && items.length > 1) return sendByTarget(items, (item) => targetOf(idsOf(item)), sendTo)
+      return sendTo(laneOf === undefined ? open(only) : targetOf(idsOf(items[0] as Item)), items)
     },
     async close(drainMs) {
       if (closed !== undefined) return
       closed = new StoreFailure('unavailable', 'no', `${store.name}: closed`)
       await new Promise<void>((resolve) => {
         const cancel = clock.after(drainMs, resolve)
-        void Promise.all(all().map((lane) => lane.whenIdle())).then(() => {
+        onIdle = () => {
+          if (!all().every(({ idle }) => idle)) return
           cancel()
           resolve()
-        })
+        }
+        onIdle()
       })
       for (const lane of all()) lane.close(closed)
     },

@@ -1,16 +1,18 @@
 import type { MicroTokens } from '../../algorithms/algorithm.ts'
 import { createDeadlines } from '../../time/deadlines.ts'
-import type { Cancel, MonotonicInstant } from '../../time/time.ts'
-import type { Call, CallGroup, CallOptions, Decided, DecideOptions, GroupVerdict, Scope, StateId, Verdict } from '../store.ts'
+import type { Cancel, MonotonicInstant, Random } from '../../time/time.ts'
+import type { Call, CallGroup, CallOptions, Decided, GroupVerdict, Scope, StateId, Verdict } from '../store.ts'
 import { StoreFailure } from '../store.ts'
-import { CHECKS, HeldLease, type LeaseCacheOptions, type LeaseContext, type Refusal } from './held-lease.ts'
-import { LoopWatch } from './loop-watch.ts'
-import { watchSleep } from './sleep.ts'
+import { CHECKS, HeldLease, type LeaseContext } from './held-lease.ts'
+import { settled } from './settled.ts'
+import { watchLoop, watchSleep } from './watch.ts'
 
-export type { LeaseCacheOptions }
+export interface LeaseCacheOptions extends Omit<LeaseContext, 'sleeps'> {
+  readonly random: Random
+}
 
 type Ask = (groups: readonly CallGroup[]) => Promise<readonly GroupVerdict[]>
-type Timed = DecideOptions & { readonly deadline: MonotonicInstant }
+type Timed = CallOptions & { readonly deadline: MonotonicInstant }
 
 export interface LeaseCache {
   /** Micro-tokens leased to this process now, over all keys. */
@@ -41,10 +43,9 @@ const HERE: Decided = { outcome: 'allowed', at: 0, calls: [], source: 'lease' }
  */
 export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
   const { clock, name, random, lifeMs } = options
-  const loop = new LoopWatch(clock)
-  const sleep = watchSleep(clock, lifeMs * ASLEEP)
+  const loop = watchLoop(clock)
+  const slept = watchSleep(clock, lifeMs * ASLEEP)
   const deadlines = createDeadlines(clock)
-  const missing = { failure: new StoreFailure('protocol', 'unknown', `${name}: a group without a verdict`) }
   const scopes = new WeakMap<Scope, Map<string, HeldLease>>()
   const leases = new Set<HeldLease>()
   let holders = Math.floor(random() * 2 ** 26) * 2 ** 26 + Math.floor(random() * 2 ** 26)
@@ -53,7 +54,7 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
   const context: LeaseContext = {
     ...options,
     lease: (...request) => loop.during(options.lease(...request)),
-    sleeps: (now) => (sleep.slept(now) ? (sleeps += 1) : sleeps),
+    sleeps: (now) => (slept(now) ? (sleeps += 1) : sleeps),
   }
 
   const at = ({ scope, key }: StateId): HeldLease | undefined => scopes.get(scope)?.get(key)
@@ -71,7 +72,7 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
     const lease = at(call.id) ?? (canLease ? add(call) : undefined)
     return lease?.count(call, now) === true ? lease : undefined
   }
-  const drop = (lease: HeldLease, deadline: MonotonicInstant = 0): Promise<void> =>
+  const drop = (lease: HeldLease, deadline: MonotonicInstant = 0): Promise<unknown> =>
     lease.giveBack(deadline).finally(() => {
       if (leases.delete(lease)) scopes.get(lease.id.scope)?.delete(lease.id.key)
     })
@@ -82,50 +83,44 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
   }
 
   /** Calls, and settles by the deadline and when the caller aborts. */
-  const within = <T>({ deadline, signal }: CallOptions, call: () => Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const leave = (kind: 'aborted' | 'timeout') => (): void =>
-        reject(new StoreFailure(kind, 'no', `${name}: ${kind} before the store answered about leased tokens`))
-      const abort = leave('aborted')
-      if (signal?.aborted === true) return abort()
-      if (deadline !== undefined && deadline <= clock.monotonic()) return leave('timeout')()
-      const cancel = deadline === undefined ? undefined : deadlines.add(deadline, leave('timeout'))
-      signal?.addEventListener('abort', abort, { once: true })
-      const release = (): void => {
-        cancel?.()
-        signal?.removeEventListener('abort', abort)
-      }
-      void call().then(resolve, reject).then(release)
-    })
+  const within = <T>(callOptions: CallOptions, call: () => Promise<T>): Promise<T> => {
+    const left = (kind: 'aborted' | 'timeout'): StoreFailure =>
+      new StoreFailure(kind, 'no', `${name}: ${kind} before the store answered about leased tokens`)
+    const { deadline } = callOptions
+    if (deadline !== undefined && deadline <= clock.monotonic()) return Promise.reject(left('timeout'))
+    return settled(deadlines, callOptions, left, call)
+  }
   const giveBack = async (ids: readonly StateId[] | undefined, callOptions: CallOptions = {}): Promise<void> => {
     const some = ids === undefined ? [...leases] : ids.flatMap((id) => at(id) ?? [])
     if (some.length > 0) await within(callOptions, () => Promise.all(some.map((lease) => drop(lease, callOptions.deadline))))
   }
 
-  /** Waits for tokens. Undefined: the store must decide. */
-  const waitFor = async (lease: HeldLease, cost: MicroTokens, callOptions: Timed): Promise<Decided | undefined> => {
+  /** Decides a call of a leased key, waiting for tokens. Undefined: the store must decide. */
+  const decideHere = async (lease: HeldLease, cost: MicroTokens, callOptions: Timed): Promise<Decided | undefined> => {
+    let now = clock.monotonic()
+    if (lease.waiting === 0 && lease.spend(cost, now)) return lease.admit(now)
     lease.waiting += 1
     try {
       while (lease.givingBack === undefined && cost <= lease.max) {
-        const refusal = await within(callOptions, () => lease.request(cost, callOptions.deadline))
-        const now = clock.monotonic()
+        const refusal = await within(callOptions, () => lease.request(cost, callOptions.deadline, clock.monotonic()))
+        now = clock.monotonic()
         if (lease.spend(cost, now)) return lease.admit(now)
-        if (refusal?.cost === cost && refusal.verdict.outcome !== 'allowed') return refusedBy(refusal)
+        if (refusal?.cost !== cost || refusal.verdict.outcome === 'allowed') continue
+        const { outcome, retryAfter } = refusal.verdict
+        return {
+          outcome,
+          at: refusal.at,
+          retryAfter: outcome === 'denied' ? retryAfter : undefined,
+          calls: [refusal.verdict],
+          source: 'lease',
+        }
       }
-      return undefined
     } finally {
       lease.waiting -= 1
     }
-  }
-  const decideOne = async (call: Call, callOptions: Timed): Promise<Decided | undefined> => {
-    const now = clock.monotonic()
-    const lease = call.cost > call.limit.plan.burst ? undefined : find(call, now)
-    if (lease === undefined) return undefined
-    if (lease.waiting === 0 && lease.spend(call.cost, now)) return lease.admit(now)
-    const verdict = await waitFor(lease, call.cost, callOptions)
     // A call that needs nearly all tokens there are must not lack those held here.
-    if (lease.max > 0 && call.cost > lease.max) await giveBack([call.id], callOptions)
-    return verdict
+    if (lease.max > 0 && cost > lease.max) await giveBack([lease.id], callOptions)
+    return undefined
   }
   const take = (call: Call, now: MonotonicInstant) => {
     const lease = find(call, now)
@@ -135,6 +130,7 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
     lease.refill(call.cost, now)
     return undefined
   }
+  /** Takes what is held, and calls the store for the rest of each group. If it refuses, the tokens are taken back. */
   const decideEach = async (groups: readonly CallGroup[], ask: Ask): Promise<readonly GroupVerdict[]> => {
     const takenAt = clock.monotonic()
     const parts = groups.map(({ calls }) => ({ calls, taken: calls.map((call) => take(call, takenAt)) }))
@@ -145,13 +141,14 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
     let next = 0
     return parts.map((part): GroupVerdict => {
       const { taken } = part
-      const verdict = part === open[next] ? (answers[next++] ?? missing) : HERE
+      const missing = (): GroupVerdict => ({ failure: new StoreFailure('protocol', 'unknown', `${name}: a group without a verdict`) })
+      const verdict = part === open[next] ? (answers[next++] ?? missing()) : HERE
       const isUncharged = verdict.failure === undefined ? verdict.outcome !== 'allowed' : verdict.failure.executed === 'no'
       if (isUncharged) for (const one of taken) one?.lease.unspend(one.cost, one.sequence, now)
       if (verdict.failure !== undefined) return verdict
       const admitted = taken.map((one) => one?.lease.admit(now))
-      const decided = [...verdict.calls]
-      const calls = admitted.map((one) => one?.calls[0] ?? (decided.shift() as Verdict))
+      const decided = verdict.calls.values()
+      const calls = admitted.map((one) => one?.calls[0] ?? (decided.next().value as Verdict))
       return { ...verdict, at: verdict === HERE ? Math.max(...admitted.map((one) => one?.at ?? 0)) : verdict.at, calls }
     })
   }
@@ -173,7 +170,8 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
       const [call, ...others] = groups.length === 1 ? (groups[0] as CallGroup).calls : []
       if (call === undefined || others.length > 0) return decideEach(groups, ask)
       try {
-        const verdict = await decideOne(call, callOptions)
+        const lease = call.cost > call.limit.plan.burst ? undefined : find(call, clock.monotonic())
+        const verdict = lease === undefined ? undefined : await decideHere(lease, call.cost, callOptions)
         return verdict === undefined ? await ask(groups) : [verdict]
       } catch (error) {
         return failedBy(groups, error)
@@ -186,11 +184,6 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
       stopChecks = undefined
     },
   }
-}
-
-function refusedBy({ at, verdict }: Refusal): Decided {
-  const retryAfter = verdict.outcome === 'denied' ? verdict.retryAfter : undefined
-  return { outcome: verdict.outcome, at, retryAfter, calls: [{ ...verdict }], source: 'lease' }
 }
 
 function failedBy(groups: readonly CallGroup[], error: unknown): readonly GroupVerdict[] {

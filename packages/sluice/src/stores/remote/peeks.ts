@@ -1,17 +1,15 @@
-import type { CallGroup, GroupVerdict } from '../store.ts'
-import { nameOf } from './name.ts'
+import type { CallGroup, GroupVerdict, StateId } from '../store.ts'
 
-/** One call of the store, and the names of its states. */
-interface StoreCall {
-  readonly groups: CallGroup[]
-  readonly names: Set<string>
+/** A state's name in maps of the ring. Unique, because scopes contain no spaces; cheaper than `stateName`. */
+export function nameOf({ scope, key }: StateId): string {
+  return `${scope.text} ${key}`
 }
 
-/** Where the answers to a caller's list are: in which call, from which index. */
-interface Place {
-  readonly list: readonly CallGroup[]
-  readonly call: StoreCall
-  readonly from: number
+/** A call of the store. */
+interface StoreCall {
+  readonly groups: CallGroup[]
+  /** Of its states. */
+  readonly names: Set<string>
 }
 
 /**
@@ -23,9 +21,9 @@ export async function peekLists(
   send: (groups: readonly CallGroup[]) => Promise<readonly GroupVerdict[]>,
 ): Promise<(readonly GroupVerdict[])[]> {
   const calls: StoreCall[] = []
-  const known = new Map<string, Place>()
-  const places = lists.map((list): Place => {
-    const text = textOf(list)
+  const known = new Map<string, { readonly list: readonly CallGroup[]; readonly call: StoreCall; readonly from: number }>()
+  const places = lists.map((list) => {
+    const text = list.map(({ calls: of }) => of.map(({ id, cost }) => `${nameOf(id)} ${cost}`).join('\n')).join('\n\n')
     const same = known.get(text)
     if (same !== undefined && haveSameLimits(same.list, list)) return same
     const names = list.flatMap((group) => group.calls.map(({ id }) => nameOf(id)))
@@ -39,10 +37,6 @@ export async function peekLists(
   })
   const verdicts = new Map(await Promise.all(calls.map(async (call) => [call, await send(call.groups)] as const)))
   return places.map(({ list, call, from }) => verdicts.get(call)?.slice(from, from + list.length) ?? [])
-}
-
-function textOf(list: readonly CallGroup[]): string {
-  return list.map(({ calls }) => calls.map(({ id, cost }) => `${nameOf(id)} ${cost}`).join('\n')).join('\n\n')
 }
 
 function haveSameLimits(one: readonly CallGroup[], other: readonly CallGroup[]): boolean {

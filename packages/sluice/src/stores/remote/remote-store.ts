@@ -1,5 +1,6 @@
 import { OBJECT, requireForm, STORE } from '../../errors/options.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
+import { createDeadlines } from '../../time/deadlines.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
 import {
@@ -8,17 +9,14 @@ import {
   type Change,
   type ChangeResult,
   changedState,
-  type DecideOptions,
   type GroupVerdict,
-  type LeaseAnswer,
-  type LeaseRequest,
   type StateId,
   type Store,
   StoreFailure,
 } from '../store.ts'
 import type { BreakerOptions, BreakerState } from './breaker.ts'
-import { createDeadlines, DEFAULT_MS } from './deadline.ts'
 import { createDenialCache } from './denial-cache.ts'
+import type { Lane } from './lane.ts'
 import { createLanes } from './lanes.ts'
 import { createLeaseCache } from './lease-cache.ts'
 import {
@@ -32,9 +30,12 @@ import {
 
 export type { BatchingOptions, BreakerOptions, BreakerState, DenialOptions, LeaseOptions, RemoteStoreOptions }
 
+/** Milliseconds that a call may take if nobody says otherwise; and, while the first connection is made, from the first call on. */
+const [DEFAULT_MS, STRETCHED_MS] = [50, 1_000]
 const READY_MS = 5_000
 /** Batches in flight at once in each lane. */
 const MAX_IN_FLIGHT = 2
+const LEASES: Required<LeaseOptions> = { lifeMs: 1_000, share: 0.25, afterCalls: 16, maxKeys: 10_000 }
 /** How long `close` waits for answers, and for leases that are given back. */
 const [DRAIN_MS, GIVE_BACK_MS] = [5_000, 1_000]
 
@@ -70,31 +71,32 @@ export function resilient(store: Store, options: RemoteStoreOptions = {}): Remot
 }
 
 const NOTHING: RemoteStoreOptions = { batching: false, breaker: false, denials: false, leases: false }
+type Ports = Pick<RemoteStoreOptions, 'clock' | 'random'>
 
 /** A ring that only batches. */
-export function withCoalescing(store: Store, batching: BatchingOptions & Pick<RemoteStoreOptions, 'clock'> = {}): RemoteStore {
+export function withCoalescing(store: Store, batching: BatchingOptions & Pick<Ports, 'clock'> = {}): RemoteStore {
   return only(store, 'batching', batching)
 }
 
 /** A ring with only breakers. */
-export function withBreaker(store: Store, breaker: BreakerOptions & Pick<RemoteStoreOptions, 'clock' | 'random'> = {}): RemoteStore {
+export function withBreaker(store: Store, breaker: BreakerOptions & Ports = {}): RemoteStore {
   return only(store, 'breaker', breaker)
 }
 
 /** A ring that only remembers denials. */
-export function withDeniedCache(store: Store, denials: DenialOptions & Pick<RemoteStoreOptions, 'clock'> = {}): RemoteStore {
+export function withDeniedCache(store: Store, denials: DenialOptions & Pick<Ports, 'clock'> = {}): RemoteStore {
   return only(store, 'denials', denials)
 }
 
 /** A ring that only leases tokens. */
-export function withLeases(store: Store, leases: LeaseOptions & Pick<RemoteStoreOptions, 'clock' | 'random'> = {}): RemoteStore {
+export function withLeases(store: Store, leases: LeaseOptions & Ports = {}): RemoteStore {
   return only(store, 'leases', leases)
 }
 
 function only(store: Store, part: string, options: object): RemoteStore {
   requireForm('remoteStore', part, options, OBJECT)
-  const { clock, random, ...chosen } = options as RemoteStoreOptions
-  return remoteStore(store, { ...NOTHING, ...(clock !== undefined && { clock }), ...(random !== undefined && { random }), [part]: chosen })
+  const { clock, random, ...chosen } = options as Ports
+  return remoteStore(store, { ...NOTHING, ...(clock && { clock }), ...(random && { random }), [part]: chosen })
 }
 
 function withoutRing(store: Store): RemoteStore {
@@ -114,48 +116,70 @@ function withoutRing(store: Store): RemoteStore {
 function ringAround(store: Store, options: RemoteStoreOptions, ownMs: number | undefined): RemoteStore {
   const { batching = {}, breaker = {}, denials: denialOptions = {}, leases: leaseOptions = false } = options
   const { clock = systemTime, random = systemRandom } = options
-  const { name, capabilities } = store
-  const deadlines = createDeadlines(ownMs)
+  const { name } = store
+  const timeouts = createDeadlines(clock)
+  const deadlines = createCallDeadlines(ownMs)
+  const placeMs = ownMs ?? DEFAULT_MS
   const lanes = createLanes({
     store,
     clock,
+    deadlines: timeouts,
     random,
     maxCalls: batching === false ? 'alone' : (batching.maxCalls ?? 128),
     maxInFlight: batching === false ? Number.POSITIVE_INFINITY : MAX_IN_FLIGHT,
+    placeMs,
     room: { queued: 0, max: batching === false ? Number.POSITIVE_INFINITY : (batching.maxQueued ?? 10_000) },
-    breaker: breaker === false ? undefined : { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: ownMs ?? DEFAULT_MS, ...breaker },
+    breaker: breaker === false ? undefined : { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: placeMs, ...breaker },
     onReply: deadlines.warm,
   })
   const denials =
     denialOptions === false ? undefined : createDenialCache({ clock, maxDeniedMs: 1_000, maxDenials: 10_000, ...denialOptions })
+  const lease: Store['lease'] = async (requests, callOptions) => {
+    if (requests.length === 0) return []
+    const now = clock.monotonic()
+    const timed = deadlines.of(callOptions, now)
+    return lanes.send(
+      requests,
+      ({ call }) => [call.id],
+      (lane, some) => lane.lease(some, timed, now),
+    )
+  }
   const leases =
     leaseOptions === false || store.lease === undefined
       ? undefined
-      : createLeaseCache({ lease, name, clock, random, lifeMs: 1_000, share: 0.25, afterCalls: 16, maxKeys: 10_000, ...leaseOptions })
+      : createLeaseCache({
+          lease,
+          name,
+          clock,
+          random,
+          ...LEASES,
+          ...leaseOptions,
+        })
 
-  async function lease(requests: readonly LeaseRequest[], callOptions?: CallOptions): Promise<readonly LeaseAnswer[]> {
-    if (requests.length === 0) return []
-    const now = clock.monotonic()
-    const answers = await lanes.lease(requests, { ...callOptions, deadline: deadlines.of(callOptions, now) }, now)
-    for (const { failure } of answers as readonly { readonly failure?: StoreFailure }[]) if (failure !== undefined) throw failure
-    return answers as readonly LeaseAnswer[]
-  }
-  const ask = async (groups: readonly CallGroup[], callOptions: DecideOptions & { deadline: MonotonicInstant }, now: MonotonicInstant) => {
-    const toStore = (some: readonly CallGroup[]): Promise<readonly GroupVerdict[]> => lanes.decide(some, true, callOptions, now)
-    if (denials === undefined) return leases === undefined ? toStore(groups) : leases.decide(groups, callOptions, toStore)
-    const { version } = denials
-    const verdicts = await (leases === undefined ? toStore(groups) : leases.decide(groups, callOptions, toStore))
-    for (let index = 0; index < groups.length; index += 1)
-      denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, now, version)
+  const charge = async (groups: readonly CallGroup[], timed: Timed, now: MonotonicInstant): Promise<readonly GroupVerdict[]> => {
+    const decide = (lane: Lane, some: readonly CallGroup[]) => lane.decide(some, timed, now)
+    const toStore = (some: readonly CallGroup[]) => lanes.send(some, idsOf, decide)
+    const version = denials?.version ?? 0
+    const verdicts = await (leases === undefined ? toStore(groups) : leases.decide(groups, timed, toStore))
+    if (denials !== undefined)
+      for (let index = 0; index < groups.length; index += 1)
+        denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, now, version)
     return verdicts
   }
-  const peek = async (groups: readonly CallGroup[], callOptions: DecideOptions & { deadline: MonotonicInstant }, now: MonotonicInstant) => {
-    await leases?.giveBack(idsOf(groups), callOptions)
-    return lanes.decide(groups, false, callOptions, now)
+  /** Calls for items whose leased tokens are back at the store. The others fail. */
+  const afterReturn = async <Item, Answer>(
+    items: readonly Item[],
+    statesOf: (item: Item) => readonly StateId[],
+    timed: Timed,
+    call: (some: readonly Item[]) => Promise<readonly (Answer | { readonly failure: StoreFailure })[]>,
+  ) => {
+    if (leases === undefined) return call(items)
+    const failed = items.map((item) => leases.giveBack(statesOf(item), timed).then(() => undefined, failureOf))
+    return answerRest(items, await Promise.all(failed), call)
   }
   return {
     name,
-    capabilities,
+    capabilities: ownMs === undefined ? store.capabilities : { ...store.capabilities, deadlineMs: ownMs },
     get breakerState() {
       return lanes.breakerState
     },
@@ -163,8 +187,7 @@ function ringAround(store: Store, options: RemoteStoreOptions, ownMs: number | u
       return (leases?.leasedTokens ?? 0) / MICRO
     },
     decideNow(group, at) {
-      if (at !== undefined) return undefined
-      if (denials?.isEmpty !== false && leases === undefined) return undefined
+      if (at !== undefined || (denials?.isEmpty !== false && leases === undefined)) return undefined
       const now = clock.monotonic()
       return denials?.find(group, now) ?? leases?.decideNow(group, now)
     },
@@ -172,31 +195,23 @@ function ringAround(store: Store, options: RemoteStoreOptions, ownMs: number | u
       // At a time of the caller's choosing nothing is remembered, leased or batched.
       if (groups.length === 0 || callOptions.now !== undefined) return store.decide(groups, callOptions)
       const now = clock.monotonic()
-      const timed = { ...callOptions, deadline: deadlines.of(callOptions, now) }
-      if (callOptions.charge === false) return peek(groups, timed, now)
-      if (denials === undefined || denials.isEmpty) return ask(groups, timed, now)
+      const timed = deadlines.of(callOptions, now)
+      if (callOptions.charge === false)
+        return afterReturn(groups, idsOf, timed, (some) => lanes.send(some, idsOf, (lane, these) => lane.peek(these, timed, now)))
+      if (denials === undefined || denials.isEmpty) return charge(groups, timed, now)
       const known = groups.map((group) => denials.find(group, now))
-      const rest = groups.filter((_, index) => known[index] === undefined)
-      if (rest.length === groups.length) return ask(groups, timed, now)
-      return (rest.length === 0 ? Promise.resolve([]) : ask(rest, timed, now)).then((verdicts) => {
-        let next = 0
-        return known.map((denial) => denial ?? (verdicts[next++] as GroupVerdict))
-      })
+      return answerRest<CallGroup, GroupVerdict>(groups, known, (rest) => charge(rest, timed, now))
     },
     async change(changes: readonly Change[], callOptions: CallOptions = {}): Promise<readonly ChangeResult[]> {
       if (changes.length === 0) return []
       if (callOptions.now !== undefined) return store.change(changes, callOptions)
-      const ids = changes.map(changedState)
-      const timed = { ...callOptions, deadline: deadlines.of(callOptions, clock.monotonic()) }
-      denials?.forget(ids)
+      const idOf = (change: Change) => [changedState(change)]
+      const timed = deadlines.of(callOptions, clock.monotonic())
+      denials?.forget(changes.map(changedState))
       try {
-        await leases?.giveBack(ids, timed)
-        return await lanes.change(changes, timed)
-      } catch (error) {
-        if (!(error instanceof StoreFailure)) throw error
-        return changes.map(() => ({ failure: error }))
+        return await afterReturn(changes, idOf, timed, (some) => lanes.send(some, idOf, (lane, these) => lane.change(these, timed)))
       } finally {
-        denials?.forget(ids)
+        denials?.forget(changes.map(changedState))
       }
     },
     ...(store.lease === undefined ? {} : { lease }),
@@ -211,6 +226,46 @@ function ringAround(store: Store, options: RemoteStoreOptions, ownMs: number | u
   }
 }
 
-function idsOf(groups: readonly CallGroup[]): readonly StateId[] {
-  return groups.flatMap(({ calls }) => calls.map(({ id }) => id))
+type Timed = CallOptions & { readonly deadline: MonotonicInstant }
+
+/** The deadlines of calls: hard, unless they are built in and the first connection is being made. */
+function createCallDeadlines(ownMs: number | undefined) {
+  let isWarm = false
+  let until: MonotonicInstant | undefined
+  const deadlineOf = (given: MonotonicInstant | undefined, isDefault: boolean, now: MonotonicInstant): MonotonicInstant => {
+    if (ownMs !== undefined) return isDefault ? now + ownMs : Math.min(given ?? now, now + ownMs)
+    const usual = given ?? now + DEFAULT_MS
+    return isDefault && !isWarm ? Math.max(usual, (until ??= now + STRETCHED_MS)) : usual
+  }
+  return {
+    of(options: CallOptions | undefined, now: MonotonicInstant): Timed {
+      const { deadline, stretch, signal } = options ?? {}
+      const timed = { deadline: deadlineOf(deadline, deadline === undefined || stretch === true, now) }
+      return signal === undefined ? timed : { ...timed, signal }
+    },
+    /** The server has answered or failed: built-in deadlines are extended no more. */
+    warm(): void {
+      isWarm = true
+    },
+  }
+}
+
+/** The answers to all items, calling for those that have none yet. */
+async function answerRest<Item, Answer>(
+  items: readonly Item[],
+  known: readonly (Answer | undefined)[],
+  call: (rest: readonly Item[]) => Promise<readonly Answer[]>,
+): Promise<readonly Answer[]> {
+  const rest = items.filter((_, index) => known[index] === undefined)
+  const answers = (rest.length === 0 ? [] : await call(rest)).values()
+  return known.map((answer) => answer ?? (answers.next().value as Answer))
+}
+
+function idsOf({ calls }: CallGroup): readonly StateId[] {
+  return calls.map(({ id }) => id)
+}
+
+function failureOf(error: unknown): { readonly failure: StoreFailure } {
+  if (error instanceof StoreFailure) return { failure: error }
+  throw error
 }

@@ -1,0 +1,179 @@
+import type { MonotonicInstant } from '../../time/time.ts'
+import type { StoreFailure } from '../store.ts'
+
+/** What a caller waits for. `deadline` is hard. */
+export interface Waiting {
+  readonly deadline: MonotonicInstant
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A caller, from its first item to the last answer. */
+export class Caller<Item, Answer> {
+  readonly items: readonly Item[]
+  readonly deadline: MonotonicInstant
+  readonly since: MonotonicInstant
+  readonly answers: (Answer | undefined)[]
+  /** Index of the first item that is not sent. */
+  next = 0
+  /** Items without an answer. */
+  open: number
+  /** It is not sent before this. */
+  notBefore: MonotonicInstant = 0
+  /** Why it is sent again. */
+  cause: StoreFailure | undefined
+  /** Ends it, where it is now; set if it has a signal. */
+  leave: (() => void) | undefined
+  /** Called with the last answer. */
+  release: (() => void) | undefined
+  readonly reject: (error: unknown) => void
+  readonly #resolve: (answers: readonly Answer[]) => void
+  #parts: Caller<Item, Answer>[] | undefined
+
+  constructor(
+    items: readonly Item[],
+    deadline: MonotonicInstant,
+    since: MonotonicInstant,
+    resolve: (answers: readonly Answer[]) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.items = items
+    this.deadline = deadline
+    this.since = since
+    this.answers = items.length === 1 ? [undefined] : Array.from({ length: items.length })
+    this.open = items.length
+    this.#resolve = resolve
+    this.reject = reject
+  }
+
+  /** The first answer to each item counts. */
+  answer(index: number, answer: Answer): void {
+    if (this.answers[index] !== undefined) return
+    this.answers[index] = answer
+    this.open -= 1
+    if (this.open > 0) return
+    this.release?.()
+    this.#resolve(this.answers as Answer[])
+  }
+
+  /** The caller of one item that is sent again. It answers and leaves with this one. */
+  again(index: number): Caller<Item, Answer> {
+    if (this.items.length === 1) {
+      this.next = 0
+      return this
+    }
+    const answered = ([answer]: readonly Answer[]): void => this.answer(index, answer as Answer)
+    const part = new Caller<Item, Answer>([this.items[index] as Item], this.deadline, this.since, answered, this.reject)
+    ;(this.#parts ??= []).push(part)
+    return part
+  }
+
+  /** The caller leaves. What is sent again leaves first: it may not be executed yet. */
+  abort(): void {
+    for (const part of this.#parts ?? []) part.leave?.()
+    this.leave?.()
+  }
+}
+
+/** Neighbouring items of one caller in a batch. */
+export interface Part<Item, Answer> {
+  readonly caller: Caller<Item, Answer>
+  readonly from: number
+  readonly to: number
+}
+
+export interface QueueOptions<Item> {
+  /** Calls in an item. */
+  weigh(item: Item): number
+  /** Calls in a batch, or `alone`: each caller is sent by itself. */
+  readonly maxCalls: number | 'alone'
+  /** Calls that wait in all queues of the ring, and the most that may. */
+  readonly room: { queued: number; readonly max: number }
+}
+
+/** Callers with items that are not sent. They take turns: a long list is split, and single calls travel with its parts. */
+export class Queue<Item, Answer> {
+  readonly #options: QueueOptions<Item>
+  callers: readonly Caller<Item, Answer>[] = []
+  /** Calls that wait here. */
+  weight = 0
+
+  constructor(options: QueueOptions<Item>) {
+    this.#options = options
+  }
+
+  /** False if there is no room for its items. */
+  add(caller: Caller<Item, Answer>): boolean {
+    const { room, weigh } = this.#options
+    const { items } = caller
+    const weight = items.length === 1 ? weigh(items[0] as Item) : items.reduce((sum, item) => sum + weigh(item), 0)
+    if (room.queued + weight > room.max) return false
+    this.#wait(weight)
+    ;(this.callers as Caller<Item, Answer>[]).push(caller)
+    return true
+  }
+
+  /**
+   * The items of the next batch, in turns if there are more than it holds. None if nobody may be sent now.
+   * @param batches in how many what waits is to be sent at once
+   */
+  take(now: MonotonicInstant, batches: number): Part<Item, Answer>[] {
+    const { maxCalls } = this.#options
+    const alone = maxCalls === 'alone'
+    const most = alone ? 1 : Math.min(maxCalls, Math.ceil(this.weight / batches))
+    const callers = this.callers as Caller<Item, Answer>[]
+    const isAll = this.weight <= most
+    // Too much for the server: newest first, as otherwise every batch would come too late for its callers.
+    if (!isAll && !alone && !isPrompt(callers[0] as Caller<Item, Answer>, now)) callers.sort((one, other) => other.since - one.since)
+    const share = isAll || alone ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(most / callers.length))
+    const parts: Part<Item, Answer>[] = []
+    const [unserved, unsent]: [Caller<Item, Answer>[], Caller<Item, Answer>[]] = [[], []]
+    let [room, index] = [most, 0]
+    for (; index < callers.length && room > 0; index += 1) {
+      const caller = callers[index] as Caller<Item, Answer>
+      const from = caller.next
+      if (caller.deadline > now && caller.notBefore <= now) room -= this.#advance(caller, share, parts.length === 0 ? Infinity : room)
+      if (caller.next === from) unserved.push(caller)
+      else {
+        parts.push({ caller, from, to: caller.next })
+        if (caller.next < caller.items.length) unsent.push(caller)
+      }
+    }
+    // Callers that were served wait behind those that were not.
+    this.callers = index < callers.length || unserved.length > 0 ? [...unserved, ...callers.slice(index), ...unsent] : unsent
+    return parts
+  }
+
+  /** Removes these callers and returns them, each with its items that were not sent. */
+  remove(which: (caller: Caller<Item, Answer>) => boolean): Part<Item, Answer>[] {
+    const removed = this.callers.filter(which)
+    if (removed.length > 0) this.callers = this.callers.filter((caller) => !removed.includes(caller))
+    return removed.map((caller) => {
+      const from = caller.next
+      this.#advance(caller, Infinity, Infinity)
+      return { caller, from, to: caller.items.length }
+    })
+  }
+
+  /** Takes a caller's share of its items, at least one if there is room for it; returns their weight. */
+  #advance(caller: Caller<Item, Answer>, share: number, room: number): number {
+    let taken = 0
+    while (caller.next < caller.items.length) {
+      const weight = this.#options.weigh(caller.items[caller.next] as Item)
+      if (taken + weight > room || (taken > 0 && taken + weight > share)) break
+      taken += weight
+      caller.next += 1
+    }
+    this.#wait(-taken)
+    return taken
+  }
+
+  #wait(weight: number): void {
+    this.weight += weight
+    this.#options.room.queued += weight
+  }
+}
+
+/** Whether the caller has waited for at most half of its time. */
+export function isPrompt({ since, deadline }: { readonly since: number; readonly deadline: number }, now: MonotonicInstant): boolean {
+  return 2 * (now - since) <= deadline - since
+}

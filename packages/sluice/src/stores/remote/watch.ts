@@ -1,0 +1,53 @@
+import { MICROS_PER_MS } from '../../time/micros.ts'
+import type { MonotonicInstant, Time } from '../../time/time.ts'
+
+/**
+ * Returns whether the machine was asleep, when its monotonic clock may have stood still: whether wall clock and monotonic clock have come
+ * apart since the last time this said so. A wall clock that is set looks the same.
+ * @param toleranceMs clocks may be so far apart
+ */
+export function watchSleep(clock: Time, toleranceMs: number): (now: MonotonicInstant) => boolean {
+  const between = (now: MonotonicInstant): number => (clock.wall?.() ?? clock.now() / MICROS_PER_MS) - now
+  let known = between(clock.monotonic())
+  return (now) => {
+    const apart = between(now)
+    if (Math.abs(apart - known) <= toleranceMs) return false
+    known = apart
+    return true
+  }
+}
+
+/** Notices that callers who are answered in microtasks keep the event loop from reading a reply. */
+export interface LoopWatch {
+  /** Watches the loop until the reply is read. */
+  during<T>(reply: Promise<T>): Promise<T>
+  /** Whether a reply is awaited and the loop has not turned for 2 ms. */
+  starved(now: MonotonicInstant): boolean
+  /** Resolves when the loop has turned: one promise for all who wait. */
+  turned(): Promise<void>
+}
+
+/** While a reply is awaited, a timer of 1 ms shows that the loop turns: as long as it does, a slow reply delays nobody. */
+export function watchLoop(clock: Time): LoopWatch {
+  let awaited = 0
+  let turnedAt: MonotonicInstant = 0
+  let turn: Promise<void> | undefined
+  const turned = (): Promise<void> => {
+    const tick = (): void => {
+      turnedAt = clock.monotonic()
+      turn = undefined
+      if (awaited > 0) void turned()
+    }
+    return (turn ??= new Promise<void>((resolve) => void clock.after(1, resolve)).then(tick))
+  }
+  return {
+    during(reply) {
+      if (awaited === 0) turnedAt = clock.monotonic()
+      awaited += 1
+      void turned()
+      return reply.finally(() => (awaited -= 1))
+    },
+    starved: (now) => awaited > 0 && now - turnedAt > 2,
+    turned,
+  }
+}
