@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
-import { pseudonymOf } from '../src/identity/pseudonym.ts'
+import { pseudonymOf } from '../src/identity/identities.ts'
 import { ADMIN, local } from './in-process.ts'
 
 const SECRET = 'ada-4111111111111111'

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { extraConnections } from '../src/http/connection-bound.ts'
 import { type ConnectionOptions, type Connections, watchConnections } from '../src/http/connections.ts'
-import { connectionBounds } from '../src/http/descriptor-limit.ts'
+import { connectionBounds } from '../src/http/connection-bound.ts'
 import { run } from './command.ts'
 import { exchange } from './raw.ts'
 

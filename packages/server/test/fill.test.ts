@@ -1,6 +1,6 @@
 import { parsePolicy } from 'sluice/policy'
 import { describe, expect, it } from 'vitest'
-import { readingOf } from '../src/page/fill.ts'
+import { readingOf } from '../src/page/overview.ts'
 
 const NATIVE = `
 version: 1

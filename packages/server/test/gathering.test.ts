@@ -25,10 +25,10 @@ test('issue 9, item 7: a worker that is late at a scrape does not make counters 
     const scrape = (...telling: readonly (readonly [Fake, number])[]): readonly string[] => {
       const before = one.sent.length
       gathering.gather(one.worker, 7, 'metrics', [one.worker, other.worker], 2)
-      const asked = one.sent[before] as Extract<ToWorker, { kind: 'ask' }>
-      for (const [{ worker }, value] of telling) gathering.told(worker, asked.id, counter(value))
+      const request = one.sent[before] as Extract<ToWorker, { kind: 'report' }>
+      for (const [{ worker }, value] of telling) gathering.reported(worker, request.id, counter(value))
       vi.advanceTimersByTime(1_000)
-      return (one.sent.at(-1) as Extract<ToWorker, { kind: 'gathered' }>).answers
+      return (one.sent.at(-1) as Extract<ToWorker, { kind: 'gathered' }>).reports as string[]
     }
     const counted = (answers: readonly string[], name: string): number =>
       answers.flatMap((text) => [...text.matchAll(new RegExp(`^${name} (\\d+)$`, 'gm'))]).reduce((sum, [, value]) => sum + Number(value), 0)

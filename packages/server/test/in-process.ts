@@ -5,8 +5,9 @@ import { type PrometheusMetrics, prometheusMetrics, topKeys } from 'sluice/obser
 import { createEngine, type Engine, parsePolicy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/remote'
 import { onTestFinished } from 'vitest'
-import { admits } from '../src/http/admin.ts'
-import { type Counted, countedBy } from '../src/page/busiest-keys.ts'
+import { adminAccess } from '../src/http/admin.ts'
+import { countedBy } from '../src/page/busiest-keys.ts'
+import { readinessOf } from '../src/endpoints/health.ts'
 import { watchConnections } from '../src/http/connections.ts'
 import { holdOverrides } from '../src/policy/held-overrides.ts'
 import { type HeldPolicy, holdPolicy } from '../src/policy/held-policy.ts'
@@ -55,11 +56,18 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
     async (next) => (await engine.prepare(next))(),
     async ({ text: source, filename, format }) => parsePolicy(source, { filename, ...(format === undefined ? {} : { format }) }),
   )
-  const counted = async (): Promise<readonly Counted[]> => [countedBy(top)]
+  const reports = {
+    metrics: metrics.text,
+    readiness: () => readinessOf(engine, store, false),
+    top: async () => [countedBy(top)],
+  }
   const overrides = holdOverrides(engine, () => {})
-  const admission = 'token' in options && options.token === undefined ? undefined : admits(options.token ?? TOKEN)
+  const admission = 'token' in options && options.token === undefined ? undefined : adminAccess(options.token ?? TOKEN).admits
   const server = createServer()
-  watchConnections(server, createService({ engine, store, policy, overrides, counted, metrics, live, demo: false, admission }))
+  const { replace } = policy
+  const metricsType = metrics.contentType
+  const parts = { engine, store, policy, replace, overrides, reports, metricsType, live, demo: false, admission }
+  watchConnections(server, createService(parts))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     const closed = new Promise((resolve) => server.close(resolve))

@@ -180,7 +180,7 @@ describe('S5: keys of a URL', () => {
       /it answered 500$/,
     ],
   ])('are not believed where they are %s: it is said once, and the issuer has a pause', async (what, answer, why) => {
-    const { subject, said, results, asked, url } = await issuer(answer, { patienceMs: what === 'without end' ? 200 : 20_000 })
+    const { subject, said, results, asked, url } = await issuer(answer, { timeoutMs: what === 'without end' ? 200 : 20_000 })
     await expect.poll(() => said.length).toBe(1)
     for (let times = 0; times < 20; times += 1) expect(await subject(0)).toBeUndefined()
     expect([said.length, asked(), new Set(results)]).toEqual([1, 1, new Set(['unavailable'])])
@@ -195,7 +195,7 @@ describe('S5: keys of a URL', () => {
         if (broken) response.writeHead(503)
         response.end(setOf(0))
       },
-      { fetchEveryMs: 50, oldestMs: 4_000, pauseMs: 0 },
+      { fetchEveryMs: 50, maxAgeMs: 4_000, pauseMs: 0 },
     )
     expect(await subject(0)).toBe('first')
     broken = true

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { pseudonymOf } from '../src/identity/pseudonym.ts'
-import { relayedOverrides } from '../src/workers/relayed-overrides.ts'
+import { pseudonymOf } from '../src/identity/identities.ts'
+import { relayedOverrides } from '../src/workers/shared-state.ts'
 import { ADMIN, local } from './in-process.ts'
 
 const POLICY = `

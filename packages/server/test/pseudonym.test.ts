@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { pseudonymOf } from '../src/identity/pseudonym.ts'
-import { readSecret } from '../src/files/secret-file.ts'
+import { pseudonymOf } from '../src/identity/identities.ts'
+import { readSecret } from '../src/files/regular-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-secret-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

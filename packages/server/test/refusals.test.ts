@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { serviceHolder } from '../src/commands/keys/of-service.ts'
+import { serviceKeys } from '../src/commands/keys/service-keys.ts'
 import { ADMIN, local, TOKEN } from './in-process.ts'
 import { policyFiles } from './policy-file.ts'
 import { exchange } from './raw.ts'
@@ -184,7 +184,7 @@ describe('the keys . and ..', () => {
 
   it.each(['.', '..', '-', '%2E'])('are meant by the commands that ask a service: %s', async (key) => {
     const { url, post: ask } = await local(POLICY)
-    const holder = serviceHolder(url, tokenFile(`${TOKEN}\n`))
+    const holder = serviceKeys(url, tokenFile(`${TOKEN}\n`))
     for (let asked = 0; asked < 2; asked += 1) await ask('/v1/check', { key, limit: 'user' })
     expect(await holder.inspect({ key, limit: 'user' })).toMatchObject([{ remaining: 1 }])
     await holder.block({ key, limit: 'user' }, 60_000)

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { readAdminToken } from '../src/http/admin.ts'
 import { holdPolicy } from '../src/policy/held-policy.ts'
 import { type PolicySource, readPolicy, readPolicySource, readPolicyText } from '../src/policy/read-policy.ts'
-import { readSecret } from '../src/files/secret-file.ts'
+import { readSecret } from '../src/files/regular-file.ts'
 import { keySource } from '../src/identity/key-source.ts'
 import { watchFile } from '../src/files/watch-file.ts'
 import { MAIN, run, serveBuilt } from './command.ts'

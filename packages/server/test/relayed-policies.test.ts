@@ -4,8 +4,8 @@ import type { Policy } from 'sluice/policy'
 import { describe, expect, it } from 'vitest'
 import type { HeldPolicy } from '../src/policy/held-policy.ts'
 import type { RelayedPolicy, ToWorker } from '../src/workers/messages.ts'
-import { createPolicyOrder } from '../src/workers/policy-order.ts'
-import { relayPolicies } from '../src/workers/relay-policy.ts'
+import { createPolicyOrder } from '../src/workers/shared-state.ts'
+import { relayPolicies } from '../src/workers/shared-state.ts'
 
 /** Messages that arrive in order, whenever `deliver` is called. */
 function channel<M>(receive: (message: M) => void): { send: (message: M) => void; deliver: () => boolean } {
@@ -83,10 +83,10 @@ describe('policies of several workers', () => {
         for (const [index, { kind, worker, text }] of steps.entries()) {
           const one = workers[worker] as (typeof workers)[number]
           const ignored = (taken: Promise<Policy>): void => void taken.catch(() => {})
-          if (kind === 'put') ignored(one.put.replace({ text: `put ${index} ${text}`, filename: 'body' }))
-          if (kind === 'bad') ignored(one.put.replace({ text: `bad ${index}`, filename: 'body' }))
+          if (kind === 'put') ignored(one.put({ text: `put ${index} ${text}`, filename: 'body' }))
+          if (kind === 'bad') ignored(one.put({ text: `bad ${index}`, filename: 'body' }))
           // The file changed, and all workers will have read it in the end.
-          if (kind === 'file') for (const each of workers) ignored(each.file.replace({ text: `file ${text}`, filename: 'policy.yaml' }))
+          if (kind === 'file') for (const each of workers) ignored(each.file({ text: `file ${text}`, filename: 'policy.yaml' }))
           if (kind === 'put' || kind === 'file') good += 1
           if (kind === 'finish') one.finish()
           if (kind === 'up') toPrimary[worker]?.deliver()
@@ -109,7 +109,7 @@ describe('policies of several workers', () => {
 
   it('two that are put at once, at two workers, end as one', async () => {
     const { workers, toPrimary, toWorkers } = workersOf(2)
-    const puts = workers.map(({ put }, index) => put.replace({ text: `put ${index}`, filename: 'body' }))
+    const puts = workers.map(({ put }, index) => put({ text: `put ${index}`, filename: 'body' }))
     await nextTurn()
     for (const { finish } of workers) finish()
     await Promise.all(puts)

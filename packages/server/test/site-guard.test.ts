@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hostsAllowed, readHosts } from '../src/http/allowed-hosts.ts'
+import { hostsAllowed, readHosts } from '../src/http/site-guard.ts'
 import { run, type Running, serve } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 import { exchange } from './raw.ts'

@@ -1,8 +1,7 @@
 import { prometheusMetrics } from 'sluice/observe'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { admits } from '../src/http/admin.ts'
+import { adminAccess } from '../src/http/admin.ts'
 import { repeatedWarnings } from '../src/cli/repeated-warnings.ts'
-import { tokenRefusals } from '../src/identity/token-refusals.ts'
 import type { IncomingMessage } from 'node:http'
 
 const TOKEN = 'token-of-administration'
@@ -15,9 +14,8 @@ describe('S7: wrong admin tokens', () => {
   it('are counted, and said in one line a minute, without the token', () => {
     const lines: string[] = []
     const repeated = repeatedWarnings((line) => lines.push(line), 1)
-    const refusals = tokenRefusals(() => repeated('wrong-token'))
-    const admission = admits(TOKEN, refusals.refused)
-    const metrics = prometheusMetrics({ read: refusals.metrics })
+    const { admits: admission, metrics: read } = adminAccess(TOKEN, () => repeated('wrong-token'))
+    const metrics = prometheusMetrics({ read })
     for (let asked = 0; asked < 400; asked += 1) expect(admission(request('Bearer wrong-token'))).toBe(false)
     expect(admission(request())).toBe(false)
     expect(admission(request(`Bearer ${TOKEN}`))).toBe(true)

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import type { JwtChoice } from 'sluice/policy'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { tokenCounts } from '../src/identity/counts.ts'
+import { tokenCounts } from '../src/identity/verifier.ts'
 import { keySource } from '../src/identity/key-source.ts'
-import { verifiedTokens } from '../src/identity/verified.ts'
+import { verifiedTokens } from '../src/identity/verifier.ts'
 import { createVerifier, type TokenResult, type TokenVerifier } from '../src/identity/verifier.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-tokens-'))

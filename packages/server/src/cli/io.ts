@@ -29,3 +29,8 @@ export function signalled(io: Io, signals: readonly NodeJS.Signals[]): Promise<N
     }
   })
 }
+
+/** Writes warnings, one a line. */
+export function warningTo(io: Io): (line: string) => void {
+  return (line) => io.err(`sluice: warning: ${line}\n`)
+}

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { nearest } from 'sluice/policy'
-import { CommandFailure, EXIT } from './failure.ts'
+import { type CommandFailure, usage } from './failure.ts'
 import type { ParsedArguments, Verb } from './verb.ts'
 
 /**
@@ -8,6 +8,7 @@ import type { ParsedArguments, Verb } from './verb.ts'
  * @throws CommandFailure exit 3 that names the argument, and the nearest flag if one was probably meant
  */
 export function parseArguments(verb: Verb, args: readonly string[]): ParsedArguments {
+  const wrong = (message: string): CommandFailure => usage(`${verb.name}: ${message}; "sluice ${verb.name} --help" says what it takes`)
   const flags = new Map(Object.entries(verb.flags))
   const options = Object.fromEntries(
     [...flags].map(([name, flag]) => [name, { type: flag.value === undefined ? 'boolean' : 'string' } as const]),
@@ -20,17 +21,17 @@ export function parseArguments(verb: Verb, args: readonly string[]): ParsedArgum
     if (token.kind !== 'option') continue
     const { name, rawName, value, inlineValue } = token
     const flag = flags.get(name)
-    if (flag === undefined) throw usage(verb, `unknown flag ${rawName}${suggestion(name, [...flags.keys()])}`)
-    if (flag.value === undefined && value !== undefined) throw usage(verb, `${rawName} takes no value`)
+    if (flag === undefined) throw wrong(`unknown flag ${rawName}${suggestion(name, [...flags.keys()])}`)
+    if (flag.value === undefined && value !== undefined) throw wrong(`${rawName} takes no value`)
     if (flag.value !== undefined && (value === undefined || value === '' || (!inlineValue && value.startsWith('--'))))
-      throw usage(verb, `${rawName} needs a value: ${rawName} ${flag.value}`)
+      throw wrong(`${rawName} needs a value: ${rawName} ${flag.value}`)
     const before = values.get(name)
-    if (before !== undefined && flag.repeat !== true) throw usage(verb, `${rawName} is given twice`)
+    if (before !== undefined && flag.repeat !== true) throw wrong(`${rawName} is given twice`)
     values.set(name, [...(before ?? []), value ?? ''])
   }
   const required = verb.words.filter((word) => !word.startsWith('['))
-  if (words.length < required.length) throw usage(verb, `${required.slice(words.length).join(' and ')} is missing`)
-  if (words.length > verb.words.length) throw usage(verb, `unexpected ${JSON.stringify(words[verb.words.length])}`)
+  if (words.length < required.length) throw wrong(`${required.slice(words.length).join(' and ')} is missing`)
+  if (words.length > verb.words.length) throw wrong(`unexpected ${JSON.stringify(words[verb.words.length])}`)
   return {
     words,
     switch: (name) => values.has(name),
@@ -49,14 +50,10 @@ export function suggestion(name: string, known: readonly string[], dashes: strin
  * The number of a flag.
  * @throws CommandFailure exit 3 for anything but a whole number in the range
  */
-export function wholeNumber(args: ParsedArguments, flag: string, fallback: number, least: number, most: number): number {
+export function wholeNumber(args: ParsedArguments, flag: string, fallback: number, min: number, max: number): number {
   const text = args.text(flag)
   if (text === undefined) return fallback
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least && value <= most) return value
-  throw new CommandFailure(EXIT.usage, `--${flag} is ${JSON.stringify(text)}: expected a whole number from ${least} to ${most}`)
-}
-
-function usage(verb: Verb, message: string): CommandFailure {
-  return new CommandFailure(EXIT.usage, `${verb.name}: ${message}; "sluice ${verb.name} --help" says what it takes`)
+  if (value >= min && value <= max) return value
+  throw usage(`--${flag} is ${JSON.stringify(text)}: expected a whole number from ${min} to ${max}`)
 }

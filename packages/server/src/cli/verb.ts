@@ -32,3 +32,8 @@ export interface Verb {
 }
 
 export const JSON_FLAG: Flag = { does: 'the answer as JSON' }
+
+/** Prints a result as text for a person, or with `--json` as JSON for a program. */
+export function print(io: Io, args: ParsedArguments, result: unknown, text: () => readonly string[]): void {
+  io.out(args.switch('json') ? `${JSON.stringify(result, undefined, 2)}\n` : `${text().join('\n')}\n`)
+}

@@ -1,14 +1,13 @@
 import { LimiterError } from 'sluice'
 import { parseStoreUrl, type Policy, PolicyError, type StoreKind } from 'sluice/policy'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { CommandFailure, usage } from '../cli/failure.ts'
 import { createIdentities } from '../identity/identities.ts'
 import type { Io } from '../cli/io.ts'
-import { print } from '../cli/print.ts'
 import { readPolicy } from '../policy/read-policy.ts'
 import { type RuleFacts, ruleFacts } from '../policy/rule-facts.ts'
 import { withoutPassword } from '../stores/store-name.ts'
-import { tokenWarnings } from '../identity/unverified.ts'
-import { type ParsedArguments, JSON_FLAG, type Verb } from '../cli/verb.ts'
+import { tokenWarnings } from '../identity/token-warnings.ts'
+import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
 
 export const checkVerb: Verb = {
   name: 'check',
@@ -39,8 +38,7 @@ function readTelling(io: Io, args: ParsedArguments, file: string): Policy {
 function factsOf(file: string, policy: Policy, store: string | undefined) {
   const { dialect, hash, failure, identifiers, jwt, exempt = [], overrides = [] } = policy
   const url = store === undefined ? policy.storeUrl : parseStoreUrl(store)
-  if (store !== undefined && url === undefined)
-    throw new CommandFailure(EXIT.usage, `check: --store ${withoutPassword(store)} is not the URL of a store`)
+  if (store !== undefined && url === undefined) throw usage(`check: --store ${withoutPassword(store)} is not the URL of a store`)
   const kind: StoreKind = url === undefined || url.scheme === 'memory' ? 'process' : 'shared'
   return {
     valid: true,

@@ -1,10 +1,9 @@
 import { memoryStore } from 'sluice'
 import { type Claims, clientAddress, createEngine, type Explanation, type RuleExplanation, trustProxies } from 'sluice/policy'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { usage } from '../cli/failure.ts'
 import { createIdentities } from '../identity/identities.ts'
-import { print } from '../cli/print.ts'
 import { readPolicy } from '../policy/read-policy.ts'
-import { type ParsedArguments, JSON_FLAG, type Verb } from '../cli/verb.ts'
+import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
 
 export const explainVerb: Verb = {
   name: 'explain',
@@ -37,16 +36,13 @@ export const explainVerb: Verb = {
 function factsOf(args: ParsedArguments) {
   const path = args.text('path')
   if (path?.startsWith('/') !== true)
-    throw new CommandFailure(
-      EXIT.usage,
-      `explain: --path is ${path === undefined ? 'missing' : JSON.stringify(path)}: expected a path that begins with /`,
-    )
+    throw usage(`explain: --path is ${path === undefined ? 'missing' : JSON.stringify(path)}: expected a path that begins with /`)
   const ip = args.text('ip')
   if (ip !== undefined && clientAddress(ip, {}, trustProxies([])) === undefined)
-    throw new CommandFailure(EXIT.usage, `explain: --ip is ${JSON.stringify(ip)}: expected an address such as 203.0.113.9 or 2001:db8::1`)
+    throw usage(`explain: --ip is ${JSON.stringify(ip)}: expected an address such as 203.0.113.9 or 2001:db8::1`)
   const cost = args.text('cost')
   if (cost !== undefined && (!/^\d+(?:\.\d{1,6})?$/.test(cost) || Number(cost) === 0))
-    throw new CommandFailure(EXIT.usage, `explain: --cost is ${JSON.stringify(cost)}: expected a number above 0 with at most six decimals`)
+    throw usage(`explain: --cost is ${JSON.stringify(cost)}: expected a number above 0 with at most six decimals`)
   const query = args.texts('query').map((pair) => pairOf('query', pair, '=').map(encodeURIComponent).join('='))
   const claims: Claims = Object.fromEntries(args.texts('claim').map((pair) => pairOf('claim', pair, '=')))
   return {
@@ -72,7 +68,7 @@ function headersOf(args: ParsedArguments): Record<string, string[]> {
 function pairOf(flag: string, text: string, by: string): [string, string] {
   const at = text.indexOf(by)
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
-  throw new CommandFailure(EXIT.usage, `explain: --${flag} is ${JSON.stringify(text)}: expected NAME${by}VALUE`)
+  throw usage(`explain: --${flag} is ${JSON.stringify(text)}: expected NAME${by}VALUE`)
 }
 
 function textOf({ method, path, readings, unreadable, refusedBy, host, address, exempt, rules }: Explanation): string[] {

@@ -1,8 +1,7 @@
 import { StoreFailure } from 'sluice'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
-import { print } from '../cli/print.ts'
+import { failed, usage } from '../cli/failure.ts'
 import { openStore } from '../stores/open-store.ts'
-import { JSON_FLAG, type Verb } from '../cli/verb.ts'
+import { JSON_FLAG, print, type Verb } from '../cli/verb.ts'
 
 export const migrateVerb: Verb = {
   name: 'migrate',
@@ -20,12 +19,11 @@ export const migrateVerb: Verb = {
   examples: ['migrate --store postgres://127.0.0.1:5432/limits', 'migrate --store pglite:./data --compat-function'],
   async run(args, io) {
     const url = args.text('store')
-    if (url === undefined) throw new CommandFailure(EXIT.usage, 'migrate: --store URL is missing: postgres://... or pglite:DIR')
-    if (args.switch('yes') && !args.switch('prune')) throw new CommandFailure(EXIT.usage, 'migrate: --yes is for --prune')
+    if (url === undefined) throw usage('migrate: --store URL is missing: postgres://... or pglite:DIR')
+    if (args.switch('yes') && !args.switch('prune')) throw usage('migrate: --yes is for --prune')
     const { name, migrate, close } = await openStore(url)
     try {
-      if (migrate === undefined)
-        throw new CommandFailure(EXIT.usage, `migrate: ${name} has no tables; expected postgres://... or pglite:DIR`)
+      if (migrate === undefined) throw usage(`migrate: ${name} has no tables; expected postgres://... or pglite:DIR`)
       const [compatFunction, prune, force] = [args.switch('compat-function'), args.switch('prune'), args.switch('yes')]
       await migrate({ compatFunction, prune, force }).catch((error: unknown) => Promise.reject(refused(error)))
       print(io, args, { store: name, compatFunction, pruned: prune }, () => [
@@ -41,5 +39,5 @@ export const migrateVerb: Verb = {
 function refused(error: unknown): unknown {
   if (!(error instanceof StoreFailure) || !error.message.includes(' SL003 ')) return error
   const line = error.message.replace(/^.*SL003 /, '').replace(/ \(.*$/, '')
-  return new CommandFailure(EXIT.failed, `migrate: ${line}; processes of that version would fail: --yes drops them all the same`)
+  return failed(`migrate: ${line}; processes of that version would fail: --yes drops them all the same`)
 }

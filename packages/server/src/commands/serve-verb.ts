@@ -1,14 +1,14 @@
 import cluster from 'node:cluster'
-import { readHosts } from '../http/allowed-hosts.ts'
-import { listenOf } from '../cli/arguments.ts'
-import { connectionBounds, DEFAULT_CONNECTIONS } from '../http/descriptor-limit.ts'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { usage } from '../cli/failure.ts'
+import { warningTo } from '../cli/io.ts'
 import { wholeNumber } from '../cli/parse-arguments.ts'
-import { readPolicy } from '../policy/read-policy.ts'
 import { repeatedWarnings } from '../cli/repeated-warnings.ts'
-import { warningTo } from '../cli/say-each-minute.ts'
-import { withoutPassword } from '../stores/store-name.ts'
 import type { Verb } from '../cli/verb.ts'
+import { connectionBounds, DEFAULT_CONNECTIONS } from '../http/connection-bound.ts'
+import { listenOf } from '../http/port.ts'
+import { readHosts } from '../http/site-guard.ts'
+import { readPolicy } from '../policy/read-policy.ts'
+import { withoutPassword } from '../stores/store-name.ts'
 import { supervise } from '../workers/supervise.ts'
 import { policyOf, serve } from './serve.ts'
 
@@ -72,5 +72,5 @@ function refuseUnshared(workers: number, store: string): void {
   if (!UNSHARED.test(store)) return
   const shared = 'redis://, rediss:// or postgres://'
   const why = `each of them would have limits of its own with the store ${withoutPassword(store)}, ${workers} times as much together`
-  throw new CommandFailure(EXIT.usage, `serve: --workers ${workers}: ${why}; use a store that they share (${shared}), or one worker`)
+  throw usage(`serve: --workers ${workers}: ${why}; use a store that they share (${shared}), or one worker`)
 }

@@ -1,40 +1,35 @@
-import { createServer } from 'node:http'
+import cluster from 'node:cluster'
+import { createServer, type ServerOptions } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { prometheusMetrics, topKeys } from 'sluice/observe'
 import { createEngine, type Engine, hashKeys, type Policy, type Pseudonym } from 'sluice/policy'
 import { withObservers } from 'sluice/remote'
-import { admits, readAdminToken } from '../http/admin.ts'
-import { hostsAllowed } from '../http/allowed-hosts.ts'
-import { isLoopback } from '../cli/arguments.ts'
-import { type Counted, countedBy } from '../page/busiest-keys.ts'
-import { connectionMetrics } from '../http/connection-bound.ts'
+import { usage } from '../cli/failure.ts'
+import { type Io, warningTo } from '../cli/io.ts'
+import { readinessOf } from '../endpoints/health.ts'
+import { type AdminAccess, adminAccess, readAdminToken } from '../http/admin.ts'
+import { type ConnectionBounds, connectionMetrics } from '../http/connection-bound.ts'
 import { watchConnections } from '../http/connections.ts'
-import type { ConnectionBounds } from '../http/descriptor-limit.ts'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
-import { type ListenAt, openPort } from '../http/port.ts'
+import { isLoopback, type ListenAt } from '../http/port.ts'
+import { createService } from '../http/service.ts'
+import { serviceMetrics } from '../http/service-metrics.ts'
+import { guardSite, type HostCheck, hostsAllowed } from '../http/site-guard.ts'
+import { createIdentities, type Identities } from '../identity/identities.ts'
+import { tokenWarning } from '../identity/token-warnings.ts'
+import { tokenCounts } from '../identity/verifier.ts'
+import { countedBy } from '../page/busiest-keys.ts'
+import { createLive } from '../page/live.ts'
 import { holdOverrides, takeOverride } from '../policy/held-overrides.ts'
 import { holdPolicy, inOneLine } from '../policy/held-policy.ts'
-import { createIdentities } from '../identity/identities.ts'
 import { mapInSlices } from '../policy/in-slices.ts'
-import { type Io, signalled } from '../cli/io.ts'
-import { createLive } from '../page/live.ts'
+import { readPolicyText } from '../policy/read-policy.ts'
+import { reloading } from '../policy/reloading.ts'
 import { surrounded } from '../stores/ring.ts'
 import { openServing } from '../stores/serving-store.ts'
-import { readPolicyText } from '../policy/read-policy.ts'
-import { readinessOf } from '../endpoints/readiness.ts'
-import { reloading } from '../policy/reloading.ts'
-import { serviceMetrics } from '../http/service-metrics.ts'
-import { inBatches, repeatedWarnings } from '../cli/repeated-warnings.ts'
-import { warningTo } from '../cli/say-each-minute.ts'
-import { createService } from '../http/service.ts'
-import { guardSite } from '../http/site-guard.ts'
-import { tokenRefusals } from '../identity/token-refusals.ts'
-import { tokenCounts } from '../identity/counts.ts'
-import { tokenWarning } from '../identity/unverified.ts'
-import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
-import { relayPolicies } from '../workers/relay-policy.ts'
-import { answerTogether } from '../workers/together.ts'
-import { type WorkerGroup, workerGroup } from '../workers/worker-group.ts'
+import type { RelayedOverride } from '../workers/messages.ts'
+import { relayPolicies } from '../workers/shared-state.ts'
+import { oneProcess, workerGroup } from '../workers/worker-group.ts'
 
 export interface ServeOptions {
   readonly policy?: string
@@ -50,146 +45,124 @@ export interface ServeOptions {
 }
 
 const DEMO_POLICY = fileURLToPath(new URL('../../policies/rate-limiting-at-scale.yaml', import.meta.url))
-const STOPS = ['SIGTERM', 'SIGINT'] as const
 /** Milliseconds that responses under way have to finish after SIGTERM, and then the store to close: less than five seconds together. */
 const DRAIN_MS = 4_000
 const CLOSE_MS = 500
 
-/** Milliseconds a request may take to arrive. A decision takes at most a deadline, so a slow request only occupies a connection. */
-const ARRIVAL_MS = 10_000
-/**
- * Milliseconds between checks for late requests. A late request is closed within a second of the limit: half a second after it is found.
- */
-const CHECK_LATE_MS = 250
-/** Longer than the proxies of docs/service.md keep a connection, because the side that gets requests must not be the first to close. */
-const KEEP_ALIVE_MS = 125_000
+const SERVER_OPTIONS: ServerOptions = {
+  // Milliseconds a request may take to arrive. A decision takes at most a deadline, so a slow request only occupies a connection.
+  requestTimeout: 10_000,
+  headersTimeout: 10_000,
+  // Milliseconds between checks for late requests, which are closed half a second after they are found: within a second of the limit.
+  connectionsCheckingInterval: 250,
+  // Longer than the proxies of docs/service.md keep a connection, because the side that gets requests must not be the first to close.
+  keepAliveTimeout: 125_000,
+}
 
 /** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets responses under way finish. */
 export async function serve(options: ServeOptions, io: Io): Promise<void> {
+  const { listen, connections: bounds, demo } = options
+  const group = cluster.isWorker ? workerGroup(io) : oneProcess(listen, bounds.served, io)
+  const { speaks } = group
   const file = policyOf(options)
-  const warning = warningTo(io)
-  const group = workerGroup()
-  const repeated = group === undefined ? repeatedWarnings(warning, options.connections.served) : inBatches(group.repeated)
-  const refusals = tokenRefusals(() => repeated('wrong-token'))
-  const admission = options.adminTokenFile === undefined ? undefined : admits(readAdminToken(options.adminTokenFile), refusals.refused)
+  const admin = adminOf(options, () => group.repeated('wrong-token'))
   const { policy: first, text } = readPolicyText(file)
   let readAgain = (): void => {}
   io.onSignal('SIGHUP', () => readAgain())
-  const chosen = options.store ?? first.store ?? 'memory:'
-  const speaks = group?.speaks !== false
-  const {
-    store: opened,
-    name,
-    keeps,
-    close,
-  } = await openServing(chosen, {
-    policyFile: options.store === undefined ? file : undefined,
-    required: options.requireStore,
-    speaks,
-    io,
-  })
-  const warn = (policy: Policy): Promise<void> => warnings(policy, warning)
+
+  const storeUrl = options.store ?? first.store ?? 'memory:'
+  const policyFile = options.store === undefined ? file : undefined
+  const opened = await openServing(storeUrl, { policyFile, required: options.requireStore, speaks, io })
   const tokens = tokenCounts()
   const identities = createIdentities(file, first, tokens.count, (line) => (speaks ? io.err(`sluice: ${line}\n`) : undefined))
-  const decisions = prometheusMetrics({
-    read: [
-      ...serviceMetrics(
-        opened,
-        () => policy,
-        () => ring,
-      ),
-      ...(admission === undefined ? [] : refusals.metrics),
-      ...connectionMetrics(() => connections),
-    ],
-  })
-  const metrics = { ...decisions, text: () => decisions.text() + tokens.text() }
+  const ofService = serviceMetrics(
+    opened.store,
+    () => policy,
+    () => ring,
+  )
+  const metrics = prometheusMetrics({ read: [...ofService, ...(admin?.metrics ?? []), ...connectionMetrics(() => connections)] })
   // The metrics measure calls to the server, not those that the ring decides without it.
-  const { store, ring, says } = surrounded(withObservers(opened, [metrics]), name, first.failure)
-  const live = createLive(() => engine.policy)
-  const { claims, pseudonym } = identities
-  const beginning = await group?.begin()
-  const top = topKeys()
+  const { store, ring, says } = surrounded(withObservers(opened.store, [metrics]), opened.name, first.failure)
+
+  const beginning = await group.begin()
+  const [live, top] = [createLive(() => engine.policy), topKeys()]
   // Counting keys costs more than deciding, so keys are counted only if there is an administrator to read the counts.
-  const observers = admission === undefined ? [metrics, live] : [metrics, live, top]
-  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, ...namesOf(beginning) })
-  const take = async (next: Policy): Promise<void> => {
-    const prepared = await identities.prepare(next)
-    const { pseudonym: renamed } = prepared
-    const apply = await engine.prepare(next, renamed === undefined ? {} : { pseudonym: renamed })
-    prepared.use()
-    apply()
-  }
-  const policy = holdPolicy(first, options.store === undefined ? chosen : undefined, take)
-  if (beginning?.policy !== undefined) await policy.replace(beginning.policy).catch(keepsPolicy)
-  for (const change of beginning?.overrides ?? []) adopt(engine, change)
+  const observers = admin === undefined ? [metrics, live] : [metrics, live, top]
+  const { claims, pseudonym } = identities
+  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, hashKeys: namesFrom(beginning.names) })
+  const policy = holdPolicy(first, policyFile === undefined ? undefined : storeUrl, (next) => use(next, engine, identities))
+  if (beginning.policy !== undefined) await policy.replace(beginning.policy).catch(keepsPolicy)
+  for (const change of beginning.overrides) adopt(engine, change)
+  const relayed = relayPolicies(policy, (accepted) => group.send({ kind: 'policy', policy: accepted }), keepsPolicy)
+  const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))
+
   let draining = false
-  const relayed = group === undefined ? undefined : relayPolicies(policy, group.relay, keepsPolicy)
-  const countedHere = (): Counted => countedBy(top)
-  const counted = async (): Promise<Counted[]> =>
-    group === undefined ? [countedHere()] : (await group.gather('top')).answers.map((answer) => JSON.parse(answer) as Counted)
-  const overrides = holdOverrides(engine, (change) => group?.relayOverride(change))
-  const alone = createService({
-    engine,
-    store,
-    policy: relayed?.put ?? policy,
-    overrides,
-    counted,
-    metrics,
-    live,
-    demo: options.demo,
-    admission,
-    draining: () => draining,
+  const reports = group.reports({
+    metrics: () => metrics.text() + tokens.text(),
+    readiness: () => readinessOf(engine, store, draining),
+    top: () => countedBy(top),
   })
-  const service = group === undefined ? alone : answerTogether(group, metrics.contentType, alone)
-  const timeouts = { requestTimeout: ARRIVAL_MS, headersTimeout: ARRIVAL_MS, connectionsCheckingInterval: CHECK_LATE_MS }
-  const server = createServer({ ...timeouts, keepAliveTimeout: KEEP_ALIVE_MS })
-  const { host } = options.listen
-  const { allowedHosts } = options
-  const hosts = isLoopback(host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
-  const onFull = (): void => repeated('connections-full')
-  const connections = watchConnections(server, guardSite(hosts, service), { bounds: options.connections, onFull })
-  let port: number
-  try {
-    port = await (group === undefined ? openPort(server, options.listen) : group.listen(server))
-  } catch (error) {
-    await close()
+  const [replace, metricsType, admission] = [relayed.put, metrics.contentType, admin?.admits]
+  const service = createService({ engine, store, policy, replace, overrides, reports, metricsType, live, demo, admission })
+  const server = createServer(SERVER_OPTIONS)
+  const onFull = (): void => group.repeated('connections-full')
+  const connections = watchConnections(server, guardSite(hostsOf(options), service), { bounds, onFull })
+  const port = await group.listen(server).catch(async (error: unknown) => {
+    await opened.close()
     throw error
-  }
+  })
+
   // A program that reads the lines below may end the service at once, so the signals are handled before they are printed.
-  const ended = group === undefined ? signalled(io, STOPS) : stoppedByPrimary(group, io)
+  const stopped = group.stopped()
+  const warn = (loaded: Policy): Promise<void> => warnOf(loaded, warningTo(io))
   if (speaks) {
-    if (options.connections.warning !== undefined) warning(options.connections.warning)
+    if (bounds.warning !== undefined) warningTo(io)(bounds.warning)
     await warn(first)
-    io.out(`sluice: serving ${first.rules.length} rules on http://${host.includes(':') ? `[${host}]` : host}:${port}\n`)
-    io.out(`sluice: store ${name}: ${keeps}\n`)
-    io.out(`sluice: around it: ${says}\n`)
+    io.out(
+      `sluice: serving ${first.rules.length} rules on http://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}\n`,
+    )
+    io.out(`sluice: store ${opened.name}: ${opened.keeps}\nsluice: around it: ${says}\n`)
   }
-  const watched = reloading({ policy: relayed?.file ?? policy, file, text, says: speaks, warn, io })
+  const watched = reloading({ replace: relayed.file, file, text, says: speaks, warn, io })
   readAgain = watched.read
-  const ready = async (): Promise<string> => JSON.stringify(await readinessOf(engine, store, draining))
-  const takes = {
-    policy: (candidate: RelayedPolicy) => relayed?.relayed(candidate),
-    ordered: () => relayed?.ordered(),
-    override: (change: RelayedOverride) => adopt(engine, change),
+  group.join({
+    policy: relayed.relayed,
+    ordered: relayed.ordered,
+    override: (change) => adopt(engine, change),
     pause: connections.pause,
-  }
-  group?.join({ metrics: () => metrics.text(), ready, top: () => JSON.stringify(countedHere()) }, takes)
-  await ended
+  })
+
+  await stopped
   draining = true
-  watched.close()
-  identities.close()
-  live.close()
+  for (const part of [watched, identities, live]) part.close()
   await connections.drain(DRAIN_MS)
   await engine.close()
   // A server that does not answer must not keep this process alive.
-  await Promise.race([(ring?.close() ?? Promise.resolve()).then(close), new Promise((resolve) => setTimeout(resolve, CLOSE_MS))])
+  await Promise.race([Promise.resolve(ring?.close()).then(opened.close), pause(CLOSE_MS)])
 }
 
-/** Workers share their names for keys, so that their counts can be added. */
-function namesOf(beginning: Beginning | undefined): { hashKeys?: Pseudonym } {
-  if (beginning === undefined) return {}
-  const numbers = [...beginning.names]
-  return { hashKeys: hashKeys(() => numbers.shift() ?? 0) }
+function adminOf({ adminTokenFile }: ServeOptions, onWrong: () => void): AdminAccess | undefined {
+  return adminTokenFile === undefined ? undefined : adminAccess(readAdminToken(adminTokenFile), onWrong)
+}
+
+/** The hosts that requests may name; undefined: any. */
+function hostsOf({ listen, allowedHosts }: ServeOptions): HostCheck | undefined {
+  return isLoopback(listen.host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
+}
+
+/** Processes share their names for keys, so that their counts can be added. */
+function namesFrom(names: readonly number[]): Pseudonym {
+  const numbers = [...names]
+  return hashKeys(() => numbers.shift() ?? 0)
+}
+
+/** Puts a policy to work, with the keys and secrets that it names. */
+async function use(policy: Policy, engine: Engine, identities: Identities): Promise<void> {
+  const prepared = await identities.prepare(policy)
+  const { pseudonym } = prepared
+  const apply = await engine.prepare(policy, pseudonym === undefined ? {} : { pseudonym })
+  prepared.use()
+  apply()
 }
 
 /** Applies an override that another worker set; reports on stderr if this worker cannot. */
@@ -206,7 +179,7 @@ function keepsPolicy(error: unknown): void {
 }
 
 /** Prints the warnings of a policy, in slices: a policy may have thousands of rules. */
-async function warnings(policy: Policy, warning: (line: string) => void): Promise<void> {
+async function warnOf(policy: Policy, warning: (line: string) => void): Promise<void> {
   const ofTokens = await mapInSlices(policy.rules, (rule) => tokenWarning(policy, rule))
   const lines = [...policy.warnings, ...ofTokens.filter((line) => line !== undefined)]
   await mapInSlices(lines, warning)
@@ -219,11 +192,5 @@ async function warnings(policy: Policy, warning: (line: string) => void): Promis
 export function policyOf({ policy, demo }: Pick<ServeOptions, 'policy' | 'demo'>): string {
   const file = policy ?? (demo ? DEMO_POLICY : undefined)
   if (file !== undefined) return file
-  throw new CommandFailure(EXIT.usage, 'serve: give a policy file, or --demo for the one that comes along')
-}
-
-/** Ignores signals that reach every process of a group. The primary handles them: it closes the port before workers stop. */
-async function stoppedByPrimary(group: WorkerGroup, io: Io): Promise<void> {
-  for (const signal of STOPS) io.onSignal(signal, () => {})
-  await group.stopped()
+  throw usage('serve: give a policy file, or --demo for the one that comes along')
 }

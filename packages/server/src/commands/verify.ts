@@ -1,14 +1,14 @@
+import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { type AnyLimit, LimiterError, type Store, tokenBucket } from 'sluice'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
-import { wholeNumber } from '../cli/parse-arguments.ts'
+import { fileURLToPath } from 'node:url'
+import { type AnyLimit, type Store, tokenBucket } from 'sluice'
+import { argumentOf, failed, usage } from '../cli/failure.ts'
 import { type Io, signalled } from '../cli/io.ts'
+import { wholeNumber } from '../cli/parse-arguments.ts'
+import { JSON_FLAG, print, type Verb } from '../cli/verb.ts'
 import { openStore } from '../stores/open-store.ts'
-import { print } from '../cli/print.ts'
 import { type Findings, findingsOf } from './verify/findings.ts'
-import { hammer, STATE, type Task } from './verify/hammer.ts'
-import { inProcesses } from './verify/processes.ts'
-import { JSON_FLAG, type Verb } from '../cli/verb.ts'
+import { hammer, STATE, type Tally, type Task } from './verify/hammer.ts'
 
 /** Stores that live in one process: the callers of one process compete there. */
 const IN_PROCESS = /^(?:memory|pglite):/
@@ -29,10 +29,10 @@ export const verifyVerb: Verb = {
   examples: ['verify --store memory: --seconds 1', 'verify --store redis://127.0.0.1:6379 --processes 4 --callers 16'],
   async run(args, io) {
     const url = args.text('store')
-    if (url === undefined) throw new CommandFailure(EXIT.usage, 'verify: --store is missing: which store is to be tested?')
+    if (url === undefined) throw usage('verify: --store is missing: which store is to be tested?')
     const rate = args.text('rate') ?? '10/s'
     const burst = wholeNumber(args, 'burst', 10, 1, 1e9)
-    const limit = limitOf(rate, burst)
+    const limit = argumentOf('verify', () => tokenBucket({ rate, burst }))
     const wanted = wholeNumber(args, 'processes', 4, 1, 64)
     const processes = IN_PROCESS.test(url) ? 1 : wanted
     const callers = wholeNumber(args, 'callers', 16, 1, 1_024)
@@ -40,10 +40,10 @@ export const verifyVerb: Verb = {
     const task: Task = { url, space: `sluice_verify_${randomBytes(8).toString('hex')}`, rate, burst, callers, ms }
     const { name, findings } = await tested(io, task, limit, processes)
     const ok = findings.worstOverGrant === 0 && findings.errors === 0
-    const answer = { store: name, rate, burst, processes, callers, ...findings, ok }
-    print(io, args, answer, () => textOf(answer))
-    if (findings.worstOverGrant > 0) throw new CommandFailure(EXIT.failed, `verify: ${name} admitted more than the limit allows`)
-    if (findings.errors > 0) throw new CommandFailure(EXIT.failed, `verify: ${name} left ${findings.errors} calls without an answer`)
+    const result = { store: name, rate, burst, processes, callers, ...findings, ok }
+    print(io, args, result, () => textOf(result))
+    if (findings.worstOverGrant > 0) throw failed(`verify: ${name} admitted more than the limit allows`)
+    if (findings.errors > 0) throw failed(`verify: ${name} left ${findings.errors} calls without an answer`)
   },
 }
 
@@ -51,7 +51,7 @@ export const verifyVerb: Verb = {
 async function tested(io: Io, task: Task, limit: AnyLimit, processes: number): Promise<{ name: string; findings: Findings }> {
   const { store, name, discard, close } = await openStore(task.url, { space: task.space })
   const interrupted = signalled(io, ['SIGINT', 'SIGTERM']).then((signal): never => {
-    throw new CommandFailure(EXIT.failed, `verify: stopped by ${signal}`)
+    throw failed(`verify: stopped by ${signal}`)
   })
   try {
     const running = IN_PROCESS.test(task.url)
@@ -61,7 +61,7 @@ async function tested(io: Io, task: Task, limit: AnyLimit, processes: number): P
     return { name, findings: await findingsOf(await Promise.race([running, interrupted]), limit) }
   } finally {
     await forgetState(store)
-    await discard()
+    await discard?.()
     await close()
   }
 }
@@ -71,25 +71,53 @@ async function forgetState(store: Store): Promise<void> {
   if (result?.failure !== undefined) throw result.failure
 }
 
-function limitOf(rate: string, burst: number): AnyLimit {
+/**
+ * Runs several processes that call the same store for the same key at the same time.
+ * @throws CommandFailure exit 1 if a process ends before it has reported its tally
+ */
+async function inProcesses(count: number, task: Task): Promise<readonly Tally[]> {
+  const children = Array.from({ length: count }, () => fork(fileURLToPath(new URL('verify/process.js', import.meta.url)), { execArgv: [] }))
   try {
-    return tokenBucket({ rate, burst })
-  } catch (error) {
-    if (error instanceof LimiterError) throw new CommandFailure(EXIT.usage, `verify: ${error.message}`, { cause: error })
-    throw error
+    await Promise.all(children.map((child) => exchange(child, task)))
+    return (await Promise.all(children.map((child) => exchange(child, { go: true })))) as Tally[]
+  } finally {
+    for (const child of children) child.kill('SIGKILL')
   }
 }
 
-function textOf(answer: Findings & Omit<Task, 'url' | 'space' | 'ms'> & { readonly store: string; readonly processes: number }): string[] {
-  const { store, rate, burst, processes, callers, seconds, total, allowed, errors, errorKinds } = answer
+/** Sends a message and waits for the reply. */
+function exchange(child: ChildProcess, message: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    child.once('message', resolve)
+    child.once('exit', (code) => reject(failed(`verify: one of the processes ended with ${String(code)}`)))
+    child.send(message)
+  })
+}
+
+function textOf(result: Findings & Omit<Task, 'url' | 'space' | 'ms'> & { readonly store: string; readonly processes: number }): string[] {
+  const {
+    store,
+    rate,
+    burst,
+    processes,
+    callers,
+    seconds,
+    total,
+    allowed,
+    errors,
+    errorKinds,
+    theoreticalMax,
+    overGrantPercent,
+    worstOverGrant,
+  } = result
   const kinds = Object.entries(errorKinds).map(([kind, count]) => `${count} ${kind}`)
   return [
     `${store}: one token bucket of ${rate}, burst ${burst}, called by ${processes} x ${callers} callers for ${seconds.toFixed(3)} s of the store's time`,
     `  total            ${total}`,
     `  allowed          ${allowed}`,
-    `  theoretical max  ${answer.theoreticalMax}`,
-    `  over-grant       ${answer.overGrantPercent.toFixed(2)} %`,
-    `  worst interval   ${answer.worstOverGrant} above burst + rate * t`,
+    `  theoretical max  ${theoreticalMax}`,
+    `  over-grant       ${overGrantPercent.toFixed(2)} %`,
+    `  worst interval   ${worstOverGrant} above burst + rate * t`,
     `  errors           ${errors}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`,
   ]
 }

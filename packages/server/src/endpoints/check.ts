@@ -1,18 +1,32 @@
 import { LimiterError } from 'sluice'
 import { headersOf, problemOf } from 'sluice/http'
-import type { Engine } from 'sluice/policy'
+import { clientAddress, type Engine, type KeyRequest, trustProxies } from 'sluice/policy'
 import { BadRequest, JSON_TYPE, refusalOf, send } from '../http/answer.ts'
-import { readJson } from '../http/body.ts'
-import { readRequest, readRequests } from './check-body.ts'
+import { objectOf, readJson } from '../http/body.ts'
+import type { Routed } from '../http/routes.ts'
 import { decisionJson } from './decision-json.ts'
-import type { Asked } from '../http/routes.ts'
+
+/** A call about a request, as a proxy or a backend saw it. */
+interface FactsRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly ip?: string
+  readonly cost?: number
+}
 
 /** Largest body of one call and of a list, in bytes. */
 const LARGEST_REQUEST = 65_536
 const LARGEST_LIST = 1_048_576
+const KEY_FIELDS = ['key', 'limit', 'cost']
+const FACT_FIELDS = ['method', 'path', 'headers', 'ip', 'cost']
+const MAX_REQUESTS = 1_000
+const MAX_SHOWN_LENGTH = 60
+const NO_HEADERS = Object.freeze({})
+const NOBODY = trustProxies([])
 
 /** `POST /v1/check`: returns one decision. With `?status=http` it also sets the status and the headers that a client would get. */
-export async function check(engine: Engine, { request, response, query }: Asked): Promise<void> {
+export async function check(engine: Engine, { request, response, query }: Routed): Promise<void> {
   const call = readRequest(await readJson(request, LARGEST_REQUEST))
   const decision = 'key' in call ? await engine.decideKey(call) : await engine.decide(call)
   if (decision.detail !== undefined) throw new BadRequest(decision.detail, { reason: decision.reason })
@@ -26,7 +40,7 @@ export async function check(engine: Engine, { request, response, query }: Asked)
  * `POST /v1/checks`: decides a list of calls in order, in one store call, and returns the list of decisions. A path that cannot be read
  * is reported in its own decision, so one client's bad path does not fail the other calls.
  */
-export async function checks(engine: Engine, { request, response }: Asked): Promise<void> {
+export async function checks(engine: Engine, { request, response }: Routed): Promise<void> {
   const list = readRequests(await readJson(request, LARGEST_LIST))
   const decisions = await engine.decideMany(list).catch((error: unknown) => {
     throw withIndex(error)
@@ -39,4 +53,95 @@ function withIndex(error: unknown): unknown {
   if (!(error instanceof LimiterError)) return error
   const index = /^request (\d+): /.exec(error.message)?.[1]
   return index === undefined ? error : refusalOf(error, { index: Number(index) })
+}
+
+/**
+ * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
+ * @throws BadRequest that names the field, the value and what is allowed
+ */
+function readRequest(body: unknown): KeyRequest | FactsRequest {
+  const fields = objectOf(body, 'The body must be an object with key, or with method and path.')
+  const byKey = Object.hasOwn(fields, 'key')
+  if (!byKey && !Object.hasOwn(fields, 'path')) throw new BadRequest('The body needs key, or method and path.')
+  const allowed = byKey ? KEY_FIELDS : FACT_FIELDS
+  const unknown = Object.keys(fields).find((name) => !allowed.includes(name))
+  if (unknown !== undefined) throw new BadRequest(`The field ${shown(unknown)} is not known here; allowed are ${allowed.join(', ')}.`)
+  const { cost, key, limit, method = 'GET', path, headers, ip } = fields
+  const charged = cost === undefined ? {} : { cost: costOf(cost) }
+  if (byKey) return { key: textOf('key', key), ...(limit === undefined ? {} : { limit: textOf('limit', limit) }), ...charged }
+  return {
+    method: textOf('method', method),
+    path: textOf('path', path),
+    headers: readHeaders(headers),
+    ...(ip === undefined ? {} : { ip: addressOf(textOf('ip', ip)) }),
+    ...charged,
+  }
+}
+
+/**
+ * Reads the body of /v1/checks: a list of bodies of /v1/check.
+ * @throws BadRequest that also gives the index of the wrong one, counted from 0
+ */
+function readRequests(body: unknown): (KeyRequest | FactsRequest)[] {
+  if (!Array.isArray(body)) throw new BadRequest('The body must be a list of requests, each as for /v1/check.')
+  if (body.length > MAX_REQUESTS) throw new BadRequest(`The list has ${body.length} requests; at most ${MAX_REQUESTS} are allowed.`)
+  return body.map((item: unknown, index) => {
+    try {
+      return readRequest(item)
+    } catch (error) {
+      throw error instanceof BadRequest ? new BadRequest(`request ${index}: ${error.message}`, { index }) : error
+    }
+  })
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value
+  const found = name === 'key' || name === 'ip' ? kindOf(value) : shown(value)
+  throw new BadRequest(`The field ${name} is ${found}; expected a text that is not empty.`)
+}
+
+/** Refuses an address that cannot be read. It would count as absent, and all absent addresses share one bucket. */
+function addressOf(text: string): string {
+  if (clientAddress(text, NO_HEADERS, NOBODY) !== undefined) return text
+  throw new BadRequest('The field ip is no address; expected one such as 203.0.113.9 or 2001:db8::1, without a port.')
+}
+
+/** Checks that a cost is a finite number. The limiter checks that it is above 0 and has at most six decimals. */
+function costOf(value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  const found = typeof value === 'number' ? 'too large' : shown(value)
+  throw new BadRequest(`The field cost is ${found}; expected a number above 0 with at most six decimals.`)
+}
+
+/** Converts header names to lower case. A header in two spellings becomes two lines. */
+function readHeaders(value: unknown): Record<string, string | readonly string[]> {
+  if (value === undefined) return NO_HEADERS
+  const headers = new Map<string, string | readonly string[]>()
+  for (const [spelt, content] of Object.entries(objectOf(value, 'The field headers must be an object of names and values.'))) {
+    const name = spelt.toLowerCase()
+    const lines = linesOf(spelt, content)
+    const earlier = headers.get(name)
+    headers.set(name, earlier === undefined ? lines : [earlier, lines].flat())
+  }
+  return Object.fromEntries(headers)
+}
+
+/** The lines of a header: a text may be several lines joined by commas, a list has one entry for each line. */
+function linesOf(name: string, content: unknown): string | readonly string[] {
+  if (typeof content === 'string') return content
+  if (Array.isArray(content) && content.every((item) => typeof item === 'string')) return content
+  throw new BadRequest(`The header ${shown(name)} is ${kindOf(content)}; expected a text or a list of texts.`)
+}
+
+/** A short form of a value for a message, however deep the value is nested. */
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, MAX_SHOWN_LENGTH) : value)
+  return typeof value === 'string' && value.length > MAX_SHOWN_LENGTH ? `${text}...` : text
+}
+
+/** The type of a value, without its content: messages must not contain an identity. */
+function kindOf(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? `a ${typeof value}` : value === '' ? 'empty' : shown(value)
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type HeaderList, headersOf, PROBLEM_TYPE, problemOf } from 'sluice/http'
 import { type Engine, type EngineDecision, isTrustedPeer, type RequestFacts } from 'sluice/policy'
 import { BadRequest, send } from '../http/answer.ts'
-import type { Asked } from '../http/routes.ts'
+import type { Routed } from '../http/routes.ts'
 
 /** The original request as a proxy describes it, in one family of headers. */
 interface Told {
@@ -15,7 +15,7 @@ interface Told {
  * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy, from the X-Forwarded-* or X-Original-* headers of a trusted proxy.
  * Returns 200 or the status of the denial. `?denied=403` is for nginx, which accepts no other status.
  */
-export async function auth(engine: Engine, { request, response, rest, query }: Asked): Promise<void> {
+export async function auth(engine: Engine, { request, response, rest, query }: Routed): Promise<void> {
   const trust = engine.policy.trustedProxies
   const peer = request.socket.remoteAddress
   // Without this check all clients behind the proxy would count as one client, and nobody would notice.
@@ -37,7 +37,7 @@ export async function auth(engine: Engine, { request, response, rest, query }: A
  * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. X-Original-* headers describe the request. Omitted ones default to
  * the call itself; its path may also follow the endpoint's. Any method is accepted, because proxies send that of the original request.
  */
-export async function decide(engine: Engine, { request, response, path, rest }: Asked): Promise<void> {
+export async function decide(engine: Engine, { request, response, path, rest }: Routed): Promise<void> {
   const told = toldBy(request, 'x-original')
   const uri = told.uri ?? ownTarget(request, rest === '' ? path : rest)
   answer(response, engine, await engine.decide(factsOf(request, { ...told, uri })))

@@ -1,16 +1,32 @@
 import type { Store } from 'sluice'
 import type { Engine } from 'sluice/policy'
-import { send, sendJson } from '../http/answer.ts'
-import { readinessOf } from './readiness.ts'
-import type { Asked } from '../http/routes.ts'
+import { send } from '../http/answer.ts'
+import type { Routed } from '../http/routes.ts'
 
 /** `GET /livez`: 200 while the process answers. It does not check the store; /readyz does. */
-export function alive({ response }: Asked): void {
+export function alive({ response }: Routed): void {
   send(response, 200, 'text/plain', 'ok\n')
 }
 
-/** `GET /readyz`: whether decisions can be made here, and how. */
-export async function ready(engine: Engine, store: Store, draining: () => boolean, { response }: Asked): Promise<void> {
-  const { status, body } = await readinessOf(engine, store, draining())
-  sendJson(response, status, body)
+/** The status and body of /readyz: whether decisions can be made, and how. */
+export interface Readiness {
+  readonly status: 200 | 503
+  readonly body: {
+    readonly status: string
+    readonly store?: string
+    readonly workers?: { readonly serving: number; readonly wanted: number }
+  }
+}
+
+/** Computes the readiness. A service that lost its store is ready, but degraded, unless the failure policy denies requests. */
+export async function readinessOf({ policy: { failure } }: Engine, store: Store, draining: boolean): Promise<Readiness> {
+  if (draining) return { status: 503, body: { status: 'draining' } }
+  try {
+    await store.ready({ deadline: performance.now() + failure.deadlineMs })
+    return { status: 200, body: { status: 'ready' } }
+  } catch (error) {
+    const closed = failure.policy === 'deny'
+    const why = error instanceof Error ? error.message : String(error)
+    return { status: closed ? 503 : 200, body: { status: closed ? 'unavailable' : 'degraded', store: why } }
+  }
 }

@@ -1,21 +1,22 @@
 import { LimiterError, StoreFailure } from 'sluice'
-import type { Engine, KeyTarget } from 'sluice/policy'
+import type { Engine, KeyTarget, OverrideFields } from 'sluice/policy'
 import { type Admission, guarded } from '../http/admin.ts'
 import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
-import { readJson } from '../http/body.ts'
+import { objectOf, readJson } from '../http/body.ts'
 import { busiest, type Counted } from '../page/busiest-keys.ts'
 import type { HeldOverrides } from '../policy/held-overrides.ts'
-import { type Asked, type Handler, handlerOf, type Route } from '../http/routes.ts'
-import { deleteOverride, overridesOf, putOverride } from './override.ts'
+import { type Handler, handlerOf, type Route, type Routed } from '../http/routes.ts'
 
-const LARGEST_BODY = 4_096
+/** Largest bodies, in bytes. */
+const LARGEST_DURATION = 4_096
+const LARGEST_OVERRIDE = 16_384
 const MAX_KEY_LENGTH = 4_096
 /** Path segment that means: the key is in `?key=`. */
 const PLACEHOLDER = '-'
 const MAX_TOP = 1_000
 const TOP = 20
 /** Operators wait longer than requests do; the policy's deadline is for requests. */
-const PATIENCE = { deadlineMs: 5_000 }
+const WAIT = { deadlineMs: 5_000 }
 
 /** `GET /v1/keys?top=20`: the keys with the most requests since the start, by pseudonym, over all processes. */
 export function topRoute(counted: () => Promise<readonly Counted[]>, admission: Admission | undefined): Route {
@@ -37,47 +38,56 @@ export function topRoute(counted: () => Promise<readonly Counted[]>, admission: 
  * `..` from a path, encoded or not.
  */
 export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: Admission | undefined): Handler {
+  const reply =
+    (work: (target: KeyTarget, routed: Routed) => Promise<unknown>): Handler =>
+    async (routed) => {
+      const body = await work(targetOf(routed), routed).catch((error: unknown) => {
+        throw refusedByStore(error)
+      })
+      sendJson(routed.response, 200, body)
+    }
   const key = guarded(admission, {
-    GET: async (asked) => {
-      const target = targetOf(asked)
-      const states = await orFailed(engine.inspectKey(target, PATIENCE))
-      sendJson(asked.response, 200, { states, overrides: overridesOf(engine, target) })
-    },
-    DELETE: async (asked) => {
-      await orFailed(engine.resetKey(targetOf(asked), PATIENCE))
-      sendJson(asked.response, 200, { reset: true })
-    },
+    GET: reply(async (target) => ({ states: await engine.inspectKey(target, WAIT), overrides: overridesOf(engine, target) })),
+    DELETE: reply(async (target) => {
+      await engine.resetKey(target, WAIT)
+      return { reset: true }
+    }),
   })
   const block = guarded(admission, {
-    PUT: async (asked) => {
-      const target = targetOf(asked)
-      await orFailed(engine.blockKey(target, await readDuration(asked), PATIENCE))
-      sendJson(asked.response, 200, { blocked: true })
-    },
-    DELETE: async (asked) => {
-      await orFailed(engine.blockKey(targetOf(asked), null, PATIENCE))
-      sendJson(asked.response, 200, { blocked: false })
-    },
+    PUT: reply(async (target, { request }) => {
+      await engine.blockKey(target, durationIn(await readJson(request, LARGEST_DURATION)), WAIT)
+      return { blocked: true }
+    }),
+    DELETE: reply(async (target) => {
+      await engine.blockKey(target, null, WAIT)
+      return { blocked: false }
+    }),
   })
   const override = guarded(admission, {
-    PUT: (asked) => putOverride(engine, overrides, targetOf(asked), asked),
-    DELETE: (asked) => deleteOverride(overrides, targetOf(asked), asked),
+    // The key keeps what it has left, cut to the new limit.
+    PUT: reply(async (target, { request }) => {
+      const fields = fieldsIn(await readJson(request, LARGEST_OVERRIDE), target)
+      overrides.set(fields)
+      return { overrides: overridesOf(engine, { key: target.key, limit: fields.rule }) }
+    }),
+    // Overrides of the policy file stay.
+    DELETE: reply(async (target) => ({ withdrawn: overrides.withdraw(target) })),
   })
   const routes: ReadonlyMap<string | undefined, Route> = new Map([
     [undefined, key],
     ['block', block],
     ['override', override],
   ])
-  return (asked) => {
-    const [, , below, ...more] = asked.rest.split('/')
+  return (routed) => {
+    const [, , below, ...more] = routed.rest.split('/')
     const route = more.length > 0 ? undefined : routes.get(below)
     if (route === undefined)
       throw new Refusal(404, 'Not Found', 'Below a key there are block and override, and nothing else; a slash in a key is written %2F.')
-    return handlerOf(route, asked)()
+    return handlerOf(route, routed)()
   }
 }
 
-function targetOf({ rest, query, request }: Asked): KeyTarget {
+function targetOf({ rest, query, request }: Routed): KeyTarget {
   const written = rest.split('/')[1] as string
   const [limit, named] = [query.get('limit'), query.get('key')]
   if (named !== null && written !== PLACEHOLDER)
@@ -100,25 +110,42 @@ function isReplaced(text: string, url: string = ''): boolean {
   return text.includes('\ufffd') && !/%ef%bf%bd/i.test(url)
 }
 
-/** Reads `{ "duration": "10m" }`, or milliseconds as a number. */
-async function readDuration({ request }: Asked): Promise<string | number> {
-  const body = await readJson(request, LARGEST_BODY)
-  const fields = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {}
-  const { duration } = fields
-  if (Object.keys(fields).join() === 'duration' && (typeof duration === 'string' || typeof duration === 'number')) return duration
-  throw new BadRequest('The body must be an object with duration alone: a text such as 10m, or milliseconds as a number.')
+/** The duration of `{ "duration": "10m" }`, or of milliseconds as a number. */
+function durationIn(body: unknown): string | number {
+  const expected = 'The body must be an object with duration alone: a text such as 10m, or milliseconds as a number.'
+  const { duration, ...more } = objectOf(body, expected)
+  if (Object.keys(more).length === 0 && (typeof duration === 'string' || typeof duration === 'number')) return duration
+  throw new BadRequest(expected)
 }
 
-/**
- * Converts failures: a store that cannot answer now is 503, one that does not support the operation is 501. Neither is the caller's
- * mistake.
- */
-async function orFailed<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof StoreFailure) throw new Refusal(503, 'Service Unavailable', `The store did not do it: ${error.message}.`)
-    if (error instanceof LimiterError && error.code === 'NOT_SUPPORTED') throw new Refusal(501, 'Not Implemented', error.message)
-    throw error
-  }
+/** A store that cannot answer now is 503, one that does not support the operation is 501: neither is the caller's mistake. */
+function refusedByStore(error: unknown): unknown {
+  if (error instanceof StoreFailure) return new Refusal(503, 'Service Unavailable', `The store did not do it: ${error.message}.`)
+  if (!(error instanceof LimiterError) || error.code !== 'NOT_SUPPORTED') return error
+  return new Refusal(501, 'Not Implemented', error.message)
+}
+
+/** The overrides of a key that are in force now, as JSON. */
+function overridesOf(engine: Engine, target: KeyTarget): unknown[] {
+  return engine.overridesOfKey(target).map(({ rule, key, limit, until, origin }) => ({
+    rule,
+    key,
+    algorithm: limit.algorithm.name,
+    limit: limit.capacity,
+    windowMs: limit.windowMs,
+    ...(until === undefined ? {} : { until: new Date(until / 1_000).toISOString() }),
+    from: origin === 'set' ? 'put' : 'policy',
+  }))
+}
+
+/** The body's fields, completed with the key of the path and the rule of `?limit=`. The engine validates their values. */
+function fieldsIn(body: unknown, { key, limit }: KeyTarget): OverrideFields {
+  const expected = 'The body must be an object with the fields of an override: rule, the fields of a limit, until.'
+  const fields = { key, ...(limit === undefined ? {} : { rule: limit }), ...objectOf(body, expected) } as OverrideFields
+  if (limit !== undefined && fields.rule !== limit) throw new BadRequest('The field rule and ?limit= name two rules; expected one of them.')
+  const values: readonly unknown[] = Array.isArray(fields.key) ? fields.key : [fields.key]
+  if (values.some((value) => String(value) === key)) return fields
+  throw new BadRequest(
+    'The field key does not have the key of the path in it; expected a list of all values of the key, null for absent ones.',
+  )
 }

@@ -4,14 +4,14 @@ import { BadRequest, JSON_TYPE, send } from '../http/answer.ts'
 import { readBytes } from '../http/body.ts'
 import type { HeldPolicy } from '../policy/held-policy.ts'
 import { mapInSlices } from '../policy/in-slices.ts'
-import type { Asked } from '../http/routes.ts'
+import type { Routed } from '../http/routes.ts'
 import { ruleFacts } from '../policy/rule-facts.ts'
 
 /** Largest text of a policy, in bytes; the policy parser has its own bound, in characters. */
 const LARGEST_POLICY = 1_048_576
 
 /** `GET /v1/policy`: describes the policy in use. It does not return the text, which may contain a password. */
-export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { response }: Asked): Promise<void> {
+export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { response }: Routed): Promise<void> {
   await sendPolicy(response, current, kind)
 }
 
@@ -19,11 +19,11 @@ export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { res
  * `PUT /v1/policy`: replaces the policy by the body, YAML or JSON. If the body is invalid, the current policy stays, and the response
  * lists all mistakes.
  */
-export async function putPolicy(held: HeldPolicy, kind: StoreKind, { request, response }: Asked): Promise<void> {
+export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind, { request, response }: Routed): Promise<void> {
   const bytes = await readBytes(request, LARGEST_POLICY)
   const format = /^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '') ? 'json' : 'yaml'
   try {
-    const policy = await held.replace({ text: bytes, filename: `policy.${format}`, format })
+    const policy = await replace({ text: bytes, filename: `policy.${format}`, format })
     await sendPolicy(response, policy, kind)
   } catch (error) {
     if (error instanceof PolicyError) throw new BadRequest(error.message, { issues: error.issues })

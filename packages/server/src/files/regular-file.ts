@@ -1,7 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { LimiterError } from 'sluice'
 
 /** Largest file that is read, in bytes. */
 const LARGEST = 1_048_576
+const ALLOWED = `a regular file of at most ${LARGEST} bytes`
+/** The output length of HMAC-SHA-256: a shorter secret would be easier to guess than the hash. */
+const MIN_SECRET_BYTES = 32
 
 export interface ReadOptions {
   /** Also reads a pipe, such as `/dev/stdin`, to its end, and waits for it. For commands that end, never in a service. */
@@ -23,7 +28,40 @@ export function readRegular(file: string, { pipes = false }: ReadOptions = {}): 
   }
 }
 
-const ALLOWED = `a regular file of at most ${LARGEST} bytes`
+/** As `readRegular`, but throws what `failure` makes of a message that begins with `what`. */
+export function readAs(
+  what: string,
+  file: string,
+  failure: (message: string, options: ErrorOptions) => Error,
+  options?: ReadOptions,
+): Buffer {
+  try {
+    return readRegular(file, options)
+  } catch (error) {
+    throw failure(`${what} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/**
+ * Reads a file that a policy names, by a path relative to the policy's folder.
+ * @throws LimiterError INVALID_POLICY for a file that cannot be read: missing, not a regular file, or larger than 1 MiB
+ */
+export function readNamed(policyFile: string, name: string, what: string): Buffer {
+  const failure = (message: string, options: ErrorOptions): Error => new LimiterError('INVALID_POLICY', message, options)
+  return readAs(`${what} ${name}`, resolve(dirname(policyFile), name), failure)
+}
+
+/**
+ * As `readNamed`, for a secret; one line break at the end is not part of it.
+ * @throws LimiterError INVALID_POLICY also for less than 32 bytes; the message never shows the content
+ */
+export function readSecret(policyFile: string, name: string, what: string): Uint8Array {
+  const bytes = readNamed(policyFile, name, what)
+  const end = bytes.at(-1) === 0x0a ? (bytes.at(-2) === 0x0d ? -2 : -1) : bytes.length
+  const secret = bytes.subarray(0, end)
+  if (secret.length >= MIN_SECRET_BYTES) return secret
+  throw new LimiterError('INVALID_POLICY', `${what} ${name} holds ${secret.length} bytes: expected at least ${MIN_SECRET_BYTES}`)
+}
 
 /** Reads to the end without asking for the size: system files report none, and other files may grow meanwhile. */
 function contentsOf(descriptor: number): Buffer {

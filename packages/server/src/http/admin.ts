@@ -1,9 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { ReadMetric } from 'sluice/observe'
+import { failed, usage } from '../cli/failure.ts'
+import { readAs } from '../files/regular-file.ts'
 import { Refusal } from './answer.ts'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
-import { readRegular } from '../files/regular-file.ts'
 import type { Handler, Route } from './routes.ts'
+import { counter } from './service-metrics.ts'
 
 const MIN_LENGTH = 16
 const MAX_LENGTH = 4_096
@@ -16,30 +18,45 @@ export type Admission = (request: IncomingMessage) => boolean
  * @throws CommandFailure exit 1 if the file cannot be read, exit 3 if the token is not 16 to 4,096 printable characters
  */
 export function readAdminToken(file: string): string {
-  let text: string
-  try {
-    text = readRegular(file).toString('utf8').trim()
-  } catch (error) {
-    throw new CommandFailure(EXIT.failed, `admin token file ${file} cannot be read: ${(error as Error).message}`, { cause: error })
-  }
+  const text = readAs(`admin token file ${file}`, file, failed).toString('utf8').trim()
   if (!/^[!-~]*$/.test(text) || text.length < MIN_LENGTH || text.length > MAX_LENGTH) {
     const wanted = `one line of ${MIN_LENGTH} to ${MAX_LENGTH} printable characters without blanks`
-    throw new CommandFailure(EXIT.usage, `admin token file ${file}: expected ${wanted}`)
+    throw usage(`admin token file ${file}: expected ${wanted}`)
   }
   return text
 }
 
+/** The check of the admin token, and the counters of requests that it refused. */
+export interface AdminAccess {
+  readonly admits: Admission
+  readonly metrics: readonly ReadMetric[]
+}
+
 /**
- * Checks the bearer token of a request. It compares digests in constant time, so the time does not show where tokens differ.
- * @param refused called for each refused request; `wrong` is whether the request had a token
+ * Checks the bearer token of requests. It compares digests in constant time, so the time does not show where tokens differ.
+ * @param onWrong called for each wrong token; a request without one may come from a person in a browser
  */
-export function admits(token: string, refused: (wrong: boolean) => void = () => {}): Admission {
+export function adminAccess(token: string, onWrong: () => void = () => {}): AdminAccess {
   const wanted = digest(token)
-  return ({ headers: { authorization = '' } }) => {
-    const given = /^bearer +([!-~]+) *$/i.exec(authorization)?.[1]
-    const admitted = timingSafeEqual(digest(given ?? ''), wanted) && given !== undefined
-    if (!admitted) refused(given !== undefined)
-    return admitted
+  let [wrong, missing] = [0, 0]
+  const refused = 'Requests that may not administer, by what they brought: a wrong token, or none.'
+  return {
+    admits({ headers: { authorization = '' } }) {
+      const sent = /^bearer +([!-~]+) *$/i.exec(authorization)?.[1]
+      if (timingSafeEqual(digest(sent ?? ''), wanted) && sent !== undefined) return true
+      if (sent === undefined) missing += 1
+      else {
+        wrong += 1
+        onWrong()
+      }
+      return false
+    },
+    metrics: [
+      counter('sluice_admin_refused_total', refused, () => [
+        { labels: { token: 'wrong' }, value: wrong },
+        { labels: { token: 'missing' }, value: missing },
+      ]),
+    ],
   }
 }
 
@@ -47,14 +64,14 @@ export function admits(token: string, refused: (wrong: boolean) => void = () => 
 export function guarded(admission: Admission | undefined, route: Exclude<Route, Handler>): Route {
   const guard =
     (handler: Handler): Handler =>
-    (asked) => {
+    (call) => {
       if (admission === undefined) throw new Refusal(403, 'Forbidden', 'Administration is off: start the service with --admin-token-file.')
-      if (!admission(asked.request)) {
+      if (!admission(call.request)) {
         throw new Refusal(401, 'Unauthorized', 'Administration needs the bearer token of --admin-token-file.', {}, [
           ['WWW-Authenticate', 'Bearer realm="sluice"'],
         ])
       }
-      return handler(asked)
+      return handler(call)
     }
   return Object.fromEntries(Object.entries(route).map(([method, handler]) => [method, guard(handler)]))
 }

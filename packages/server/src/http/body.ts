@@ -60,6 +60,12 @@ export async function readJson(request: IncomingMessage, largest: number): Promi
   }
 }
 
+/** The fields of a JSON object. @throws BadRequest with `expected` for any other value */
+export function objectOf(value: unknown, expected: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
+  throw new BadRequest(expected)
+}
+
 function notUtf8(bytes: Uint8Array): BadRequest {
   const at = firstWrongByte(bytes) ?? 0
   return new BadRequest(`The body is not UTF-8: byte 0x${(bytes[at] ?? 0).toString(16).padStart(2, '0')} at offset ${at}.`)

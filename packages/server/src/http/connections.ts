@@ -2,8 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Refusal, sendError } from './answer.ts'
-import { type ConnectionCounts, extraConnections } from './connection-bound.ts'
-import type { ConnectionBounds } from './descriptor-limit.ts'
+import { type ConnectionBounds, type ConnectionCounts, extraConnections } from './connection-bound.ts'
 import { closePort, twoTurns } from './port.ts'
 import { slowReaders } from './slow-readers.ts'
 

@@ -1,6 +1,6 @@
 import { connect, Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { failed, usage } from '../cli/failure.ts'
 
 /** The address a service listens on. */
 export interface ListenAt {
@@ -8,11 +8,35 @@ export interface ListenAt {
   readonly port: number
 }
 
+/** Whether only this machine can reach a listener on that host. */
+export function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|(?:0{0,4}:){2,7}0{0,3}1)$/i.test(host)
+}
+
+/**
+ * The address to listen on: `--listen HOST:PORT`, else PORT on the loopback address, else 127.0.0.1:8080.
+ * @param guarded whether administration has a token; an address that other machines can reach requires one
+ * @throws CommandFailure exit 3 for an invalid address, or for one that other machines can reach if there is no token
+ */
+export function listenOf(listen: string | undefined, port: string | undefined, guarded: boolean): ListenAt {
+  const text = listen ?? `127.0.0.1:${port === undefined || port === '' ? '8080' : port}`
+  const match = /^(?:\[([\da-f:.]+)\]|([^:\s]+)):(\d{1,5})$/i.exec(text)
+  const [host, number] = [match?.[1] ?? match?.[2], Number(match?.[3])]
+  if (host === undefined || number > 65_535) {
+    const ports = 'a port from 0 to 65535'
+    if (listen === undefined) throw usage(`PORT is ${JSON.stringify(port)}: expected ${ports}`)
+    throw usage(`--listen is ${JSON.stringify(listen)}: expected HOST:PORT with ${ports}`)
+  }
+  if (!guarded && !isLoopback(host))
+    throw usage(`--listen ${text}: others can reach this address; give --admin-token-file, or listen on 127.0.0.1`)
+  return { host, port: number }
+}
+
 /** Connections that may wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4_096
 /** If connections keep arriving, the port closes anyway: after this long and at least this many checks, for slow machines. */
 const MAX_WAIT_MS = 500
-const MIN_LOOKS = 10
+const MIN_CHECKS = 10
 /** Milliseconds to empty the system's accept queue, which takes a turn of the loop for each connection in it. */
 const MAX_FILL_MS = 2_000
 
@@ -30,7 +54,7 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT or --listen to another' : error.message
-      reject(new CommandFailure(EXIT.failed, `cannot listen on ${host}:${port}: ${why}`, { cause: error }))
+      reject(failed(`cannot listen on ${host}:${port}: ${why}`, { cause: error }))
     })
     server.listen({ port, host, backlog: BACKLOG }, () => {
       const address = server.address()
@@ -46,9 +70,9 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
  */
 export async function closePort(server: Server, arrived: () => number, turn: () => Promise<void>): Promise<void> {
   const until = performance.now() + MAX_WAIT_MS
-  for (let [before, looks] = [-1, 0]; before !== arrived() && (looks < MIN_LOOKS || performance.now() < until);) {
+  for (let [before, checks] = [-1, 0]; before !== arrived() && (checks < MIN_CHECKS || performance.now() < until);) {
     before = arrived()
-    looks += 1
+    checks += 1
     await turn()
   }
   await fillQueue(server)
@@ -78,9 +102,9 @@ async function fillQueue(server: Server): Promise<void> {
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const connected = handleOf(own)?.getpeername?.({}) === 0
     // This machine cannot reach the address.
-    const failed = own.destroyed
+    const unreachable = own.destroyed
     own.destroy()
-    if (connected || failed) return
+    if (connected || unreachable) return
     await nextTurn()
   }
 }

@@ -3,7 +3,7 @@ import { normalizePath } from 'sluice/policy'
 import { Refusal } from './answer.ts'
 
 /** A request with its parsed target. */
-export interface Asked {
+export interface Routed {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Normalized as for matching rules. */
@@ -13,7 +13,7 @@ export interface Asked {
   readonly query: URLSearchParams
 }
 
-export type Handler = (asked: Asked) => Promise<void> | void
+export type Handler = (routed: Routed) => Promise<void> | void
 
 /** Handlers by method; HEAD uses the handler of GET. A single handler takes every method. */
 export type Route = Handler | Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'DELETE', Handler>>>
@@ -59,11 +59,11 @@ export function findHandler(
  * The handler of a route for a request's method.
  * @throws Refusal 405 with Allow for a method that the route does not have
  */
-export function handlerOf(route: Route, asked: Asked): () => Promise<void> | void {
-  if (typeof route === 'function') return () => route(asked)
-  const method = asked.request.method === 'HEAD' ? 'GET' : asked.request.method
+export function handlerOf(route: Route, routed: Routed): () => Promise<void> | void {
+  if (typeof route === 'function') return () => route(routed)
+  const method = routed.request.method === 'HEAD' ? 'GET' : routed.request.method
   const handler = Object.hasOwn(route, method ?? '') ? route[method as keyof typeof route] : undefined
-  if (handler !== undefined) return () => handler(asked)
+  if (handler !== undefined) return () => handler(routed)
   const allowed = Object.keys(route)
     .flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]))
     .join(', ')

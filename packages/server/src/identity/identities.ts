@@ -1,8 +1,11 @@
+import { createHmac } from 'node:crypto'
 import type { Claims, Policy, Pseudonym, RequestFacts } from 'sluice/policy'
-import { pseudonymOf } from './pseudonym.ts'
-import { readSecret } from '../files/secret-file.ts'
+import { readSecret } from '../files/regular-file.ts'
 import { type ChosenKeys, keySource, nextKeySource } from './key-source.ts'
 import { createVerifier, type TokenResult } from './verifier.ts'
+
+/** Length in bytes: two of a billion identities collide with a probability below 2^-68. */
+const PSEUDONYM_BYTES = 16
 
 /** Finds the identity of a request: verified claims of its token, and pseudonyms for keys. */
 export interface Identities {
@@ -23,14 +26,6 @@ export interface PreparedIdentities {
   use(): void
 }
 
-interface Read {
-  readonly chosen: ChosenKeys | undefined
-  readonly claims?: (facts: RequestFacts) => Promise<Claims | undefined>
-  readonly pseudonym?: Pseudonym
-  /** Follows the keys; the returned function stops that. */
-  follow(says: (line: string) => void): () => void
-}
-
 /**
  * @param file the policy's own file; the other files are found relative to its folder
  * @param count called with the result of each token
@@ -43,40 +38,42 @@ export function createIdentities(
   count: (result: TokenResult) => void,
   says?: (line: string) => void,
 ): Identities {
-  const { jwt: choice } = first
-  let current = read(file, first, choice === undefined ? undefined : { choice, source: keySource(file, choice) }, count)
-  const follow = (): (() => void) => (says === undefined ? () => {} : current.follow(says))
+  const of = ({ identifiers }: Policy, chosen: ChosenKeys | undefined) => {
+    const secret = identifiers?.mode === 'hmac' ? readSecret(file, identifiers.secretFile, 'identifiers.secretFile') : undefined
+    const { source, choice } = chosen ?? {}
+    return {
+      chosen,
+      verifier: choice === undefined ? undefined : createVerifier({ keys: source?.keys, choice, now: Date.now, count }),
+      pseudonym: secret === undefined ? undefined : pseudonymOf(secret),
+    }
+  }
+  let current = of(first, first.jwt === undefined ? undefined : { choice: first.jwt, source: keySource(file, first.jwt) })
+  const follow = (): (() => void) | undefined => {
+    const { chosen, verifier } = current
+    return says === undefined ? undefined : chosen?.source.follow({ changed: () => verifier?.forget(), says })
+  }
   let unfollow = follow()
   return {
-    claims: async (facts) => current.claims?.(facts),
+    claims: async (facts) => current.verifier?.claims(facts),
     // Only a policy with a secret uses pseudonyms.
     pseudonym: (text) => current.pseudonym?.(text) ?? '',
     async prepare(policy) {
       const { jwt } = policy
-      const chosen = jwt === undefined ? undefined : { choice: jwt, source: await nextKeySource(file, jwt, current.chosen) }
-      const next = read(file, policy, chosen, count)
+      const next = of(policy, jwt === undefined ? undefined : { choice: jwt, source: await nextKeySource(file, jwt, current.chosen) })
       return {
         pseudonym: next.pseudonym,
         use() {
-          unfollow()
+          unfollow?.()
           current = next
           unfollow = follow()
         },
       }
     },
-    close: () => unfollow(),
+    close: () => unfollow?.(),
   }
 }
 
-function read(file: string, { identifiers }: Policy, chosen: ChosenKeys | undefined, count: (result: TokenResult) => void): Read {
-  const source = chosen?.source
-  const verifier =
-    chosen === undefined ? undefined : createVerifier({ keys: chosen.source.keys, choice: chosen.choice, now: Date.now, count })
-  const secret = identifiers?.mode === 'hmac' ? readSecret(file, identifiers.secretFile, 'identifiers.secretFile') : undefined
-  return {
-    chosen,
-    ...(verifier === undefined ? {} : { claims: verifier.claims }),
-    ...(secret === undefined ? {} : { pseudonym: pseudonymOf(secret) }),
-    follow: (says) => source?.follow({ changed: () => verifier?.forget(), says }) ?? (() => {}),
-  }
+/** A keyed hash of an identity. Without the secret nobody can find the identity, or test a guess. */
+export function pseudonymOf(secret: Uint8Array): (identity: string) => string {
+  return (identity) => createHmac('sha256', secret).update(identity).digest().subarray(0, PSEUDONYM_BYTES).toString('base64url')
 }

@@ -1,13 +1,20 @@
-import type { JWTVerifyGetKey } from 'jose'
+import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
+import { createLocalJWKSet, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose'
 import { LimiterError } from 'sluice'
 import type { JwtChoice } from 'sluice/policy'
-import { readRegular } from '../files/regular-file.ts'
-import { readSecret } from '../files/secret-file.ts'
+import { readNamed, readRegular, readSecret } from '../files/regular-file.ts'
 import { watchFile } from '../files/watch-file.ts'
-import type { KeySource } from './followed-keys.ts'
-import { keySetOf, type KeySet, readKeySet, readKeySetInSlices } from './keys.ts'
-import { remoteKeys } from './remote-keys.ts'
+import { mapInSlices } from '../policy/in-slices.ts'
+import { type KeySource, remoteKeys } from './remote-keys.ts'
+
+/** The way to verify tokens, and the source of the keys. */
+export interface ChosenKeys {
+  readonly choice: JwtChoice
+  readonly source: KeySource
+}
+
+const KEY_TYPES: readonly unknown[] = ['RSA', 'EC', 'OKP']
 
 /**
  * The key source that a policy chooses.
@@ -18,13 +25,10 @@ export function keySource(policyFile: string, choice: JwtChoice): KeySource {
   if (choice.by === 'upstream') return { keys: undefined, follow: () => () => {} }
   if (choice.by === 'secret') return { keys: readSecret(policyFile, choice.file, 'jwt.secretFile'), follow: () => () => {} }
   if (choice.by === 'url') return remoteKeys(choice.url)
-  return fileKeys(policyFile, choice.file, readKeySet(policyFile, choice.file))
-}
-
-/** The way to verify tokens, and the source of the keys. */
-export interface ChosenKeys {
-  readonly choice: JwtChoice
-  readonly source: KeySource
+  const text = textIn(policyFile, choice.file)
+  const set = parseSet(text, choice.file)
+  for (const entry of set.keys.entries()) refuseBroken(entry, choice.file)
+  return fileKeys(policyFile, choice.file, text, createLocalJWKSet(set))
 }
 
 /**
@@ -33,21 +37,22 @@ export interface ChosenKeys {
  */
 export async function nextKeySource(policyFile: string, choice: JwtChoice, before: ChosenKeys | undefined): Promise<KeySource> {
   if (choice.by === 'url' && before?.choice.by === 'url' && before.choice.url === choice.url) return before.source
-  if (choice.by === 'jwks') return fileKeys(policyFile, choice.file, await readKeySetInSlices(policyFile, choice.file))
-  return keySource(policyFile, choice)
+  if (choice.by !== 'jwks') return keySource(policyFile, choice)
+  const text = textIn(policyFile, choice.file)
+  return fileKeys(policyFile, choice.file, text, await keysInSlices(text, choice.file))
 }
 
-function fileKeys(policyFile: string, name: string, first: KeySet): KeySource {
-  let current: JWTVerifyGetKey = first.keys
+function fileKeys(policyFile: string, name: string, first: string, keys: JWTVerifyGetKey): KeySource {
+  let current = keys
   return {
     keys: (header, token) => current(header, token),
     follow({ changed, says }) {
       const kept = (error: Error): void => says(`the keys of jwt.jwksFile ${name} stay as they are: ${error.message}`)
-      const watched = watchFile<string>(resolve(dirname(policyFile), name), first.text, {
+      const watched = watchFile<string>(resolve(dirname(policyFile), name), first, {
         read: (file) => readRegular(file).toString('utf8'),
         async changed(text) {
           try {
-            current = await keySetOf(text, name)
+            current = await keysInSlices(text, name)
             changed()
             says(`jwt.jwksFile ${name} was read again: its keys verify tokens from now on`)
           } catch (error) {
@@ -59,5 +64,45 @@ function fileKeys(policyFile: string, name: string, first: KeySet): KeySource {
       })
       return watched.close
     },
+  }
+}
+
+function textIn(policyFile: string, name: string): string {
+  return readNamed(policyFile, name, 'jwt.jwksFile').toString('utf8')
+}
+
+async function keysInSlices(text: string, file: string): Promise<JWTVerifyGetKey> {
+  const set = parseSet(text, file)
+  await mapInSlices([...set.keys.entries()], (entry) => refuseBroken(entry, file))
+  return createLocalJWKSet(set)
+}
+
+function wrong(file: string, why: string, options?: ErrorOptions): LimiterError {
+  return new LimiterError('INVALID_POLICY', `jwt.jwksFile ${file}: ${why}`, options)
+}
+
+function parseSet(text: string, file: string): JSONWebKeySet {
+  let set: { keys?: unknown } | null
+  try {
+    set = JSON.parse(text) as typeof set
+  } catch (error) {
+    throw wrong(file, 'no JSON; expected a set of keys as an issuer publishes it: {"keys": [...]}', { cause: error })
+  }
+  const keys: unknown = set?.keys
+  if (!Array.isArray(keys)) throw wrong(file, 'no set of keys; expected {"keys": [...]}')
+  // A set may hold keys of other types for other uses. They are ignored, because none of them verifies a token.
+  const usable = (keys as (JWK | null)[]).filter((key) => KEY_TYPES.includes(key?.kty) && (key?.use ?? 'sig') === 'sig') as JWK[]
+  if (usable.length > 0) return { keys: usable }
+  throw wrong(file, 'no key in it can verify a token; expected one with kty RSA, EC or OKP that is not for encryption')
+}
+
+/** Rejects a broken key now instead of at the first token. */
+function refuseBroken([index, key]: readonly [number, JWK], file: string): void {
+  const name = key.kid === undefined ? `key ${index + 1}` : `key ${JSON.stringify(key.kid)}`
+  if (key.d !== undefined) throw wrong(file, `${name} is a private key; expected public ones`)
+  try {
+    createPublicKey({ key: key as JsonWebKey, format: 'jwk' })
+  } catch (error) {
+    throw wrong(file, `${name} cannot be used: ${(error as Error).message}`, { cause: error })
   }
 }

@@ -1,20 +1,37 @@
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from 'jose'
-import type { KeySource } from './followed-keys.ts'
+
+/** The keys that verify signatures: a secret, or public keys. The policy's algorithms prevent using one as the other. */
+export type TokenKeys = Uint8Array | JWTVerifyGetKey
+
+/** The keys that verify tokens, and how they are kept up to date. */
+export interface KeySource {
+  /** Undefined if tokens were verified upstream. */
+  readonly keys: TokenKeys | undefined
+  /** Follows the published keys from now on; the returned function stops that. */
+  follow(follower: KeyFollower): () => void
+}
+
+export interface KeyFollower {
+  /** The keys changed, so cached verifications may be wrong. */
+  changed(): void
+  /** A line for the operator: keys were replaced, or cannot be. */
+  says(line: string): void
+}
 
 /** Milliseconds that the issuer may take to answer. */
-const PATIENCE_MS = 3_000
+const TIMEOUT_MS = 3_000
 /** Milliseconds between fetches while the keys are followed, and their largest age: two fetches in a row may fail. */
 const FETCH_EVERY_MS = 300_000
-const OLDEST_MS = 900_000
+const MAX_AGE_MS = 900_000
 /** The least milliseconds between extra fetches, which a token of an unknown key or one after a failure may cause. */
 const PAUSE_MS = 30_000
 const LARGEST = 1_048_576
 
 export interface RemoteOptions {
   readonly fetchEveryMs?: number
-  readonly oldestMs?: number
+  readonly maxAgeMs?: number
   readonly pauseMs?: number
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 /** The keys could not be fetched, so the token cannot be verified. */
@@ -26,14 +43,14 @@ export class KeysUnavailable extends Error {}
  */
 export function remoteKeys(
   url: string,
-  { fetchEveryMs = FETCH_EVERY_MS, oldestMs = OLDEST_MS, pauseMs = PAUSE_MS, patienceMs = PATIENCE_MS }: RemoteOptions = {},
+  { fetchEveryMs = FETCH_EVERY_MS, maxAgeMs = MAX_AGE_MS, pauseMs = PAUSE_MS, timeoutMs = TIMEOUT_MS }: RemoteOptions = {},
 ): KeySource {
   let last: string | undefined
   let failure: Error | undefined
   let failedAt = -Infinity
-  let follower: Parameters<KeySource['follow']>[0] | undefined
+  let follower: KeyFollower | undefined
   const failed = (error: Error): KeysUnavailable => {
-    const why = error.name === 'TimeoutError' ? `no answer within ${patienceMs / 1_000} s` : reasonOf(error)
+    const why = error.name === 'TimeoutError' ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error)
     if (failure === undefined) follower?.says(`the keys of jwt.jwksUrl ${url} cannot be fetched: ${why}`)
     failure = new KeysUnavailable(why, { cause: error })
     failedAt = performance.now()
@@ -57,9 +74,9 @@ export function remoteKeys(
     }
   }
   const set = createRemoteJWKSet(new URL(url), {
-    timeoutDuration: patienceMs,
+    timeoutDuration: timeoutMs,
     cooldownDuration: pauseMs,
-    cacheMaxAge: oldestMs,
+    cacheMaxAge: maxAgeMs,
     [customFetch]: fetchBounded,
   })
   const keys: JWTVerifyGetKey = async (header, token) => {

@@ -1,21 +1,11 @@
+import { createHash } from 'node:crypto'
 import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
 import type { Claims, JwtChoice, RequestFacts } from 'sluice/policy'
-import type { TokenKeys } from './keys.ts'
-import { KeysUnavailable } from './remote-keys.ts'
-import { digestOf, verifiedTokens } from './verified.ts'
+import { KeysUnavailable, type TokenKeys } from './remote-keys.ts'
 
+type Invalid = 'malformed' | 'signature' | 'algorithm' | 'key' | 'expired' | 'early' | 'claim'
 /** The result for a token. All but `accepted` and `cached` count as a request without claims. */
-export type TokenResult =
-  | 'accepted'
-  | 'cached'
-  | 'malformed'
-  | 'signature'
-  | 'algorithm'
-  | 'key'
-  | 'expired'
-  | 'early'
-  | 'claim'
-  | 'unavailable'
+export type TokenResult = 'accepted' | 'cached' | 'unavailable' | Invalid
 
 export interface TokenVerifier {
   /** The claims of a request's bearer token, if it has one and it is valid. */
@@ -116,4 +106,69 @@ function resultOf(error: unknown): TokenResult {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature'
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm'
   return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported ? 'key' : 'malformed'
+}
+
+/** A digest that replaces the token in memory, because the token itself is a secret. */
+function digestOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+interface Entry {
+  readonly claims: Claims
+  /** Milliseconds since 1970 at which the token expires. */
+  readonly until: number
+}
+
+/**
+ * A cache of the claims of verified tokens, by digest of the token, while the token is valid. It evicts the least recently used entry.
+ */
+export interface VerifiedTokens {
+  get(digest: string, now: number): Claims | undefined
+  add(digest: string, claims: Claims, until: number): void
+  readonly size: number
+}
+
+/** @param most entries kept at the same time */
+export function verifiedTokens(most: number): VerifiedTokens {
+  const entries = new Map<string, Entry>()
+  return {
+    get(digest, now) {
+      const entry = entries.get(digest)
+      if (entry === undefined) return undefined
+      entries.delete(digest)
+      if (now >= entry.until) return undefined
+      // A Map iterates in insertion order, so this makes the entry the most recently used one.
+      entries.set(digest, entry)
+      return entry.claims
+    },
+    add(digest, claims, until) {
+      entries.delete(digest)
+      if (entries.size >= most) entries.delete(entries.keys().next().value as string)
+      entries.set(digest, { claims, until })
+    },
+    get size() {
+      return entries.size
+    },
+  }
+}
+
+/** Counters of accepted and rejected tokens, by result, for a scrape; an identity is never a label. */
+export interface TokenCounts {
+  count(result: TokenResult): void
+  /** The text exposition format; empty before the first token. */
+  text(): string
+}
+
+const NAME = 'sluice_tokens_total'
+
+export function tokenCounts(): TokenCounts {
+  const counts = new Map<TokenResult, number>()
+  return {
+    count: (result) => void counts.set(result, (counts.get(result) ?? 0) + 1),
+    text() {
+      if (counts.size === 0) return ''
+      const lines = [...counts].map(([result, count]) => `${NAME}{result="${result}"} ${count}`)
+      return `# HELP ${NAME} Bearer tokens by what became of them; all but accepted and cached count as no token.\n# TYPE ${NAME} counter\n${lines.join('\n')}\n`
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { DecisionEvent, LimitView, Observer } from 'sluice'
 import type { Policy } from 'sluice/policy'
-import { readingOf } from './fill.ts'
+import { readingOf } from './overview.ts'
 
 /** Milliseconds over which decisions are collected into one event, so that a flood of decisions does not become a flood of events. */
 const GATHER_MS = 50

@@ -1,17 +1,9 @@
 import { LimiterError } from 'sluice'
 import { type Policy, PolicyError } from 'sluice/policy'
 import { Refusal } from '../http/answer.ts'
-import { NotParsed, parseElsewhere } from './parse-elsewhere.ts'
 import { withoutPassword } from '../stores/store-name.ts'
-
-/** A policy text that may replace the current policy. */
-export interface Candidate {
-  /** Bytes that are not UTF-8 count as a rejected candidate. */
-  readonly text: string | Uint8Array
-  /** The name in messages. */
-  readonly filename: string
-  readonly format?: 'yaml' | 'json'
-}
+import { NotParsed, parseElsewhere } from './parse-elsewhere.ts'
+import type { Candidate } from './read-policy.ts'
 
 /** The policy in use. A valid candidate replaces it as a whole; an invalid one changes nothing. */
 export interface HeldPolicy {
@@ -81,9 +73,9 @@ export function holdPolicy(
 }
 
 function refuseOtherStore(policy: Policy, store: string | undefined, filename: string): void {
-  const asked = policy.store ?? 'memory:'
-  if (store === undefined || asked === store) return
-  const [before, after] = [withoutPassword(store), withoutPassword(asked)]
+  const wanted = policy.store ?? 'memory:'
+  if (store === undefined || wanted === store) return
+  const [before, after] = [withoutPassword(store), withoutPassword(wanted)]
   const change = before === after ? `the store ${after} is asked for with another password or query` : `it asks for the store ${after}`
   throw new Refusal(409, 'Conflict', `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
 }

@@ -1,7 +1,8 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { compilePolicy, type NodePiece, type Policy, PolicyError } from 'sluice/policy'
 import { Refusal } from '../http/answer.ts'
-import type { Parsed, ParsingBegins, ToParse } from './parse-messages.ts'
+import type { Candidate } from './read-policy.ts'
+import type { Parsed, ParsingBegins } from './parse-thread.ts'
 
 const THREAD = new URL('parse-thread.js', import.meta.url)
 /** Bounds of the thread, in MiB and milliseconds: far more than a policy of the largest size takes. */
@@ -19,7 +20,7 @@ export class NotParsed extends Refusal {
  * Parses a policy without blocking decisions: the text in a separate thread, the result on this thread in slices.
  * @throws PolicyError with every mistake, NotParsed if no thread can run
  */
-export async function parseElsewhere(source: ToParse): Promise<Policy> {
+export async function parseElsewhere(source: Candidate): Promise<Policy> {
   const { port1: near, port2: far } = new MessageChannel()
   try {
     const parsed = await answerOf({ ...source, pieces: far })

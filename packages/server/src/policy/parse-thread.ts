@@ -1,7 +1,15 @@
 import { setPriority } from 'node:os'
-import { parentPort, workerData } from 'node:worker_threads'
-import { PolicyError, readPortable } from 'sluice/policy'
-import type { Parsed, ParsingBegins } from './parse-messages.ts'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { PolicyError, type PolicyIssue, type PortablePolicy, readPortable } from 'sluice/policy'
+import type { Candidate } from './read-policy.ts'
+
+/** Start data of the thread. `pieces` gets the parts of the tree, all of them before the thread answers. */
+export interface ParsingBegins extends Candidate {
+  readonly pieces: MessagePort
+}
+
+/** The thread's single answer. */
+export type Parsed = { readonly portable: Omit<PortablePolicy, 'pieces'> } | { readonly issues: readonly PolicyIssue[] }
 
 /** Linux schedules threads by priority: a lower one leaves a shared processor to decisions first. */
 const LOWER = 5

@@ -6,7 +6,7 @@ import { type PolicySource, readPolicySource } from './read-policy.ts'
 import { type WatchedFile, watchFile } from '../files/watch-file.ts'
 
 export interface Reloading {
-  readonly policy: Pick<HeldPolicy, 'replace'>
+  readonly replace: HeldPolicy['replace']
   readonly file: string
   /** The text of the file as last read. */
   readonly text: string
@@ -18,7 +18,7 @@ export interface Reloading {
 }
 
 /** Loads the policy file whenever it changes, and at SIGHUP. A bad file is reported in one line and changes nothing. */
-export function reloading({ policy, file, text, says, warn, io }: Reloading): WatchedFile {
+export function reloading({ replace, file, text, says, warn, io }: Reloading): WatchedFile {
   const refused = (error: unknown): void => {
     if (says) io.err(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
   }
@@ -26,7 +26,7 @@ export function reloading({ policy, file, text, says, warn, io }: Reloading): Wa
     read: readPolicySource,
     async changed(next) {
       try {
-        const found = await policy.replace({ text: next, filename: file })
+        const found = await replace({ text: next, filename: file })
         if (!says) return
         await warn(found)
         io.out(`sluice: policy ${file} was read again: ${found.rules.length} rules, hash ${found.hash}\n`)

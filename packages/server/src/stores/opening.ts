@@ -11,8 +11,8 @@ export interface OpenStore {
   readonly keeps: string
   /** Makes or updates the tables of a store that has some and, on request, the function of the article. */
   migrate?(options: { readonly compatFunction: boolean; readonly prune: boolean; readonly force: boolean }): Promise<void>
-  /** Deletes what a separate space holds: its tables, and a folder that was made for it. */
-  discard(): Promise<void>
+  /** Deletes what a separate space holds and a reset leaves: its tables, and a folder that was made for it. */
+  discard?(): Promise<void>
   /** Closes the store, and aborts calls to a server that does not answer. */
   close(): Promise<void>
 }

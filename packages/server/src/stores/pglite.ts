@@ -2,7 +2,8 @@ import { mkdirSync, rmSync } from 'node:fs'
 import type { Opening } from './opening.ts'
 
 /** A database in this process. Opening has no deadline, because it takes as long as the machine takes. */
-export async function pglite(folder: string, space: string | undefined): Promise<Opening> {
+export async function pglite(url: string, _connectMs: number, space: string | undefined): Promise<Opening> {
+  const folder = url.slice('pglite:'.length)
   const [{ PGlite }, driver] = await Promise.all([import('@electric-sql/pglite'), import('sluice/postgres')])
   const made = folder === '' ? undefined : mkdirSync(folder, { recursive: true })
   const database = folder === '' ? await PGlite.create() : await PGlite.create(folder)

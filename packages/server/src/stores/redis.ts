@@ -1,11 +1,9 @@
 import type { Cluster, Redis } from 'ioredis'
 import { parseStoreUrl, type StoreUrl } from 'sluice/policy'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
+import { usage } from '../cli/failure.ts'
 import { type Opening, SILENCE_MS } from './opening.ts'
 import { withoutPassword } from './store-name.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
-
-const MAX_PAUSE_MS = 250
 
 /**
  * A store on one server, one behind sentinels, or a cluster. Its client neither queues calls while the server is unreachable nor resends
@@ -13,10 +11,9 @@ const MAX_PAUSE_MS = 250
  */
 export async function redis(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
   const place = parseStoreUrl(url)
-  if (place === undefined)
-    throw new CommandFailure(EXIT.usage, `store ${withoutPassword(url)} is not the URL of a store: expected redis://HOST:PORT/DATABASE`)
+  if (place === undefined) throw usage(`store ${withoutPassword(url)} is not the URL of a store: expected redis://HOST:PORT/DATABASE`)
   if (place.scheme === 'redis+cluster' && Number(place.database ?? 0) !== 0)
-    throw new CommandFailure(EXIT.usage, `store ${withoutPassword(url)} names database ${place.database}: a cluster has database 0 alone`)
+    throw usage(`store ${withoutPassword(url)} names database ${place.database}: a cluster has database 0 alone`)
   const [{ ioredis, redisStore }, client] = await Promise.all([import('sluice/redis'), clientOf(place, connectMs, folder)])
   let lastError: Error | undefined
   let unselected: Error | undefined
@@ -45,8 +42,6 @@ export async function redis(url: string, connectMs: number, space: string | unde
     advise: () => adviceOn(client),
     // A failed SELECT is the cause of the later error on the connection that was dropped.
     reason: () => unselected ?? lastError,
-    // Each state is a separate key, which a reset removes.
-    discard: async () => {},
     close: async () => client.disconnect(),
   }
 }
@@ -131,7 +126,7 @@ function adviceFrom(info: string): string[] {
   ]
 }
 
-/** Milliseconds before the next attempt. Full jitter: clients that lost their connections together do not reconnect together. */
+/** Milliseconds before the next attempt: the first is at once, later ones are random, so that not all processes return together. */
 function pause(times: number): number {
-  return Math.ceil(Math.random() * Math.min(MAX_PAUSE_MS, 25 * 2 ** times))
+  return times === 1 ? 1 : 10 + Math.random() * 190
 }

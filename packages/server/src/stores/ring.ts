@@ -1,5 +1,5 @@
 import type { Store } from 'sluice'
-import type { FailureChoice } from 'sluice/policy'
+import type { FailureChoice, StoreKind } from 'sluice/policy'
 import { type RemoteStore, remoteStore } from 'sluice/remote'
 
 export interface Surrounded {
@@ -23,4 +23,9 @@ export function surrounded(store: Store, url: string, { deadlineMs, breaker = {}
   const parts = ['batching', 'denials cached for up to 1 s', 'a breaker', `a deadline of ${deadlineMs} ms`]
   if (leases !== false) parts.push('busy token buckets leased')
   return { store: ring, ring, says: `${parts.join(', ')}; over-grant 0 while ${url.split(':')[0]} decides` }
+}
+
+/** The kind that bounds are computed for. A store on this process's clock is in this process, so it has no local fallback. */
+export function storeKindOf({ capabilities }: Store): StoreKind {
+  return capabilities.clock === 'caller' ? 'process' : 'shared'
 }

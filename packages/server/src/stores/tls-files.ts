@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
-import { readRegular } from '../files/regular-file.ts'
+import { usage } from '../cli/failure.ts'
+import { readAs } from '../files/regular-file.ts'
 
 /** Contents of PEM files, in the form of `tls.connect`; an absent one means the system's default. */
 export interface TlsFiles {
@@ -40,12 +40,7 @@ export function readTlsFiles(parameters: ReadonlyMap<string, string>, names: Tls
 }
 
 function readPem(part: keyof TlsFiles, name: string, file: string, folder: string): Buffer {
-  let contents: Buffer
-  try {
-    contents = readRegular(resolve(folder, file))
-  } catch (error) {
-    throw new CommandFailure(EXIT.usage, `store: ${name} ${file} cannot be read: ${(error as Error).message}`, { cause: error })
-  }
+  const contents = readAs(`store: ${name} ${file}`, resolve(folder, file), usage)
   const { expected, check } = FORMS[part]
   refuseIf(() => check(contents), `store: ${name} ${file} is not PEM that can be used: expected ${expected}`)
   return contents
@@ -56,7 +51,7 @@ function refuseIf(check: () => unknown, message: string): void {
   try {
     check()
   } catch (error) {
-    throw new CommandFailure(EXIT.usage, message, { cause: error })
+    throw usage(message, { cause: error })
   }
 }
 

@@ -6,7 +6,7 @@ import { closePort, type ListenAt, openPort } from '../http/port.ts'
 import type { Opened } from './messages.ts'
 
 /** Milliseconds that workers have to take the last connections. */
-const PATIENCE_MS = 3_000
+const MAX_WAIT_MS = 3_000
 /** Milliseconds in which a client that got its response makes a new connection, if it makes one at once. */
 const TURN_MS = 50
 /** Connections that may wait for a worker, which happens while all workers restart. */
@@ -102,7 +102,7 @@ export function createDoor(at: ListenAt): Door {
         () => pause(TURN_MS),
       )
       if (isEmpty()) return
-      await Promise.race([new Promise<void>((resolve) => (emptied = resolve)), pause(PATIENCE_MS, undefined, { ref: false })])
+      await Promise.race([new Promise<void>((resolve) => (emptied = resolve)), pause(MAX_WAIT_MS, undefined, { ref: false })])
     },
   }
 }

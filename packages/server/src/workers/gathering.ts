@@ -1,71 +1,72 @@
 import type { Worker } from 'node:cluster'
-import type { Question, ToWorker } from './messages.ts'
+import { type Reports, sendTo } from './messages.ts'
 import { countersOf, sumMetrics } from './sum-metrics.ts'
 
-/** Collects the answers of all workers for one of them, and keeps the last counters of workers that have ended. */
+/** Collects the reports of all workers for one of them, and keeps the last counters of workers that have ended. */
 export interface Gathering {
-  /** Sends the worker the answers of all workers, after a second at most. For a late worker it uses the metrics that it last reported. */
-  gather(asking: Worker, id: number, question: Question, workers: readonly Worker[], wanted: number): void
-  told(worker: Worker, id: number, answer: string): void
+  /**
+   * Sends `receiver` the reports of all workers, after a second at most. For a late worker it uses the counters that it last reported.
+   * @param wanted the number of workers that there should be
+   */
+  gather(receiver: Worker, id: number, name: keyof Reports, workers: readonly Worker[], wanted: number): void
+  reported(worker: Worker, id: number, report: unknown): void
   ended(worker: Worker): void
 }
 
-const PATIENCE_MS = 1_000
+const MAX_WAIT_MS = 1_000
 
 interface Round {
-  readonly question: Question
+  readonly name: keyof Reports
+  /** Ids of the workers that have not reported. */
   readonly open: Set<number>
-  readonly answers: string[]
+  readonly reports: unknown[]
   finish(): void
 }
 
 export function createGathering(restarts: () => number): Gathering {
   const rounds = new Map<number, Round>()
+  /** The last metrics of each worker, and the counters of those that have ended. */
   const last = new Map<number, string>()
   let departed = ''
   let started = 0
-  const send = (worker: Worker, message: ToWorker): void => {
-    if (worker.isConnected()) worker.send(message)
-  }
-  const own = (wanted: number): string =>
-    [
-      '# HELP sluice_workers Processes that the service should have.',
-      '# TYPE sluice_workers gauge',
-      `sluice_workers ${wanted}`,
-      '# HELP sluice_worker_restarts_total Workers that ended and were replaced.',
-      '# TYPE sluice_worker_restarts_total counter',
-      `sluice_worker_restarts_total ${restarts()}`,
-    ].join('\n')
+  const lastCounters = (id: number): string => countersOf(last.get(id) ?? '')
   return {
-    gather(asking, id, question, workers, wanted) {
+    gather(receiver, id, name, workers, wanted) {
       started += 1
       const round = started
-      const answers: string[] = []
+      const reports: unknown[] = []
       const open = new Set(workers.map((worker) => worker.id))
       const finish = (): void => {
         clearTimeout(timer)
         rounds.delete(round)
-        // A late worker has still counted, so its last counters are added.
-        const before = [...open].map((worker) => countersOf(last.get(worker) ?? ''))
-        const told = question === 'metrics' ? [...answers, ...before, departed, own(wanted)] : answers
-        send(asking, { kind: 'gathered', id, answers: told, workers: wanted })
+        if (name === 'metrics') reports.push(...[...open].map(lastCounters), departed, ownMetrics(wanted, restarts()))
+        sendTo(receiver, { kind: 'gathered', id, reports, workers: wanted })
       }
-      const timer = setTimeout(finish, PATIENCE_MS)
-      rounds.set(round, { question, open, answers, finish })
-      for (const worker of workers) send(worker, { kind: 'ask', id: round, question })
+      const timer = setTimeout(finish, MAX_WAIT_MS)
+      rounds.set(round, { name, open, reports, finish })
+      for (const worker of workers) sendTo(worker, { kind: 'report', id: round, name })
     },
-    told(worker, id, answer) {
+    reported(worker, id, report) {
       const round = rounds.get(id)
       if (round?.open.delete(worker.id) !== true) return
-      round.answers.push(answer)
-      if (round.question === 'metrics') last.set(worker.id, answer)
+      round.reports.push(report)
+      if (round.name === 'metrics') last.set(worker.id, report as string)
       if (round.open.size === 0) round.finish()
     },
-    ended(worker) {
+    ended({ id }) {
       // Keeps the counters of an ended worker: a counter that decreased would look like a restart of the whole service.
-      departed = sumMetrics([departed, countersOf(last.get(worker.id) ?? '')])
-      last.delete(worker.id)
-      for (const round of rounds.values()) if (round.open.delete(worker.id) && round.open.size === 0) round.finish()
+      departed = sumMetrics([departed, lastCounters(id)])
+      last.delete(id)
+      for (const round of rounds.values()) if (round.open.delete(id) && round.open.size === 0) round.finish()
     },
   }
+}
+
+function ownMetrics(workers: number, restarts: number): string {
+  return `# HELP sluice_workers Processes that the service should have.
+# TYPE sluice_workers gauge
+sluice_workers ${workers}
+# HELP sluice_worker_restarts_total Workers that ended and were replaced.
+# TYPE sluice_worker_restarts_total counter
+sluice_worker_restarts_total ${restarts}`
 }

@@ -1,13 +1,21 @@
+import type { Worker } from 'node:cluster'
+import { randomInt } from 'node:crypto'
 import type { OverrideFields } from 'sluice/policy'
 import type { Repeated } from '../cli/repeated-warnings.ts'
+import type { Readiness } from '../endpoints/health.ts'
+import type { Counted } from '../page/busiest-keys.ts'
+import type { Candidate } from '../policy/read-policy.ts'
 
-/** What the primary can request from all workers on behalf of one. */
-export type Question = 'metrics' | 'ready' | 'top'
+/** What a process reports about itself; the primary collects the reports of all workers for one of them. */
+export interface Reports {
+  /** The text exposition format. */
+  readonly metrics: string
+  readonly readiness: Readiness
+  readonly top: Counted
+}
 
 /** Messages from the primary to a worker. */
 export type ToWorker =
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
-  | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
   | ({ readonly kind: 'begin' } & Beginning)
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
   /** The primary has ordered the earliest policy of this worker that it had not ordered yet. */
@@ -17,40 +25,40 @@ export type ToWorker =
   | ({ readonly kind: 'listening' } & Opened)
   /** Sent with a connection. */
   | { readonly kind: 'connection' }
+  | { readonly kind: 'report'; readonly id: number; readonly name: keyof Reports }
+  | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
   /** Hold responses until `stop`: the port is being closed. */
   | { readonly kind: 'pause' }
   | { readonly kind: 'stop' }
 
 /** Messages from a worker to the primary. */
 export type ToPrimary =
-  | { readonly kind: 'gather'; readonly id: number; readonly question: Question }
-  | { readonly kind: 'told'; readonly id: number; readonly answer: string }
-  | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
-  | { readonly kind: 'override'; readonly change: RelayedOverride }
+  /** The worker wants the state of the others. From then on it gets their changes. */
   | { readonly kind: 'beginning' }
-  | { readonly kind: 'serving' }
   /** The worker wants the port to be open. */
   | { readonly kind: 'listen' }
+  | { readonly kind: 'serving' }
   /** The worker has the connection that was passed to it. */
   | { readonly kind: 'taken' }
-  /** Reports that an event happened `times` times since the last such message; the primary prints the warning. */
+  | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
+  | { readonly kind: 'override'; readonly change: RelayedOverride }
+  | { readonly kind: 'gather'; readonly id: number; readonly name: keyof Reports }
+  | { readonly kind: 'reported'; readonly id: number; readonly report: unknown }
+  /** An event happened `times` times since the last such message; the primary prints the warning. */
   | { readonly kind: 'repeated'; readonly what: Repeated; readonly times: number }
 
 /** The port of all workers, or the reason why it could not be opened. */
 export type Opened = { readonly port: number } | { readonly failed: string }
 
-/** The answers of all workers and the configured number of workers. They include the counters of workers that ended. */
+/** The reports of the workers that answered in time, and how many workers there should be. */
 export interface Gathered {
-  readonly answers: readonly string[]
+  readonly reports: readonly unknown[]
   readonly workers: number
 }
 
 /** A policy that one worker accepted and all must use. */
-export interface RelayedPolicy {
+export interface RelayedPolicy extends Candidate {
   readonly text: string
-  /** The name in messages. */
-  readonly filename: string
-  readonly format?: 'yaml' | 'json'
   /** Set if the policy is the content of the policy file: new workers read it there. */
   readonly fromFile?: true
 }
@@ -70,6 +78,15 @@ export interface Beginning {
   readonly overrides: readonly RelayedOverride[]
   /** Two random numbers in [0, 1) that nobody can guess. They give all workers the same names for keys. */
   readonly names: readonly [number, number]
+}
+
+export function randomNames(): Beginning['names'] {
+  return [randomInt(2 ** 32) / 2 ** 32, randomInt(2 ** 32) / 2 ** 32]
+}
+
+/** Sends a message, unless the worker has lost its channel; it may lose the channel before its exit is reported. */
+export function sendTo(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message)
 }
 
 /** Whether a message is one of ours: the runtime sends its own messages over the same channel. */

@@ -1,151 +1,185 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
-import { CommandFailure, EXIT } from '../cli/failure.ts'
-import type { Repeated } from '../cli/repeated-warnings.ts'
+import { failed } from '../cli/failure.ts'
+import { type Io, signalled, warningTo } from '../cli/io.ts'
+import { type CountRepeated, inBatches, repeatedWarnings } from '../cli/repeated-warnings.ts'
+import type { Readiness } from '../endpoints/health.ts'
+import { type ListenAt, openPort } from '../http/port.ts'
+import type { Counted } from '../page/busiest-keys.ts'
 import {
   type Beginning,
   type Gathered,
   isMessage,
   type Opened,
-  type Question,
-  type RelayedOverride,
-  type RelayedPolicy,
+  randomNames,
+  type Reports,
   type ToPrimary,
   type ToWorker,
 } from './messages.ts'
+import type { RelayedOverride, RelayedPolicy } from './messages.ts'
+import { sumMetrics } from './sum-metrics.ts'
 
-/** The data that a worker can report about itself. */
-export type Answers = Readonly<Record<Question, () => Promise<string> | string>>
+/** The reports of this process. */
+export type OwnReports = { readonly [Name in keyof Reports]: () => Promise<Reports[Name]> | Reports[Name] }
 
-/** The workers of one service, from the side of one of them. */
-export interface WorkerGroup {
-  /** Whether this worker prints what all of them do. */
-  readonly speaks: boolean
-  /** Gets the state that this worker must apply before it answers requests. */
-  begin(): Promise<Beginning>
-  /**
-   * Passes the server its share of the connections of the port, once this worker has joined; resolves with the port.
-   * @throws CommandFailure exit 1 if the port cannot be opened
-   */
-  listen(server: Server): Promise<number>
-  /** Begins to answer requests of the primary, which then counts this worker as serving. */
-  join(answers: Answers, take: Takes): void
-  /** The answers of all workers; those of workers that do not answer within a second are missing. */
-  gather(question: Question): Promise<Gathered>
-  /** Sends a policy that this worker accepted to all others. */
-  relay(policy: RelayedPolicy): void
-  /** Sends a change of the overrides to all others. */
-  relayOverride(change: RelayedOverride): void
-  /** Reports an event to the primary, which warns for all workers. */
-  repeated(what: Repeated, times: number): void
-  /** Resolves when the primary tells this worker to stop. */
-  stopped(): Promise<void>
+/** The reports of all processes of a service. */
+export interface AllReports {
+  metrics(): Promise<string> | string
+  readiness(): Promise<Readiness> | Readiness
+  top(): Promise<readonly Counted[]>
 }
 
-/** Callbacks that apply what another worker received. */
-export interface Takes {
+/** Callbacks that apply what another process of the service received. */
+export interface GroupCallbacks {
   policy(policy: RelayedPolicy): void
-  /** The primary has ordered a policy that this worker relayed. */
+  /** The primary has ordered a policy that this process sent. */
   ordered(): void
   override(change: RelayedOverride): void
   /** Holds responses from now on until the group is stopped. */
   pause(): void
 }
 
-/** The group that this process is a worker of; undefined if there is one process. */
-export function workerGroup(): WorkerGroup | undefined {
-  if (!cluster.isWorker) return undefined
-  const waiting = new Map<number, (gathered: Gathered) => void>()
+/** The processes of one service, from the side of one of them. */
+export interface Group {
+  /** Whether this process prints what all of them do. */
+  readonly speaks: boolean
+  /** Counts an event, of which one process warns for all. */
+  readonly repeated: CountRepeated
+  /** Gets the state that this process must apply before it answers requests. */
+  begin(): Promise<Beginning>
+  /** The reports of all processes; those of processes that do not answer within a second are missing. */
+  reports(own: OwnReports): AllReports
+  /**
+   * Passes the server its share of the connections of the port, once this process has joined; resolves with the port.
+   * @throws CommandFailure exit 1 if the port cannot be opened
+   */
+  listen(server: Server): Promise<number>
+  /** Counts this process as serving from now on, and applies what others have received since `begin`. */
+  join(callbacks: GroupCallbacks): void
+  /** Sends what this process received to all others. */
+  send(message: Extract<ToPrimary, { kind: 'policy' | 'override' }>): void
+  /** Handles the signals that stop a service; resolves when this process is to stop. */
+  stopped(): Promise<void>
+}
+
+const STOPS = ['SIGTERM', 'SIGINT'] as const
+
+/** The group of a service in one process. @param served the connections that it serves */
+export function oneProcess(at: ListenAt, served: number, io: Io): Group {
+  return {
+    speaks: true,
+    repeated: repeatedWarnings(warningTo(io), served),
+    begin: async () => ({ policy: undefined, overrides: [], names: randomNames() }),
+    reports: (own) => ({ ...own, top: async () => [await own.top()] }),
+    listen: (server) => openPort(server, at),
+    join: () => {},
+    send: () => {},
+    stopped: async () => void (await signalled(io, STOPS)),
+  }
+}
+
+/** The group that this process is a worker of. */
+export function workerGroup(io: Io): Group {
   const send = (message: ToPrimary): void => {
     if (process.connected) process.send?.(message)
   }
-  let asked = 0
-  let stop = (): void => {}
-  const stopping = new Promise<void>((resolve) => {
-    stop = resolve
-  })
+  const [begun, opened, stopped] = [later<Beginning>(), later<Opened>(), later<void>()]
+  const gathers = new Map<number, (gathered: Gathered) => void>()
+  const early: ToWorker[] = []
+  let [own, callbacks, server]: [OwnReports?, GroupCallbacks?, Server?] = []
+  let gathered = 0
+  const gather = (name: keyof Reports): Promise<Gathered> => {
+    gathered += 1
+    const id = gathered
+    send({ kind: 'gather', id, name })
+    return new Promise((resolve) => gathers.set(id, resolve))
+  }
+  const report = async (id: number, name: keyof Reports): Promise<void> => send({ kind: 'reported', id, report: await own?.[name]() })
+  const receive = (message: ToWorker, connection: unknown): void => {
+    switch (message.kind) {
+      case 'begin':
+        return begun.resolve(message)
+      case 'listening':
+        return opened.resolve(message)
+      case 'connection':
+        send({ kind: 'taken' })
+        // Absent if the client has already disconnected.
+        return connection instanceof Socket ? accept(server, connection) : undefined
+      case 'report':
+        // A worker that does not report counts as missing.
+        return void report(message.id, message.name).catch(() => {})
+      case 'gathered':
+        gathers.get(message.id)?.(message)
+        return void gathers.delete(message.id)
+      case 'stop':
+        return stopped.resolve()
+      default:
+        if (callbacks === undefined) return void early.push(message)
+        if (message.kind === 'policy') return callbacks.policy(message.policy)
+        return message.kind === 'override' ? callbacks.override(message.change) : callbacks[message.kind]()
+    }
+  }
+  process.on('message', (received: unknown, connection: unknown) =>
+    isMessage(received) ? receive(received as ToWorker, connection) : undefined,
+  )
   return {
     // A worker that replaces another has a new id, so only the first worker speaks.
     speaks: cluster.worker?.id === 1,
+    repeated: inBatches((what, times) => send({ kind: 'repeated', what, times })),
     begin() {
-      const beginning = next('begin')
       send({ kind: 'beginning' })
-      return beginning
+      return begun.promise
     },
-    async listen(server) {
-      const listening: Promise<Opened> = next('listening')
+    reports(ownReports) {
+      own = ownReports
+      return {
+        metrics: async () => sumMetrics((await gather('metrics')).reports as string[]),
+        readiness: async () => readinessOfAll(await gather('readiness')),
+        top: async () => (await gather('top')).reports as Counted[],
+      }
+    },
+    async listen(listening) {
+      server = listening
       send({ kind: 'listen' })
-      const opened = await listening
-      if ('failed' in opened) throw new CommandFailure(EXIT.failed, opened.failed)
-      process.on('message', (received: unknown, connection: unknown) => {
-        if (!isMessage(received) || received.kind !== 'connection') return
-        send({ kind: 'taken' })
-        // Absent if the client has already disconnected.
-        if (connection instanceof Socket) receive(server, connection)
-      })
+      const port = await opened.promise
+      if ('failed' in port) throw failed(port.failed)
       // After this event the server enforces its time limits of requests.
       server.emit('listening')
-      return opened.port
+      return port.port
     },
-    join(answers, take) {
-      process.on('message', (received: unknown) => {
-        if (!isMessage(received)) return
-        const message = received as ToWorker
-        if (message.kind === 'begin' || message.kind === 'listening' || message.kind === 'connection') return
-        if (message.kind === 'pause') return take.pause()
-        if (message.kind === 'stop') return stop()
-        if (message.kind === 'policy') return take.policy(message.policy)
-        if (message.kind === 'ordered') return take.ordered()
-        if (message.kind === 'override') return take.override(message.change)
-        if (message.kind === 'ask') return void tell(send, message, answers)
-        waiting.get(message.id)?.(message)
-        waiting.delete(message.id)
-      })
+    join(now) {
+      callbacks = now
+      for (const message of early.splice(0)) receive(message, undefined)
       send({ kind: 'serving' })
     },
-    gather(question) {
-      asked += 1
-      const id = asked
-      return new Promise((resolve) => {
-        waiting.set(id, resolve)
-        send({ kind: 'gather', id, question })
-      })
+    send,
+    stopped() {
+      // A signal may reach every process. The primary handles it: it closes the port before workers stop.
+      for (const signal of STOPS) io.onSignal(signal, () => {})
+      return stopped.promise
     },
-    relay: (policy) => send({ kind: 'policy', policy }),
-    relayOverride: (change) => send({ kind: 'override', change }),
-    repeated: (what, times) => send({ kind: 'repeated', what, times }),
-    stopped: () => stopping,
   }
 }
 
-/** The next message of that kind. */
-function next<K extends ToWorker['kind']>(kind: K): Promise<Extract<ToWorker, { kind: K }>> {
-  return new Promise((resolve) => {
-    const onMessage = (received: unknown): void => {
-      if (!isMessage(received) || received.kind !== kind) return
-      process.off('message', onMessage)
-      resolve(received as Extract<ToWorker, { kind: K }>)
-    }
-    process.on('message', onMessage)
-  })
+function later<T>(): { readonly promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((settle) => (resolve = settle))
+  return { promise, resolve: (value) => resolve(value) }
 }
 
 /** Handles a connection as a server does with one that it accepted itself. */
-function receive(server: Server, connection: Socket): void {
+function accept(server: Server | undefined, connection: Socket): void {
   connection.allowHalfOpen = true
   connection.setNoDelay(true)
-  server.emit('connection', connection)
+  server?.emit('connection', connection)
 }
 
-async function tell(
-  send: (message: ToPrimary) => void,
-  { id, question }: Extract<ToWorker, { kind: 'ask' }>,
-  answers: Answers,
-): Promise<void> {
-  try {
-    send({ kind: 'told', id, answer: await answers[question]() })
-  } catch {
-    // A worker that does not answer counts as missing.
-  }
+/** The readiness of the worst worker: 503 before 200, and degraded before ready. */
+function readinessOfAll({ reports, workers: wanted }: Gathered): Readiness {
+  const all = reports as readonly Readiness[]
+  const workers = { serving: all.length, wanted }
+  const worst = all.find(({ status }) => status === 503) ?? all.find(({ body }) => body.store !== undefined) ?? all[0]
+  if (worst === undefined || all.length < wanted) return { status: 503, body: { status: 'starting', workers } }
+  return { status: worst.status, body: { ...worst.body, workers } }
 }
