@@ -83,7 +83,10 @@ export interface Algorithm<P, S> {
   /** The exact bound on what the limit may admit over every interval (law 5). */
   envelope(plan: P): Envelope
   readonly codec: Codec<P, S>
+  /** How a table of numbers keeps states; `log` if their size varies. */
   readonly cells: Cells<S> | 'log'
+  /** Of a log: its cells for one table, with at most `maxBytes` of entries. Only algorithms that have logs bring this code. */
+  readonly logCells?: (maxBytes: number) => Cells<S>
 }
 
 /** Admits at most `burst + n / m * t` micro-tokens over every interval of t microseconds. */
@@ -106,12 +109,17 @@ export interface Codec<P, S> {
  * How a table keeps many states. Each state has numbers of its own. The other numbers name the plan's unit and are shared by many states.
  */
 export interface Cells<S> {
-  /** How many numbers each state has of its own; at most three. */
+  /** How many numbers each state has of its own. */
   readonly width: number
+  /** Writes the own numbers. The cells of a new state are 0. */
   save(state: S, cells: Float64Array, at: number): void
   /** Reads the own numbers from the cells and the others from `unit`, a state of the same unit. */
   load(unit: S, cells: Float64Array, at: number, into: S): void
   sameUnit(one: S, other: S): boolean
   /** The numbers that two states of the same unit share. */
   unit(state: S): readonly number[]
+  /** Whether what the state keeps outside of the cells fits; always if absent. For a new state `at` is below 0. */
+  fits?(state: S, cells: Float64Array, at: number): boolean
+  /** Frees what the state keeps outside of the cells. */
+  release?(cells: Float64Array, at: number): void
 }

@@ -4,6 +4,7 @@ import { type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
 import { fromMicroTokens, MICRO } from './decimal.ts'
+import { logCells } from './log-cells.ts'
 import { arrayEntries, type Entries, entryPairs, firstAfter, firstThrough, type LogState, newestOf, settled, stateOf } from './log-state.ts'
 import { readWindow, stepOf, type WindowOptions } from './window.ts'
 
@@ -70,6 +71,7 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = Object.freez
     decodeState: ([window = 1, hold = 0, ...pairs]: readonly number[]): LogState => stateOf(pairs, window, hold),
   },
   cells: 'log',
+  logCells,
 })
 
 function decide(

@@ -4,9 +4,7 @@ import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
 import type { Call, CallGroup, CallOptions, GroupVerdict, StateId, Store } from '../store.ts'
 import { applyChanges } from './change.ts'
-import { decideGroup, type DryRun } from './decide-group.ts'
-import { decideOne } from './decide-one.ts'
-import type { OnFull } from './pressure.ts'
+import { decideGroup, decideOne, type DryRun, type OnFull } from './decide.ts'
 import { Room } from './room.ts'
 
 export interface MemoryStoreOptions {
@@ -43,7 +41,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   const decide = ({ calls }: CallGroup, now: Micros): GroupVerdict => {
     const first = calls[0] as Call
-    if (calls.length === 1 && (room.blocks.size === 0 || room.blockOf(first.id, now) === 0)) {
+    if (calls.length === 1 && room.blockOf(first.id, now) === 0) {
       const verdict = decideOne(room, first, now)
       if (verdict !== undefined) return verdict
     }

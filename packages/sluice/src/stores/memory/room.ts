@@ -1,121 +1,141 @@
-import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { AlgorithmTag, AnyLimit, Step } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
-import { type StateId, StoreFailure } from '../store.ts'
-import { BlockList } from './table/block-list.ts'
-import { createDigester } from './table/digest.ts'
-import { KnownLimits } from './table/known-limits.ts'
-import { Overflow } from './pressure.ts'
-import { LogStates } from './log/log-states.ts'
-import { NumberStates, type States } from './table/states.ts'
-import { Units } from './table/units.ts'
+import { type Scope, type StateId, StoreFailure } from '../store.ts'
+import { createDigester, type Seed } from './digest.ts'
+import { Overflow } from './overflow.ts'
+import { States } from './states.ts'
+import { Table } from './table.ts'
 
-/** The most pieces of the tables that one call searches for expired states; it bounds the time of the call. */
-const LOOKS = 32
+/** The most pieces of a table that one call searches for expired states; it bounds the time of the call. */
+const MAX_SWEEPS = 32
+
+/** The store's data about one limit, cached so that a call need not look it up. */
+export interface KnownLimit {
+  readonly seed: Seed
+  readonly states: States
+  /** Overwritten by each decision. */
+  readonly step: Step<unknown>
+  readonly state: unknown
+  /** Plan id of the last state that was written. */
+  unit: number
+  /** The last key and its digest: a hot key is digested once. */
+  key: string | undefined
+  lo: number
+  hi: number
+}
 
 /** All states and blocks of the store, with their bounds. */
 export class Room {
-  readonly limits: KnownLimits
-  readonly blocks: BlockList = new BlockList()
   readonly overflow: Overflow = new Overflow()
-  readonly maxKeys: number
   /** The failure of keys without room. One object for all, because a flood would create millions. */
   readonly full: StoreFailure
-  readonly #units = new Units()
+  readonly #maxKeys: number
   readonly #maxBytes: number
-  /** By numbers per state, 0 for logs; several algorithms share one. */
-  readonly #byWidth = new Map<number, States>()
-  readonly #byAlgorithm = new Map<AnyLimit['algorithm'], States>()
+  readonly #digester
+  /** The ends of blocks: one number for each blocked key. */
+  readonly #blocks = new Table(1, { expiresAt: (_unit, cells, at) => cells[at] as number, release: () => {} })
+  readonly #states: States[] = []
+  readonly #tables: Table[] = [this.#blocks]
+  /** By scope object, and dropped with it. */
+  readonly #known = new WeakMap<Scope, KnownLimit>()
+  #lastScope: Scope | undefined
+  #last: KnownLimit | undefined
 
   constructor(maxKeys: number, maxBytes: number, random: () => number) {
-    this.maxKeys = maxKeys
+    this.#maxKeys = maxKeys
     this.#maxBytes = maxBytes
+    this.#digester = createDigester(random)
     this.full = new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none is spent`)
-    this.limits = new KnownLimits(createDigester(random), (limit) => this.#statesOf(limit))
   }
 
   get size(): number {
-    let size = this.blocks.size
-    for (const states of this.#byWidth.values()) size += states.size
-    return size
+    return this.#tables.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  /** The cached data of a limit, with the digest of the key. */
+  find(scope: Scope, key: string, limit: AnyLimit): KnownLimit {
+    let known = scope === this.#lastScope ? this.#last : this.#known.get(scope)
+    if (known === undefined || known.states.tag !== limit.algorithm.tag) {
+      known = this.#know(scope, limit.algorithm)
+      this.#known.set(scope, known)
+    }
+    this.#lastScope = scope
+    this.#last = known
+    if (known.key !== key) {
+      this.#digester.digest(known.seed, key)
+      known.key = key
+      known.lo = this.#digester.lo
+      known.hi = this.#digester.hi
+    }
+    return known
   }
 
   /** Until when the id is blocked; 0 for no block. */
-  blockOf({ scope, key }: StateId, now: Micros): Micros {
-    if (this.blocks.size === 0) return 0
-    const { lo, hi } = this.limits.locate(scope, '', key)
-    return this.blocks.until(lo, hi, now)
+  blockOf(id: StateId, now: Micros): Micros {
+    if (this.#blocks.size === 0) return 0
+    const row = this.#rowOf(this.#blocks, '', id)
+    const until = row === -1 ? 0 : (this.#blocks.segment.cells[row] as number)
+    return until > now ? until : 0
   }
 
-  block({ scope, key }: StateId, until: Micros, now: Micros): void {
-    const { lo, hi } = this.limits.locate(scope, '', key)
-    this.blocks.set(lo, hi, until, now)
+  block(id: StateId, until: Micros, now: Micros): void {
+    let row = this.#rowOf(this.#blocks, '', id)
+    if (row === -1) row = this.#blocks.add(this.#digester.lo, this.#digester.hi, 1, now, until)
+    this.#blocks.segment.cells[row] = until
+    this.#blocks.touched(until)
   }
 
-  lift({ scope, key }: StateId): void {
-    const { lo, hi } = this.limits.locate(scope, '', key)
-    this.blocks.lift(lo, hi)
+  unblock(id: StateId): void {
+    const row = this.#rowOf(this.#blocks, '', id)
+    if (row !== -1) this.#blocks.remove(row)
   }
 
   /** The numbers of the id's state. */
-  stateOf({ scope, key }: StateId): readonly number[] | undefined {
-    for (const [{ tag, codec, step }, states] of this.#byAlgorithm) {
-      const { lo, hi } = this.limits.locate(scope, tag, key)
-      const row = states.find(lo, hi)
-      if (row !== -1) return codec.encodeState(states.read(row, step().next))
+  stateOf(id: StateId): readonly number[] | undefined {
+    for (const states of this.#states) {
+      const row = this.#rowOf(states.table, states.tag, id)
+      if (row !== -1) return states.numbersAt(row)
     }
     return undefined
   }
 
-  forget({ scope, key }: StateId): void {
-    for (const [{ tag }, states] of this.#byAlgorithm) {
-      const { lo, hi } = this.limits.locate(scope, tag, key)
-      const row = states.find(lo, hi)
-      if (row !== -1) states.remove(row)
+  forget(id: StateId): void {
+    for (const { table, tag } of this.#states) {
+      const row = this.#rowOf(table, tag, id)
+      if (row !== -1) table.remove(row)
     }
   }
 
-  isNew(id: StateId, limit: AnyLimit): boolean {
-    const { states, lo, hi } = this.limits.find(id.scope, id.key, limit)
-    return states.find(lo, hi) === -1
-  }
-
-  /** Whether `needed` more states fit, after dropping as many expired states as necessary. */
-  makeRoom(needed: number, now: Micros): boolean {
-    if (this.size + needed <= this.maxKeys) return true
-    const pieces = [...this.#byWidth.values(), this.blocks]
-    for (const piece of pieces) {
-      for (let looks = Math.min(piece.pieces, LOOKS); looks > 0; looks -= 1) {
-        if (piece.sweepNext(now) && this.size + needed <= this.maxKeys) return true
-      }
+  /**
+   * Drops as many expired states as necessary.
+   * @param needed how many more states are needed; called again when some were dropped, because one of them may be needed
+   * @param fits whether everything else fits
+   */
+  makeRoom(now: Micros, needed: () => number, fits: () => boolean = () => true): boolean {
+    const done = (): boolean => this.size + needed() <= this.#maxKeys && fits()
+    if (done()) return true
+    for (const table of this.#tables) {
+      for (let left = Math.min(table.pieces, MAX_SWEEPS); left > 0; left -= 1) if (table.sweepNext(now) && done()) return true
     }
     return false
   }
 
-  /** Drops expired states of one kind, up to the bound of one call. */
-  sweep(states: States, now: Micros): void {
-    for (let looks = Math.min(states.pieces, LOOKS); looks > 0; looks -= 1) states.sweepNext(now)
+  /** The row of an id's state of one algorithm, or of its block. */
+  #rowOf(table: Table, tag: AlgorithmTag | '', { scope, key }: StateId): number {
+    this.#digester.digest(this.#digester.seed(scope.text + tag), key)
+    return table.find(this.#digester.lo, this.#digester.hi)
   }
 
-  #statesOf(limit: AnyLimit): States {
-    const { cells } = limit.algorithm
-    const width = cells === 'log' ? 0 : cells.width
-    const states = this.#byWidth.get(width) ?? (cells === 'log' ? new LogStates(this.#maxBytes) : new NumberStates(width, this.#units))
-    this.#byWidth.set(width, states)
-    this.#byAlgorithm.set(limit.algorithm, states)
-    return states
+  /** Two scopes with equal text have the same states, because the seed depends on the text. */
+  #know(scope: Scope, algorithm: AnyLimit['algorithm']): KnownLimit {
+    const { tag } = algorithm
+    let states = this.#states.find((one) => one.tag === tag)
+    if (states === undefined) {
+      states = new States(algorithm, this.#maxBytes)
+      this.#states.push(states)
+      this.#tables.push(states.table)
+    }
+    const seed = this.#digester.seed(scope.text + tag)
+    return { seed, states, step: algorithm.step(), state: algorithm.step().next, unit: 0, key: undefined, lo: 0, hi: 0 }
   }
-}
-
-/**
- * Makes room for the states that somebody adds, and for `others` more. It counts them again afterwards, because one of them may have
- * expired and been dropped.
- */
-export function makesRoom(room: Room, added: () => number, others: number, now: Micros): boolean {
-  for (let needed = added(); needed > 0;) {
-    if (!room.makeRoom(others + needed, now)) return false
-    const after = added()
-    if (after === needed) return true
-    needed = after
-  }
-  return true
 }

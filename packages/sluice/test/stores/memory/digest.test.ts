@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createDigester } from '../../../src/stores/memory/table/digest.ts'
+import { createDigester } from '../../../src/stores/memory/digest.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { absorbed, finished, keyed } from './half-sip-hash.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createLimiter, memoryStore, tokenBucket } from '../../../src/index.ts'
-import type { OnFull } from '../../../src/stores/memory/pressure.ts'
+import type { OnFull } from '../../../src/stores/memory/decide.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 
 /** Empties the watched keys' buckets, then brings a hundred times as many new keys as there is room for, while time passes. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createLimiter, memoryStore, tokenBucket } from '../../../src/index.ts'
-import { Overflow } from '../../../src/stores/memory/pressure.ts'
+import { Overflow } from '../../../src/stores/memory/overflow.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 

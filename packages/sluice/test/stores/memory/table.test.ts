@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Table } from '../../../src/stores/memory/table/table.ts'
+import { Table } from '../../../src/stores/memory/table.ts'
 
 /** A table of one number, its expiry, beside a map that does the same. */
 function both() {
@@ -109,7 +109,9 @@ describe('the table of the memory store', () => {
   it('lets every row go once', () => {
     const { table, released } = both()
     for (let index = 0; index < 5_000; index += 1) {
-      const row = table.add(Math.imul(index, 0x9e3779b1), Math.imul(index, 0x85ebca6b), 1, 0, index)
+      const [lo, hi] = [Math.imul(index, 0x9e3779b1), Math.imul(index, 0x85ebca6b)]
+      table.find(lo, hi)
+      const row = table.add(lo, hi, 1, 0, index)
       table.segment.cells[row] = index
     }
     for (let piece = 0; piece < table.pieces; piece += 1) table.sweepNext(10_000)
@@ -146,6 +148,7 @@ describe('the table of the memory store', () => {
   it('lets a row go that is taken out', () => {
     const { table, released } = both()
     for (let index = 0; index < 10; index += 1) {
+      table.find(Math.imul(index, 0x9e3779b1), index)
       const row = table.add(Math.imul(index, 0x9e3779b1), index, 1, 0, 100 + index)
       table.segment.cells[row] = 100 + index
     }
@@ -160,6 +163,7 @@ describe('the table of the memory store', () => {
     const released: number[] = []
     const table = new Table(3, { expiresAt: () => 1, release: (_unit, cells, at) => void released.push(cells[at] as number) })
     for (let index = 0; index < 50; index += 1) {
+      table.find(Math.imul(index, 0x9e3779b1), index)
       const row = table.add(Math.imul(index, 0x9e3779b1), index, 1, 0, 1)
       table.segment.cells.set([100 + index, -1, -1], row * 3)
     }

@@ -1,19 +1,19 @@
-import type { Entries, LogState } from '../../../algorithms/log-state.ts'
-import type { Micros } from '../../../time/micros.ts'
-import { Arena, ENTRY } from './arena.ts'
+import type { Micros } from '../time/micros.ts'
+import { Arena, ENTRY } from './log-arena.ts'
+import type { Entries, LogState } from './log-state.ts'
 
 /** Sums are rebased to the first entry before they exceed the exact integers. */
 const LARGEST_SUM = 2 ** 51
-/** A row packs a ring's size (4 bits), first entry and length (15 bits each) into one number. */
+/** A row packs a ring's size plus one (4 bits), first entry and length (15 bits each) into one number, its shape. */
 const SIZES = 16
 const PLACES = 32_768
 
-/** Numbers in a row for a ring. */
+/** Numbers in a row for a ring: block, shape, the sum before the first entry, window, hold. A row of zeros has none. */
 export const RING_WIDTH = 5
 
-/** The layout of a row: block, shape, the sum before the first entry, window, hold. */
-function shapeOf(size: number, first: number, length: number): number {
-  return size + SIZES * (first + PLACES * length)
+/** Size of the block of the ring in a row; -1 if there is none. */
+export function sizeAt(cells: Float64Array, at: number): number {
+  return ((cells[at + 1] as number) % SIZES) - 1
 }
 
 /** The entries of one log in a ring of the arena: a view that is pointed at a row, changed, and written back to it. */
@@ -36,15 +36,9 @@ export class Ring implements Entries {
     this.#arena = arena
   }
 
-  /** Size of the ring's block; -1 for none. */
-  get size(): number {
-    return this.#size
-  }
-
   load(cells: Float64Array, at: number): void {
-    const shape = cells[at + 1] as number
-    const places = Math.floor(shape / SIZES)
-    this.#use(cells[at] as number, shape % SIZES)
+    const places = Math.floor((cells[at + 1] as number) / SIZES)
+    this.#use(cells[at] as number, sizeAt(cells, at))
     this.length = Math.floor(places / PLACES)
     this.#first = places % PLACES
     this.#before = cells[at + 2] as number
@@ -54,7 +48,7 @@ export class Ring implements Entries {
 
   save(cells: Float64Array, at: number): void {
     cells[at] = this.#block
-    cells[at + 1] = shapeOf(this.#size, this.#first, this.length)
+    cells[at + 1] = this.#size + 1 + SIZES * (this.#first + PLACES * this.length)
     cells[at + 2] = this.#before
     cells[at + 3] = this.window
     cells[at + 4] = this.hold
@@ -68,21 +62,12 @@ export class Ring implements Entries {
     this.#before = 0
   }
 
-  release(): void {
-    this.#arena.giveBack(this.#block, this.#size)
-  }
-
   at(index: number): Micros {
     return this.#page[this.#placeOf(index)] as number
   }
 
   through(index: number): number {
     return index < 0 ? this.#before : (this.#page[this.#placeOf(index) + 1] as number)
-  }
-
-  /** The first instant from which the log is expired. */
-  get endsAt(): Micros {
-    return this.length === 0 ? 0 : this.at(this.length - 1) + Math.max(this.window, this.hold)
   }
 
   /** Stores the state in this ring: own entries are changed in place, others copied. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { arrayEntries, entryPairs, type LogState } from '../../../src/algorithms/log-state.ts'
-import { createLimiter, memoryStore, slidingWindowLog } from '../../../src/index.ts'
-import { Arena } from '../../../src/stores/memory/log/arena.ts'
-import { Ring, RING_WIDTH } from '../../../src/stores/memory/log/ring.ts'
-import { manualClock } from '../../../src/time/manual.ts'
+import { arrayEntries, entryPairs, type LogState } from '../../src/algorithms/log-state.ts'
+import { createLimiter, memoryStore, slidingWindowLog } from '../../src/index.ts'
+import { Arena } from '../../src/algorithms/log-arena.ts'
+import { Ring, RING_WIDTH, sizeAt } from '../../src/algorithms/log-ring.ts'
+import { manualClock } from '../../src/time/manual.ts'
 
 const steps = fc.array(
   fc.record({ log: fc.nat(3), skip: fc.nat(6), added: fc.nat(5), merges: fc.boolean(), later: fc.nat(1_000), rewrite: fc.nat(9) }),
@@ -47,10 +47,7 @@ describe('the rings of logs', () => {
           ring.load(cells, log * RING_WIDTH)
           expect(entryPairs({ entries: ring, skip: 0, addedAt: 0, added: 0, merges: false, window: 7, hold: 9 })).toEqual(list)
         })
-        const used = [0, 1, 2, 3].map((log) => {
-          ring.load(cells, log * RING_WIDTH)
-          return Arena.bytesOf(ring.size)
-        })
+        const used = [0, 1, 2, 3].map((log) => Arena.bytesOf(sizeAt(cells, log * RING_WIDTH)))
         expect(arena.bytes).toBe(used.reduce((sum, bytes) => sum + bytes, 0))
       }),
       { seed: 20_261_121, numRuns: 600 },

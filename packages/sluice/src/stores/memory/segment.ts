@@ -1,11 +1,12 @@
 /** Numbers of a row: two words of its digest and its plan id, which is 0 for a free row. */
 const MARKS = 3
-const LO = 0
 const HI = 1
 const UNIT = 2
 
 /** Share of rows in use beyond which probing gets long. */
 const FULLEST = 0.86
+/** Growth factor: small enough for memory to follow the number of rows, large enough that each row is copied few times. */
+const GROWTH = 1.3
 
 /**
  * A piece of a table: rows in open addressing with linear probing, found by their digest's `lo`. It is only as large as its rows need, so
@@ -14,9 +15,11 @@ const FULLEST = 0.86
 export class Segment {
   readonly capacity: number
   readonly marks: Int32Array
-  /** `width` numbers per row. */
+  /** `width` numbers per row; 0 in a free row. */
   readonly cells: Float64Array
   readonly width: number
+  /** How many first bits of `hi` all its rows share. */
+  readonly bits: number
   /** The most rows it takes. */
   readonly room: number
   count = 0
@@ -24,10 +27,11 @@ export class Segment {
   quietUntil: number = Number.POSITIVE_INFINITY
 
   /** @param rows how many it must take */
-  constructor(rows: number, width: number) {
-    this.capacity = Math.max(4, Math.ceil(rows / FULLEST) + 1)
+  constructor(rows: number, width: number, bits: number) {
+    this.capacity = Math.ceil(rows / FULLEST) + 1
     this.room = Math.min(Math.floor(this.capacity * FULLEST), this.capacity - 1)
     this.width = width
+    this.bits = bits
     // One allocation. The doubles come first, because they must be aligned to eight bytes.
     const bytes = this.capacity * width * 8
     const buffer = new ArrayBuffer(bytes + this.capacity * MARKS * 4)
@@ -37,14 +41,8 @@ export class Segment {
 
   /** The row of a digest, or -1. */
   find(lo: number, hi: number): number {
-    const { marks, capacity } = this
-    let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
-    for (;;) {
-      const at = row * MARKS
-      if (marks[at + UNIT] === 0) return -1
-      if (marks[at + LO] === lo && marks[at + HI] === hi) return row
-      row = row + 1 === capacity ? 0 : row + 1
-    }
+    const row = this.#probe(lo, hi)
+    return this.unitOf(row) === 0 ? -1 : row
   }
 
   unitOf(row: number): number {
@@ -57,12 +55,11 @@ export class Segment {
 
   /** Adds a row for a digest that is absent; the caller fills its cells. There must be room. */
   add(lo: number, hi: number, unit: number): number {
-    const { marks, capacity } = this
-    let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
-    while (marks[row * MARKS + UNIT] !== 0) row = row + 1 === capacity ? 0 : row + 1
-    marks[row * MARKS + LO] = lo
-    marks[row * MARKS + HI] = hi
-    marks[row * MARKS + UNIT] = unit
+    const row = this.#probe(lo, hi)
+    const at = row * MARKS
+    this.marks[at] = lo
+    this.marks[at + HI] = hi
+    this.marks[at + UNIT] = unit
     this.count += 1
     return row
   }
@@ -73,8 +70,8 @@ export class Segment {
     let hole = row
     for (let next = hole; ;) {
       next = next + 1 === capacity ? 0 : next + 1
-      if (marks[next * MARKS + UNIT] === 0) break
-      const home = Math.floor((((marks[next * MARKS + LO] as number) >>> 0) / 2 ** 32) * capacity)
+      if (this.unitOf(next) === 0) break
+      const home = this.#homeOf(marks[next * MARKS] as number)
       // The row may move to the hole unless its home is behind the hole, on the way to its present position.
       if (hole <= next ? home > hole && home <= next : home > hole || home <= next) continue
       marks.copyWithin(hole * MARKS, next * MARKS, (next + 1) * MARKS)
@@ -82,27 +79,34 @@ export class Segment {
       hole = next
     }
     marks.fill(0, hole * MARKS, (hole + 1) * MARKS)
+    cells.fill(0, hole * width, (hole + 1) * width)
     this.count -= 1
   }
 
-  countOf(take: (hi: number) => boolean): number {
-    let count = 0
-    for (let at = 0; at < this.marks.length; at += MARKS) {
-      if (this.marks[at + UNIT] !== 0 && take(this.marks[at + HI] as number)) count += 1
+  /** Makes a segment of the rows that `takes` selects, with room for more. */
+  copy(bits: number, takes: (hi: number) => boolean): Segment {
+    const { marks, cells, capacity, width } = this
+    const rows: number[] = []
+    for (let row = 0; row < capacity; row += 1) if (this.unitOf(row) !== 0 && takes(marks[row * MARKS + HI] as number)) rows.push(row)
+    const copy = new Segment(Math.ceil(rows.length * GROWTH) + 4, width, bits)
+    for (const row of rows) {
+      const made = copy.add(marks[row * MARKS] as number, marks[row * MARKS + HI] as number, this.unitOf(row))
+      for (let cell = 0; cell < width; cell += 1) copy.cells[made * width + cell] = cells[row * width + cell] as number
     }
-    return count
+    copy.quietUntil = this.quietUntil
+    return copy
   }
 
-  /** Copies all rows, or those that `take` selects, to another segment. */
-  copyTo(other: Segment, take?: (hi: number) => boolean): void {
-    const { marks, cells, capacity, width } = this
-    for (let row = 0; row < capacity; row += 1) {
+  /** The row of a digest, or the free row where it belongs. */
+  #probe(lo: number, hi: number): number {
+    const { marks, capacity } = this
+    for (let row = this.#homeOf(lo); ; row = row + 1 === capacity ? 0 : row + 1) {
       const at = row * MARKS
-      const unit = marks[at + UNIT] as number
-      if (unit === 0 || (take !== undefined && !take(marks[at + HI] as number))) continue
-      const made = other.add(marks[at + LO] as number, marks[at + HI] as number, unit)
-      for (let cell = 0; cell < width; cell += 1) other.cells[made * width + cell] = cells[row * width + cell] as number
+      if (marks[at + UNIT] === 0 || (marks[at] === lo && marks[at + HI] === hi)) return row
     }
-    other.quietUntil = Math.min(other.quietUntil, this.quietUntil)
+  }
+
+  #homeOf(lo: number): number {
+    return Math.floor(((lo >>> 0) / 2 ** 32) * this.capacity)
   }
 }

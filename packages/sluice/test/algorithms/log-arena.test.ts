@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Arena, ENTRY } from '../../../src/stores/memory/log/arena.ts'
+import { Arena, ENTRY } from '../../src/algorithms/log-arena.ts'
 
 const PAGE = 65_536
 const LARGEST = 14

@@ -1,0 +1,42 @@
+import type { Cells } from './algorithm.ts'
+import { Arena } from './log-arena.ts'
+import { Ring, RING_WIDTH, sizeAt } from './log-ring.ts'
+import type { LogState } from './log-state.ts'
+
+/** Keeps logs for a table: a row locates a ring of entries, and all rings share an arena of at most `maxBytes`. */
+export function logCells(maxBytes: number): Cells<LogState> {
+  const arena = new Arena()
+  const scratch = new Ring(arena)
+  return {
+    width: RING_WIDTH,
+    save(state, cells, at) {
+      const isNew = sizeAt(cells, at) === -1
+      // A state that was read from this row is changed in place.
+      const ring = state.entries instanceof Ring && !isNew ? state.entries : scratch
+      if (isNew) ring.create()
+      else if (ring === scratch) ring.load(cells, at)
+      ring.apply(state)
+      ring.save(cells, at)
+    },
+    load(_unit, cells, at, into) {
+      // A state that is read again keeps its view.
+      const ring = into.entries instanceof Ring ? into.entries : new Ring(arena)
+      ring.load(cells, at)
+      into.entries = ring
+      into.skip = 0
+      into.addedAt = 0
+      into.added = 0
+      into.merges = false
+      into.window = ring.window
+      into.hold = ring.hold
+    },
+    sameUnit: () => true,
+    unit: () => [],
+    fits({ entries, skip, added, merges }, cells, at) {
+      const held = at < 0 ? 0 : Arena.bytesOf(sizeAt(cells, at))
+      const needed = Arena.bytesOf(Arena.sizeFor(entries.length - skip + (added > 0 && !merges ? 1 : 0)))
+      return arena.bytes + Math.max(0, needed - held) <= maxBytes
+    },
+    release: (cells, at) => arena.giveBack(cells[at] as number, sizeAt(cells, at)),
+  }
+}

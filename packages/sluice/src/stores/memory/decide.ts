@@ -1,0 +1,130 @@
+import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/group.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { Micros } from '../../time/micros.ts'
+import { type Call, type Decided, type GroupVerdict, type StateId, verdictOf } from '../store.ts'
+import type { KnownLimit, Room } from './room.ts'
+
+/**
+ * The decision for a key without room: `allow` it, `deny` it, or `shared`: decide it by one of 1,024 states that all such keys of its
+ * limit share and that start empty. Logs have no shared states: under `shared` they are denied.
+ */
+export type OnFull = 'allow' | 'deny' | 'shared'
+
+/** The effects of a dry run: states by name, and how many of them are not in the store. */
+export interface DryRun {
+  readonly states: Map<string, unknown>
+  added: number
+}
+
+/** One state of a group, from the first call that names it. */
+interface Slot {
+  readonly known: KnownLimit
+  readonly lo: number
+  readonly hi: number
+  readonly id: StateId
+  readonly limit: AnyLimit
+  readonly phase: number
+}
+
+const one = (): number => 1
+
+/**
+ * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but allocates only the verdict. Undefined if
+ * there is no room for a new state, or if the state does not begin fresh; nothing has changed then.
+ */
+export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): Decided | undefined {
+  const known = room.find(id.scope, id.key, limit)
+  const { states, step, lo, hi } = known
+  const { algorithm, plan } = limit
+  const row = states.table.find(lo, hi)
+  if (row === -1 && room.overflow.trace(id.scope.text, lo) !== undefined) return undefined
+  const stored = row === -1 ? undefined : states.read(row, known.state)
+  const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
+  algorithm.decide(plan, state, now, cost, phase, step)
+  if (step.state !== undefined && step.state !== stored) {
+    if (!states.fits(row, step.state) || (row === -1 && !room.makeRoom(now, one))) return undefined
+    known.unit = states.write(row, lo, hi, limit, step.state, known.unit, now)
+  }
+  // The step is filled again by the next call, and the verdict is the caller's to keep.
+  const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
+  const call = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
+  return { outcome, at: now, retryAfter: outcome === 'denied' ? retryAfter : undefined, calls: [call] }
+}
+
+/**
+ * Decides calls all or nothing with the reference driver.
+ * @param dryRun states are read from it first, and written only to it
+ */
+export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull: OnFull | undefined, dryRun?: DryRun): GroupVerdict {
+  const slots: Slot[] = []
+  const groupCalls = calls.map((call) => slotted(room, call, slots))
+  const blocks = slots.map(({ id }) => room.blockOf(id, now))
+  /** @param share gives keys without a state their shared one */
+  const decide = (share: boolean): Decided | undefined => {
+    const shared = slots.map((slot) => isNew(slot, dryRun) && (share || room.overflow.trace(slot.id.scope.text, slot.lo) !== undefined))
+    const states = slots.map((slot) => dryRun?.states.get(nameOf(slot)) ?? read(room, slot, share, now))
+    const result = applyGroup(states, groupCalls, now, blocks, dryRun !== undefined)
+    const own = share ? result.writes.filter(({ slot }) => shared[slot] !== true) : result.writes
+    if (!keep(room, slots, own, now, dryRun) && !share) return undefined
+    if (share && dryRun === undefined) {
+      for (const { slot, state } of result.writes) {
+        const { id, lo } = slots[slot] as Slot
+        if (shared[slot] === true) room.overflow.write(id.scope.text, lo, state)
+      }
+    }
+    const verdict = verdictOf(result, now)
+    const denies = result.calls.some(({ outcome }, index) => outcome === 'denied' && shared[(groupCalls[index] as GroupCall).slot] === true)
+    if (denies) return { ...verdict, reason: 'overflow', degraded: room.full }
+    return share ? { ...verdict, degraded: room.full } : verdict
+  }
+  const counted = onFull === 'shared' && slots.every(({ limit }) => limit.algorithm.cells !== 'log')
+  const verdict = decide(false) ?? (counted ? decide(true) : undefined)
+  if (verdict !== undefined) return verdict
+  return { failure: room.full, ...(onFull === undefined ? {} : { onFull: onFull === 'allow' ? 'allow' : 'deny' }) }
+}
+
+function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
+  const known = room.find(id.scope, id.key, limit)
+  const { lo, hi, states } = known
+  let slot = slots.findIndex((other) => other.lo === lo && other.hi === hi && other.known.states === states)
+  if (slot === -1) slot = slots.push({ known, lo, hi, id, limit, phase }) - 1
+  return { slot, limit, cost, phase }
+}
+
+function nameOf({ known, lo, hi }: Slot): string {
+  return `${known.states.tag}:${lo}:${hi}`
+}
+
+function rowOf({ known, lo, hi }: Slot): number {
+  return known.states.table.find(lo, hi)
+}
+
+function isNew(slot: Slot, dryRun: DryRun | undefined): boolean {
+  return rowOf(slot) === -1 && dryRun?.states.has(nameOf(slot)) !== true
+}
+
+function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
+  const { known, lo, limit, id, phase } = slot
+  const row = rowOf(slot)
+  if (row !== -1) return known.states.read(row, limit.algorithm.step().next)
+  return share ? room.overflow.read(id.scope.text, lo, limit, now, phase) : room.overflow.trace(id.scope.text, lo)
+}
+
+/** Writes what a group changed. Returns false and writes nothing if there is no room for the states it adds. */
+function keep(room: Room, slots: readonly Slot[], writes: GroupResult['writes'], now: Micros, dryRun: DryRun | undefined): boolean {
+  const at = (slot: number): Slot => slots[slot] as Slot
+  const added = (): number => writes.filter(({ slot }) => isNew(at(slot), dryRun)).length
+  if (dryRun !== undefined) {
+    if (!room.makeRoom(now, () => dryRun.added + added())) return false
+    dryRun.added += added()
+    for (const { slot, state } of writes) dryRun.states.set(nameOf(at(slot)), state)
+    return true
+  }
+  const fit = (): boolean => writes.every(({ slot, state }) => at(slot).known.states.fits(rowOf(at(slot)), state))
+  if (!room.makeRoom(now, added, fit)) return false
+  for (const { slot, limit, state } of writes) {
+    const { known, lo, hi } = at(slot)
+    known.unit = known.states.write(rowOf(at(slot)), lo, hi, limit, state, known.unit, now)
+  }
+  return true
+}

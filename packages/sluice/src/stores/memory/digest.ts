@@ -1,0 +1,66 @@
+/**
+ * Computes the position of keys in the tables: 64 bits under a key of this process (HalfSipHash-1-3, Aumasson and Bernstein), so that
+ * nobody outside can choose keys that collide. The scope is hashed once per limit; a call only adds its key.
+ */
+export interface Digester {
+  /** The hash state after the process's key and a scope. */
+  seed(text: string): Seed
+  /** Digests a key under a seed into `lo` and `hi`. */
+  digest(seed: Seed, key: string): void
+  /** The last digest, as two 32-bit numbers. */
+  lo: number
+  hi: number
+}
+
+/** The four words of the hash after a scope. */
+export type Seed = Int32Array
+
+/** @param random numbers in [0, 1) that an attacker cannot guess */
+export function createDigester(random: () => number): Digester {
+  const word = (): number => Math.floor(random() * 2 ** 32) | 0
+  const [k0, k1] = [word(), word()]
+  const start = Int32Array.of(k0, k1, 0x6c796765 ^ k0, 0x74656462 ^ k1)
+
+  // One loop for words and final rounds: the four words of the state stay local variables.
+  const absorb = (from: Seed, text: string, rounds: number): Seed | undefined => {
+    let v0 = from[0] as number
+    let v1 = (from[1] as number) ^ 0xee
+    let v2 = from[2] as number
+    let v3 = from[3] as number
+    const { length } = text
+    const even = length & ~1
+    for (let index = 0; index <= even + rounds; index += 2) {
+      // The last word holds the length and an odd last unit, so that no text is a prefix of another. Final rounds have none.
+      let m = 0
+      if (index < even) m = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16)
+      else if (index === even) m = (length << 16) | (length > even ? text.charCodeAt(even) : 0)
+      else if (index === even + 2) v2 ^= 0xee
+      else if (index === even + 8) {
+        digester.lo = v1 ^ v3
+        v1 ^= 0xdd
+      }
+      v3 ^= m
+      v0 = (v0 + v1) | 0
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+      v0 = (v0 << 16) | (v0 >>> 16)
+      v2 = (v2 + v3) | 0
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+      v0 = (v0 + v3) | 0
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+      v2 = (v2 + v1) | 0
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+      v2 = (v2 << 16) | (v2 >>> 16)
+      v0 ^= m
+    }
+    if (rounds === 0) return Int32Array.of(v0, v1, v2, v3)
+    digester.hi = v1 ^ v3
+    return undefined
+  }
+  const digester: Digester = {
+    lo: 0,
+    hi: 0,
+    seed: (text) => absorb(start, text, 0) as Seed,
+    digest: (seed, key) => void absorb(seed, key, 12),
+  }
+  return digester
+}

@@ -1,0 +1,40 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import { MICRO } from '../../algorithms/decimal.ts'
+import type { Micros } from '../../time/micros.ts'
+
+const STATES = 1_024
+/** The most limits with shared states. Beyond it, the one that has had them longest starts again with empty ones. */
+const LIMITS = 256
+
+/** States that keys without room share: up to 1,024 for each limit, created on first use. */
+export class Overflow {
+  readonly #states = new Map<string, unknown[]>()
+
+  /** The shared state that replaces a key's own. It starts empty, so that a flood of new keys brings no burst. */
+  read(scope: string, lo: number, limit: AnyLimit, now: Micros, phase: number): unknown {
+    const known = this.trace(scope, lo)
+    if (known !== undefined) return known
+    const empty = limit.algorithm.adjust(limit.plan, undefined, now, -Math.round(limit.capacity * MICRO), phase)
+    this.write(scope, lo, empty)
+    return empty
+  }
+
+  /**
+   * The initial state of a key that has room again. The key may have been decided by its shared state: a fresh state would give it a
+   * second burst, or let it back early. Undefined if its shared state was never used.
+   */
+  trace(scope: string, lo: number): unknown {
+    return this.#states.size === 0 ? undefined : this.#states.get(scope)?.[lo & (STATES - 1)]
+  }
+
+  write(scope: string, lo: number, state: unknown): void {
+    let states = this.#states.get(scope)
+    if (states === undefined) {
+      const [oldest] = this.#states.keys()
+      if (oldest !== undefined && this.#states.size >= LIMITS) this.#states.delete(oldest)
+      states = []
+      this.#states.set(scope, states)
+    }
+    states[lo & (STATES - 1)] = state
+  }
+}
