@@ -227,11 +227,7 @@ const BUILT: readonly (readonly [string, () => unknown, string, string])[] = [
 const ASKED: readonly (readonly [string, () => Promise<unknown>, string])[] = [
   ["check('a', 5)", () => limiter.check('a', any(5)), 'limiter default: options are 5, expected an object with deadlineMs, signal, cost'],
   ["check('a', null)", () => limiter.check('a', any(null)), 'limiter default: options are null'],
-  [
-    "check('a', { costs: 5 })",
-    () => limiter.check('a', any({ costs: 5 })),
-    'limiter default: unknown option costs, expected an object with',
-  ],
+  ["check('a', { costs: 5 })", () => limiter.check('a', any({ costs: 5 })), 'limiter default: unknown option costs; known are'],
   ["check('a', { toString })", () => limiter.check('a', any({ toString: 5 })), 'unknown option toString'],
   ["checkSync('a', 5)", async () => limiter.checkSync('a', any(5)), 'limiter default: options are 5, expected an object with cost'],
   ["checkSync('a', { costs: 5 })", async () => limiter.checkSync('a', any({ costs: 5 })), 'limiter default: unknown option costs'],
@@ -259,7 +255,7 @@ const ASKED: readonly (readonly [string, () => Promise<unknown>, string])[] = [
   [
     'engine.decideKey({ key, rule })',
     () => engine.decideKey(any({ key: 'a', rule: 'a' })),
-    'engine: unknown option rule, expected an object with key, limit, cost',
+    'engine: unknown option rule; known are key, limit, cost',
   ],
 ]
 

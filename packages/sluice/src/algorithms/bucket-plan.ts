@@ -1,12 +1,15 @@
 import { MAX_MICROS, type Micros } from '../time/micros.ts'
 import { MICRO } from './decimal.ts'
 
-/** Half the digits of the largest period that a plan accepts (m < 2^34). */
-const HALF = 131_072
-
 /** An exact length of time: whole microseconds and a rest in n-ths of a microsecond; n is the plan's. */
 export interface Span {
   readonly micros: Micros
+  readonly rest: number
+}
+
+/** An instant at which a bucket is empty: whole microseconds and a rest in n-ths of a microsecond; n is the plan's. */
+export interface Zero {
+  readonly zero: Micros
   readonly rest: number
 }
 
@@ -55,6 +58,26 @@ export function spanOf(plan: Pick<BucketPlan, 'n' | 'perToken' | 'perMicro'>, mi
   return { micros: tokens * plan.perToken.micros + parts * plan.perMicro.micros + carry, rest: sum - carry * plan.n }
 }
 
+/** The same instant with a rest from 0 to n - 1. */
+export function normal({ n }: BucketPlan, zero: Micros, rest: number): Zero {
+  const carry = Math.floor(rest / n)
+  return { zero: zero + carry, rest: rest - carry * n }
+}
+
+export function isLater(one: Zero, other: Zero): boolean {
+  return one.zero > other.zero || (one.zero === other.zero && one.rest > other.rest)
+}
+
+/** What a bucket that is empty at this instant holds at `time`: exact m-ths of a micro-token, below 0 for a debt. */
+export function levelAt({ n }: BucketPlan, { zero, rest }: Zero, time: Micros): bigint {
+  return BigInt(time - zero) * BigInt(n) - BigInt(rest)
+}
+
+/** floor(a / b); b is above 0. */
+export function floorDiv(a: bigint, b: bigint): bigint {
+  return (a - (((a % b) + b) % b)) / b
+}
+
 export function planOf(n: number, m: Micros, burst: number): BucketPlan {
   const tokenTime = m * MICRO
   const perToken = { micros: Math.floor(tokenTime / n), rest: tokenTime % n }
@@ -73,21 +96,6 @@ export function inexact(plan: BucketPlan): string | undefined {
   if (largest < 1) return 'the rate has too many digits or is too slow to be exact; round it'
   if (plan.burst <= largest * MICRO) return undefined
   return `the largest burst at this rate is ${largest} (${byTime < bySize ? 'it must fill within a hundred years' : 'exact whole numbers end there'})`
-}
-
-/** floor(a * b / c) for whole numbers below 2^34. Splits b into two halves, so the result is exact even if a * b exceeds 2^53. */
-export function mulDiv(a: number, b: number, c: number): number {
-  return mulDivRest(a, b, c)[0]
-}
-
-/** As `mulDiv`, with the remainder. */
-export function mulDivRest(a: number, b: number, c: number): [quotient: number, rest: number] {
-  const high = Math.floor(b / HALF)
-  const first = a * high
-  const quotient = Math.floor(first / c)
-  const carried = (first - quotient * c) * HALF + a * (b - high * HALF)
-  const last = Math.floor(carried / c)
-  return [quotient * HALF + last, carried - last * c]
 }
 
 function gcd(a: number, b: number): number {

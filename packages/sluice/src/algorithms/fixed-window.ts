@@ -1,10 +1,12 @@
+import { hash32 } from '../decision/jitter.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, shown } from '../errors/options.ts'
 import { parsePeriod } from '../time/duration.ts'
-import { LAST_INSTANT_AFTER, type Micros, toMillis } from '../time/micros.ts'
+import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
-import { fromMicroTokens, MICRO } from './decimal.ts'
+import { compiled, stepOf } from './compiled.ts'
+import { MICRO } from './decimal.ts'
 import { type Align, budget, type FixedWindowPlan, freshEnd, rampTo } from './fixed-window-plan.ts'
 import {
   ABSENT,
@@ -21,7 +23,7 @@ import {
   turnOf,
   wholeAt,
 } from './window-turns.ts'
-import { readWindow, refuseEndless, stepOf, type WindowOptions } from './window.ts'
+import { readWindow, refuseEndless, type WindowOptions } from './window.ts'
 
 const ALIGNS: readonly Align[] = ['clock', 'first', 'key']
 
@@ -57,14 +59,9 @@ export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWin
     const problem = `has too many digits for a ramp of ${options.ramp}; round one of the two until limit / ramp has a small denominator`
     throw new LimiterError('LIMIT_NOT_EXACT', `fixedWindow: limit ${options.limit} ${problem}`)
   }
-  const plan = Object.freeze({ limit, window, align, ramp, n, m })
-  return Object.freeze({
-    algorithm: fixedWindowKernel,
-    plan,
-    capacity: fromMicroTokens(limit),
-    windowMs: toMillis(window),
+  return compiled(fixedWindowKernel, { limit, window, align, ramp, n, m }, limit, window, {
     phased: align === 'key',
-    ...(ramp === 0 ? {} : { ramped: true as const }),
+    ...(ramp === 0 ? {} : { ramped: true }),
   })
 }
 
@@ -84,6 +81,7 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
   name: 'fixed-window',
   tag: 'fw',
   version: 1,
+  phaseOf: (key: string) => hash32(key),
   step: () => stepOf<FixedWindowState>({ end: 0.5, count: 0.5, window: 0.5, turn: 0 }),
   decide,
   adopt,

@@ -47,24 +47,24 @@ export function applyGroup(
 ): GroupResult {
   const adopted = states.slice()
   const taken = states.map(() => 0)
-  const steps: Step<unknown>[] = []
   let outcome: CallOutcome = 'allowed'
-  for (const { slot, limit, cost, phase } of calls) {
-    if (taken[slot] === 0 && adopted[slot] !== undefined) adopted[slot] = limit.algorithm.adopt(limit.plan, adopted[slot], now, phase)
-    const total = (taken[slot] as number) + cost
-    taken[slot] = total
-    const step = limit.algorithm.decide(limit.plan, adopted[slot], now, total, phase)
-    steps.push(step)
-    outcome = worse(outcome, step.outcome)
-    if ((blocks[slot] ?? 0) > now) outcome = worse(outcome, 'denied')
-  }
-  const charged = outcome === 'allowed'
-  const written = new Map<number, { slot: number; limit: AnyLimit; state: unknown }>()
-  const waiting = outcome === 'denied' ? waitingOf(calls, adopted, blocks) : []
+  const steps = calls.map(({ slot, limit, cost, phase }): Step<unknown> => {
+    const { algorithm, plan } = limit
+    if (taken[slot] === 0 && adopted[slot] !== undefined) adopted[slot] = algorithm.adopt(plan, adopted[slot], now, phase)
+    taken[slot] = (taken[slot] as number) + cost
+    const step = algorithm.decide(plan, adopted[slot], now, taken[slot], phase)
+    const denied = step.outcome === 'allowed' && (blocks[slot] ?? 0) > now
+    // Precedence: impossible, then denied, then allowed.
+    if (outcome !== 'impossible' && (denied || step.outcome !== 'allowed')) outcome = denied ? 'denied' : step.outcome
+    return step
+  })
+  const charged = (outcome as CallOutcome) === 'allowed'
+  const waiting = (outcome as CallOutcome) === 'denied' ? waitingOf(calls, adopted, blocks) : []
+  const writes = new Map<number, { slot: number; limit: AnyLimit; state: unknown }>()
   const results = calls.map(({ slot, limit, phase }, index): CallResult => {
     const step = steps[index] as Step<unknown>
     const state = charged ? step.state : adopted[slot]
-    if (state !== undefined && state !== states[slot]) written.set(slot, { slot, limit, state })
+    if (state !== undefined && state !== states[slot]) writes.set(slot, { slot, limit, state })
     const { remaining, replenishAfter, resetAfter } = charged && !look ? step : limit.algorithm.view(limit.plan, adopted[slot], now, phase)
     const result = { outcome: step.outcome, retryAfter: step.retryAfter, remaining, replenishAfter, resetAfter }
     const wait = (blocks[slot] ?? 0) - now
@@ -73,29 +73,18 @@ export function applyGroup(
     const retryAfter = call === undefined ? Math.max(wait, step.retryAfter) : passesFrom(call, now) - now
     return { ...result, outcome: 'denied', retryAfter, blocked: true }
   })
-  const retryAfter = waiting.length === 0 ? undefined : groupWait(waiting, results, now)
-  return { outcome, ...(retryAfter === undefined ? {} : { retryAfter }), calls: results, writes: [...written.values()] }
-}
-
-function groupWait(waiting: readonly WaitingCall[], results: readonly CallResult[], now: Micros): Micros | undefined {
+  const group = { outcome, calls: results, writes: [...writes.values()] }
+  if (waiting.length === 0) return group
   const longest = Math.max(...results.map(({ retryAfter }) => retryAfter))
-  if (waiting.length === 1) return longest
-  const at = allPassFrom(waiting, now + longest)
-  return at === undefined ? undefined : at - now
+  const at = waiting.length === 1 ? now + longest : allPassFrom(waiting, now + longest)
+  return at === undefined ? group : { ...group, retryAfter: at - now }
 }
 
 /** The calls of a denied group as callers would repeat them later: the group charged nothing. */
 function waitingOf(calls: readonly GroupCall[], adopted: readonly unknown[], blocks: readonly Micros[]): WaitingCall[] {
   const taken = adopted.map(() => 0)
   return calls.map(({ slot, limit, cost, phase }) => {
-    const total = (taken[slot] as number) + cost
-    taken[slot] = total
-    return { limit, state: adopted[slot], cost: total, phase, until: blocks[slot] ?? 0 }
+    taken[slot] = (taken[slot] as number) + cost
+    return { limit, state: adopted[slot], cost: taken[slot], phase, until: blocks[slot] ?? 0 }
   })
-}
-
-/** Precedence: impossible, then denied, then allowed. */
-function worse(a: CallOutcome, b: CallOutcome): CallOutcome {
-  if (a === 'impossible' || b === 'impossible') return 'impossible'
-  return a === 'denied' || b === 'denied' ? 'denied' : 'allowed'
 }

@@ -1,6 +1,6 @@
 import type { Micros } from '../time/micros.ts'
 import type { Algorithm, AnyLimit, CallOutcome, MicroTokens, Step, View } from './algorithm.ts'
-import { affordable, after, type BucketPlan, spanOf } from './bucket-plan.ts'
+import { after, type BucketPlan, levelAt, normal, spanOf } from './bucket-plan.ts'
 import { MICRO } from './decimal.ts'
 import { type BucketState, tokenBucketKernel } from './token-bucket.ts'
 
@@ -218,20 +218,14 @@ function given(
   leases: readonly Lease[],
 ): LeasedState {
   const span = spanOf(plan, returned)
-  const sum = rest - span.rest
-  const borrow = sum < 0 ? 1 : 0
-  const bucket = { zero: zero - span.micros - borrow, rest: sum + borrow * plan.n, seen: Math.max(seen, time), hold, plan }
+  const bucket = { ...normal(plan, zero - span.micros, rest - span.rest), seen: Math.max(seen, time), hold, plan }
   return withLeases(cut(bucket, time, outOn(leases)), leases)
 }
 
 /** Whole micro-tokens in the bucket. */
 function levelOf(plan: BucketPlan, bucket: BucketState | undefined, time: Micros): MicroTokens {
   if (bucket === undefined) return plan.burst
-  const { zero, rest } = cut({ ...bucket, plan }, time, 0)
-  const tokens = affordable(plan, plan.perToken, zero, rest, time)
-  const moved = rest + tokens * plan.perToken.rest
-  const carry = Math.floor(moved / plan.n)
-  return tokens * MICRO + affordable(plan, plan.perMicro, zero + tokens * plan.perToken.micros + carry, moved - carry * plan.n, time)
+  return Number(levelAt(plan, cut({ ...bucket, plan }, time, 0), time) / BigInt(plan.m))
 }
 
 /** As the kernel's view and, with a cost, its wait. Counted from `now`; right if no lease comes back early. */

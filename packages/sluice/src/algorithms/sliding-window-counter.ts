@@ -1,11 +1,12 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown } from '../errors/options.ts'
-import { LAST_INSTANT_AFTER, type Micros, toMillis } from '../time/micros.ts'
+import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
+import { compiled, stepOf } from './compiled.ts'
 import { quantumOf, roughly, weighted } from './counter-weight.ts'
-import { fromMicroTokens, MICRO } from './decimal.ts'
-import { alignedEnd, readWindow, refuseEndless, stepOf, type WindowOptions } from './window.ts'
+import { MICRO } from './decimal.ts'
+import { alignedEnd, readWindow, refuseEndless, type WindowOptions } from './window.ts'
 
 /** The weight of the previous window is counted in `quanta` parts of the window, each `quantum` microseconds long. */
 export interface CounterPlan {
@@ -47,14 +48,7 @@ export function slidingWindowCounter(options: WindowOptions): CompiledLimit<Coun
   if (typeof quantum === 'string') {
     throw new LimiterError('LIMIT_NOT_EXACT', `slidingWindowCounter: limit ${options.limit} in a window of ${options.window}: ${quantum}`)
   }
-  const plan = Object.freeze({ limit, window, quantum, quanta: window / quantum })
-  return Object.freeze({
-    algorithm: slidingWindowCounterKernel,
-    plan,
-    capacity: fromMicroTokens(limit),
-    windowMs: toMillis(window),
-    phased: false,
-  })
+  return compiled(slidingWindowCounterKernel, { limit, window, quantum, quanta: window / quantum }, limit, window)
 }
 
 export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = Object.freeze({

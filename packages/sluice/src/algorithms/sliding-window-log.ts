@@ -1,12 +1,13 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown } from '../errors/options.ts'
-import { type Micros, toMillis } from '../time/micros.ts'
+import type { Micros } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { reduced } from './bucket-plan.ts'
-import { fromMicroTokens, MICRO } from './decimal.ts'
+import { compiled, stepOf } from './compiled.ts'
+import { MICRO } from './decimal.ts'
 import { logCells } from './log-cells.ts'
 import { arrayEntries, type Entries, entryPairs, firstAfter, firstThrough, type LogState, newestOf, settled, stateOf } from './log-state.ts'
-import { readWindow, stepOf, type WindowOptions } from './window.ts'
+import { readWindow, type WindowOptions } from './window.ts'
 
 /** The largest limit in tokens. It is bounded because a log remembers every charge. */
 const LARGEST = 10_000
@@ -32,14 +33,7 @@ export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan,
     const instead = 'it keeps an entry for each charge; a slidingWindowCounter carries more'
     throw new LimiterError('INVALID_LIMIT', `slidingWindowLog: limit is ${options.limit}, the largest is ${LARGEST}: ${instead}`)
   }
-  const plan = Object.freeze({ limit, window, most: Math.ceil(limit / MICRO) })
-  return Object.freeze({
-    algorithm: slidingWindowLogKernel,
-    plan,
-    capacity: fromMicroTokens(limit),
-    windowMs: toMillis(window),
-    phased: false,
-  })
+  return compiled(slidingWindowLogKernel, { limit, window, most: Math.ceil(limit / MICRO) }, limit, window)
 }
 
 const NONE: LogState = Object.freeze({ entries: arrayEntries([]), skip: 0, addedAt: 0, added: 0, merges: false, window: 1, hold: 0 })

@@ -1,10 +1,23 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, shown } from '../errors/options.ts'
-import { type Micros, toMillis } from '../time/micros.ts'
+import { MAX_MICROS, type Micros } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
-import { debtOf, isLater, latestZero, owedSpan } from './bucket-debt.ts'
-import { affordable, after, type BucketPlan, inexact, mulDiv, planOf, reduced, spanOf } from './bucket-plan.ts'
-import { fromMicroTokens, MICRO, toMicroTokens } from './decimal.ts'
+import {
+  affordable,
+  after,
+  type BucketPlan,
+  floorDiv,
+  inexact,
+  isLater,
+  levelAt,
+  normal,
+  planOf,
+  reduced,
+  spanOf,
+  type Zero,
+} from './bucket-plan.ts'
+import { compiled, stepOf } from './compiled.ts'
+import { MICRO, toMicroTokens } from './decimal.ts'
 import { parseRate, type Rate } from './rate.ts'
 
 /**
@@ -48,8 +61,7 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
   if (problem !== undefined) {
     throw new LimiterError('LIMIT_NOT_EXACT', `token bucket of rate ${describe(options.rate)} and burst ${options.burst}: ${problem}`)
   }
-  const windowMs = toMillis(plan.full.micros + (plan.full.rest > 0 ? 1 : 0))
-  return Object.freeze({ algorithm: tokenBucketKernel, plan, capacity: fromMicroTokens(burst), windowMs, phased: false })
+  return compiled(tokenBucketKernel, plan, burst, plan.emptyBefore.micros)
 }
 
 /** A placeholder plan, for a step whose state was not written yet. */
@@ -59,20 +71,12 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
   name: 'token-bucket',
   tag: 'tb',
   version: 1,
-  step: (): Step<BucketState> => ({
-    outcome: 'allowed',
-    retryAfter: 0,
-    remaining: 0,
-    replenishAfter: 0,
-    resetAfter: 0,
-    state: undefined,
-    next: { zero: 0.5, rest: 0, seen: 0.5, hold: 0, plan: NOTHING },
-  }),
+  step: () => stepOf<BucketState>({ zero: 0.5, rest: 0, seen: 0.5, hold: 0, plan: NOTHING }),
   decide,
   adopt,
   adjust,
   view(plan: BucketPlan, state: BucketState | undefined, now: Micros): View {
-    const time = state === undefined ? now : Math.max(now, state.seen)
+    const time = timeOf(state, now)
     const { zero, rest } = filled(plan, state, time)
     return look(plan, zero, rest, time, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
@@ -175,20 +179,23 @@ function adjust(
   _phase: number,
   receipt?: Micros,
 ): BucketState | undefined {
-  const time = state === undefined ? now : Math.max(now, state.seen)
+  const time = timeOf(state, now)
   if (amount > 0 && receipt !== undefined && receipt <= time - plan.emptyBefore.micros) return state
-  const { zero, rest, hold } = filled(plan, state, time)
+  const { hold, ...before } = filled(plan, state, time)
   const span = spanOf(plan, Math.min(Math.abs(amount), 2 * plan.burst))
   const sign = amount < 0 ? 1 : -1
-  const sum = rest + sign * span.rest
-  const carry = Math.floor(sum / plan.n)
-  const moved = { zero: zero + sign * span.micros + carry, rest: sum - carry * plan.n }
-  const latest = { zero: latestZero(plan, time), rest: 0 }
-  const burst = { zero: time + plan.full.micros, rest: plan.full.rest }
-  const lowest = isLater(burst, latest) ? latest : burst
-  const deepest = isLater({ zero, rest }, lowest) ? { zero, rest } : lowest
-  const next = { ...(amount < 0 && isLater(moved, deepest) ? deepest : moved), seen: time, hold, plan }
+  let moved = normal(plan, before.zero + sign * span.micros, before.rest + sign * span.rest)
+  if (amount < 0) {
+    const lowest = bounded(plan, { zero: time + plan.full.micros, rest: plan.full.rest }, time)
+    const deepest = isLater(before, lowest) ? before : lowest
+    if (isLater(moved, deepest)) moved = deepest
+  }
+  const next = { ...moved, seen: time, hold, plan }
   return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
+}
+
+function timeOf(state: BucketState | undefined, now: Micros): Micros {
+  return state === undefined ? now : Math.max(now, state.seen)
 }
 
 /** `zero` at `time`: never further back than that of a full bucket. */
@@ -196,7 +203,7 @@ function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros):
   const { rest } = plan.emptyBefore
   const zero = time - plan.emptyBefore.micros
   if (state === undefined) return { zero, rest, hold: 0 }
-  if (state.zero > zero || (state.zero === zero && state.rest > rest)) return state
+  if (isLater(state, { zero, rest })) return { zero: state.zero, rest: state.rest, hold: state.hold }
   return { zero, rest, hold: state.hold > 0 && time < state.seen + state.hold ? state.hold : 0 }
 }
 
@@ -215,42 +222,23 @@ function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: M
  * microsecond (law 7). A debt carries over in full, even if it exceeds the new burst.
  */
 function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState | undefined {
-  if (samePlan(state.plan, plan)) return state
-  const time = Math.max(now, state.seen)
   const old = state.plan
+  if (samePlan(old, plan)) return state
+  const time = timeOf(state, now)
   if (tokenBucketKernel.expiresAt(old, state) <= time) return undefined
-  const { zero, rest } = filled(old, state, time)
-  // Below empty: add whole tokens at the old rate, and subtract them again at the new rate.
-  const debt = debtOf(old, { zero, rest }, time)
-  const put = owedSpan(old, debt)
-  const borrow = rest < put.rest ? 1 : 0
-  const level = levelOf(old, zero - put.micros - borrow, rest - put.rest + borrow * old.n, time)
-  const cut = debt === 0 && level.micro >= plan.burst
-  const micro = cut ? plan.burst : level.micro
-  // A fraction of a micro-token, level.part / old.m, lasts part * plan.m / old.m n-ths of a microsecond.
-  const extra = cut ? 0 : mulDiv(level.part, plan.m, old.m)
-  const span = spanOf(plan, micro)
-  const behind = span.rest + extra
-  const back = Math.ceil(behind / plan.n)
-  const hold = Math.max(state.hold, old.full.micros + (old.full.rest > 0 ? 1 : 0))
-  const owed = owedSpan(plan, debt)
-  const parts = back * plan.n - behind + owed.rest
-  const carry = parts >= plan.n ? 1 : 0
-  const moved = { zero: time - span.micros - back + owed.micros + carry, rest: parts - carry * plan.n }
-  const latest = { zero: latestZero(plan, time), rest: 0 }
-  return { ...(isLater(moved, latest) ? latest : moved), seen: time, hold, plan }
+  const [n, m, burst] = [BigInt(plan.n), BigInt(plan.m), BigInt(plan.burst)]
+  // How long the new plan takes to refill it, in n-ths of a microsecond.
+  const level = floorDiv(levelAt(old, filled(old, state, time), time) * m, BigInt(old.m))
+  const parts = level < burst * m ? level : burst * m
+  const back = -floorDiv(-parts, n)
+  const moved = { zero: time - Number(back), rest: Number(back * n - parts) }
+  return { ...bounded(plan, moved, time), seen: time, hold: Math.max(state.hold, old.emptyBefore.micros), plan }
 }
 
-/** The level at `time`: whole micro-tokens and a rest in m-ths of one. */
-function levelOf(plan: BucketPlan, zero: Micros, rest: number, time: Micros): { micro: number; part: number } {
-  const tokens = affordable(plan, plan.perToken, zero, rest, time)
-  const moved = rest + tokens * plan.perToken.rest
-  const carry = Math.floor(moved / plan.n)
-  const zeroLeft = zero + tokens * plan.perToken.micros + carry
-  const restLeft = moved - carry * plan.n
-  const parts = affordable(plan, plan.perMicro, zeroLeft, restLeft, time)
-  const elapsed = (time - zeroLeft) * plan.n - restLeft
-  return { micro: tokens * MICRO + parts, part: Math.max(0, elapsed - parts * plan.m) }
+/** The debt is refilled within a hundred years, and the instant at which the bucket is full is still a safe integer. */
+function bounded({ full }: BucketPlan, moved: Zero, time: Micros): Zero {
+  const latest = { zero: Math.min(time + MAX_MICROS, Number.MAX_SAFE_INTEGER - full.micros - 1), rest: 0 }
+  return isLater(moved, latest) ? latest : moved
 }
 
 function describe(rate: Rate): string {

@@ -2,7 +2,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { parsePeriod } from '../time/duration.ts'
 import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
-import type { MicroTokens, Step } from './algorithm.ts'
+import type { MicroTokens } from './algorithm.ts'
 import { MICRO, toMicroTokens } from './decimal.ts'
 
 /** Options common to all window algorithms. */
@@ -50,12 +50,4 @@ export function refuseEndless(where: string, after: Micros, longest: string): vo
 /** The end of the window that holds this instant. Windows follow each other from 1970 on, moved by `shift`. */
 export function alignedEnd(window: Micros, now: Micros, shift: Micros = 0): Micros {
   return (Math.floor((now - shift) / window) + 1) * window + shift
-}
-
-/**
- * Creates a step whose charged state is written to `next`. Pass fractions such as 0.5 in `next`: the JavaScript engine then stores its
- * numbers as doubles from the start.
- */
-export function stepOf<S>(next: S): Step<S> {
-  return { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0, state: undefined, next }
 }

@@ -1,11 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { checkOptions, type Form, FUNCTION, LIST, OBJECT, requireForm, shown, TEXT } from '../errors/options.ts'
+import { checkOptions, type Form, FUNCTION, LIST, OBJECT, refuseUnknown, requireForm, shown, TEXT } from '../errors/options.ts'
 import { headerLines } from '../identity/header-lines.ts'
 import { type Claims, readRequest, requireClaims, type Request, type RequestFacts } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
-import { type OptionNames, requireOptions, WAIT } from '../limiter/call-options.ts'
+import { WAIT } from '../limiter/call-options.ts'
 import { createStoreCaller } from '../limiter/call-store.ts'
 import type { Deciders } from '../limiter/on-failure.ts'
 import { type Deadline, timingOf, type WaitOptions } from '../limiter/timing.ts'
@@ -99,7 +99,7 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
 const SLICE_MS = 2
 
 const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }
-const KEY_REQUEST: OptionNames = { key: true, limit: true, cost: true }
+const KEY_REQUEST: readonly string[] = ['key', 'limit', 'cost']
 
 /** The facts of a request in canonical form, and its cost if the caller passed one. */
 interface Read {
@@ -119,7 +119,7 @@ export function buildEngine(parts: EngineParts): Engine {
   const context: EngineContext = { live: live.index, now: () => clock.now(), random }
 
   const timing = ({ policy }: Loaded, options?: DecideOptions): CallOptions => {
-    if (options !== undefined) requireOptions('engine', options, WAIT)
+    if (options !== undefined) refuseUnknown('engine', options, WAIT)
     return timingOf('engine', clock, sync ? undefined : deadlineOf(policy), options)
   }
   const opened = (): void => {
@@ -139,7 +139,7 @@ export function buildEngine(parts: EngineParts): Engine {
   }
   const byFacts = (at: Loaded, { request, cost }: Read): ChargedRequest => ({ request, ...chargesOf(at, request, cost, context) })
   const byKey = (at: Loaded, request: KeyRequest): ChargedRequest => {
-    requireOptions('engine', request, KEY_REQUEST)
+    refuseUnknown('engine', request, KEY_REQUEST)
     const { key, limit, cost } = request
     validKey('engine', key)
     const charged = cost === undefined ? undefined : microCost(cost)

@@ -1,9 +1,8 @@
 import { MICRO } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { shown } from '../errors/options.ts'
+import { refuseUnknown, shown } from '../errors/options.ts'
 import { canonicalValue } from '../identity/canonical.ts'
 import { stateName, validKey } from '../keys/encode.ts'
-import { type OptionNames, requireOptions } from '../limiter/call-options.ts'
 import type { StoreCaller } from '../limiter/call-store.ts'
 import { requireChange } from '../limiter/decidable.ts'
 import { viewOf } from '../limiter/decision-of.ts'
@@ -91,7 +90,7 @@ export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: 
   }
 }
 
-const TARGET: OptionNames = { key: true, limit: true }
+const TARGET: readonly string[] = ['key', 'limit']
 
 interface KeyCharge extends RuleCharge {
   readonly source: string
@@ -110,7 +109,7 @@ function keyCharges({ policy: { rules }, context }: KeyPolicy, target: KeyTarget
  * @throws LimiterError INVALID_KEY, UNKNOWN_RULE if there is no such rule, or INVALID_OPTIONS for a rule without a key
  */
 export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly Rule[] {
-  requireOptions('engine', target, TARGET)
+  refuseUnknown('engine', target, TARGET)
   const { key, limit } = target
   validKey('engine', key)
   const keyed = rules.filter((rule) => rule.key.length > 0)

@@ -1,4 +1,20 @@
-import { codes, type ErrorCode } from './codes.ts'
+/** The code of every misuse. Its lower-case form is the anchor of its paragraph in docs/errors.md. */
+export type ErrorCode =
+  | 'INVALID_RATE'
+  | 'INVALID_BURST'
+  | 'INVALID_LIMIT'
+  | 'INVALID_DURATION'
+  | 'INVALID_COST'
+  | 'INVALID_KEY'
+  | 'INVALID_OPTIONS'
+  | 'INVALID_POLICY'
+  | 'UNKNOWN_RULE'
+  | 'INVALID_ADDRESS'
+  | 'LIMIT_NOT_EXACT'
+  | 'NOT_SYNCHRONOUS'
+  | 'NOT_SUPPORTED'
+  | 'CLOSED'
+  | 'OVERLOAD'
 
 /**
  * A misuse of the library: an invalid limit, cost, key or policy. Thrown during construction, or before a store is called. Never thrown for
@@ -14,6 +30,6 @@ export class LimiterError extends Error {
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.code = code
-    this.help = `docs/errors.md#${codes[code].toLowerCase()}`
+    this.help = `docs/errors.md#${code.toLowerCase()}`
   }
 }

@@ -4,17 +4,17 @@ const MAX_SHOWN_LENGTH = 80
 
 /** A value in one line for an error message, including values that JSON cannot represent, such as NaN, functions and bigints. */
 export function shown(value: unknown): string {
-  const text = typeof value === 'string' || isPlain(value) ? textOf(value) : kindOf(value)
+  const text = textOf(value)
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text
 }
 
-function isPlain(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  const parent: unknown = Object.getPrototypeOf(value)
-  return parent === null || parent === Object.prototype || Array.isArray(value)
-}
-
 function textOf(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return String(value)
+  const parent: unknown = Object.getPrototypeOf(value)
+  if (typeof value === 'object' && parent !== null && parent !== Object.prototype && !Array.isArray(value)) {
+    return `an object of the class ${value.constructor?.name ?? 'unknown'}`
+  }
   try {
     return JSON.stringify(value) ?? 'an object'
   } catch {
@@ -22,32 +22,36 @@ function textOf(value: unknown): string {
   }
 }
 
-function kindOf(value: unknown): string {
-  if (typeof value === 'function') return 'a function'
-  if (typeof value !== 'object' || value === null) return String(value)
-  return `an object of the class ${value.constructor?.name ?? 'unknown'}`
-}
-
 /**
- * Options must be an object, and unknown ones are rejected, because a typo would silently remove a limit.
+ * Options must be an object, and unknown ones are rejected, because a typo would silently remove a limit. Maps and promises are rejected
+ * for the same reason: they have no fields to check.
  * @throws LimiterError INVALID_OPTIONS naming the unknown option and the known ones
  */
 export function refuseUnknown(where: string, options: object, known: readonly string[]): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new LimiterError('INVALID_OPTIONS', `${where}: options are ${shown(options)}, expected an object with ${known.join(', ')}`)
-  const unknown = Object.keys(options).find((option) => !known.includes(option))
-  if (unknown !== undefined) throw new LimiterError('INVALID_OPTIONS', `${where}: unknown option ${unknown}; known are ${known.join(', ')}`)
+  let hasKnown = false
+  if (isObject(options)) {
+    // Not Object.keys: requests have options too, and a copy of the names would cost more than the check.
+    for (const name in options) {
+      if (!known.includes(name)) {
+        throw new LimiterError('INVALID_OPTIONS', `${where}: unknown option ${name}; known are ${known.join(', ')}`)
+      }
+      hasKnown = true
+    }
+    if (hasKnown || !(Symbol.iterator in options || 'then' in options)) return
+  }
+  throw new LimiterError('INVALID_OPTIONS', `${where}: options are ${shown(options)}, expected an object with ${known.join(', ')}`)
 }
 
 /** The form of an option: a test, and the text that a message uses for it. */
 export type Form = readonly [allows: (value: unknown) => boolean, expected: string]
 
 function has(value: unknown, ...methods: readonly string[]): boolean {
-  const object = value as Record<string, unknown> | null | undefined
-  return object !== null && object !== undefined && methods.every((method) => typeof object[method] === 'function')
+  return methods.every((method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function')
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 /** Accepts any value: another reader checks it. */
 export const ANY: Form = [() => true, '']

@@ -2,6 +2,7 @@ import {
   type CallGroup,
   type CallOptions,
   type Change,
+  type Decided,
   type DecideOptions,
   type GroupVerdict,
   type Store,
@@ -43,6 +44,8 @@ export function createStoreCaller(store: Store, clock: Time): StoreCaller {
     if (deadline === undefined) return send()
     const latest = stretch === true ? clock.monotonic() + STRETCHED_MS : deadline
     return new Promise<T>((resolve, reject) => {
+      // Called in here, a store that throws instead of rejecting rejects too.
+      const sent = Promise.resolve(send())
       const fail = (): void => {
         cancel = clock.after(LAST_MS, () => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`)))
       }
@@ -51,7 +54,7 @@ export function createStoreCaller(store: Store, clock: Time): StoreCaller {
         if (latest > deadline) cancel = deadlines.add(latest + GRACE_MS, fail)
         else fail()
       })
-      started(send).then(
+      sent.then(
         (answer) => {
           cancel()
           resolve(answer)
@@ -97,15 +100,6 @@ export function createStoreCaller(store: Store, clock: Time): StoreCaller {
   }
 }
 
-/** A store that throws instead of rejecting is treated alike. */
-function started<T>(send: () => Promise<T>): Promise<T> {
-  try {
-    return Promise.resolve(send())
-  } catch (error) {
-    return Promise.reject(error)
-  }
-}
-
 /** @throws what is not a StoreFailure: a defect */
 function failed(error: unknown): GroupVerdict {
   if (error instanceof StoreFailure) return { failure: error }
@@ -126,26 +120,23 @@ function nonsense({ name }: Store, what: string): StoreFailure {
   return new StoreFailure('protocol', 'unknown', `${name}: the store returned no ${what}, or one that makes no sense`)
 }
 
-function isVerdict(verdict: GroupVerdict | undefined, count: number): verdict is GroupVerdict {
-  if (typeof verdict !== 'object' || verdict === null) return false
-  if (verdict.failure !== undefined) return verdict.failure instanceof StoreFailure
-  const { outcome, at, retryAfter, calls } = verdict
-  if (!isOutcome(outcome) || !(at >= 0) || calls?.length !== count || !(retryAfter === undefined || retryAfter >= 0)) return false
+function isVerdict(verdict: GroupVerdict | null | undefined, count: number): verdict is GroupVerdict {
+  if (verdict?.failure !== undefined) return verdict.failure instanceof StoreFailure
+  const { outcome, at, retryAfter = 0, calls } = verdict ?? ({} as Partial<Decided>)
+  if (!Array.isArray(calls) || calls.length !== count || !((at as number) >= 0 && retryAfter >= 0)) return false
   // A group that was denied names the call that was.
   let named = false
-  for (let index = 0; index < count; index += 1) {
-    const call = calls[index] as Verdict | null | undefined
+  for (const call of calls as readonly (Verdict | null | undefined)[]) {
     if (!isPart(call)) return false
-    if (call.outcome === outcome) named = true
+    named ||= call.outcome === outcome
   }
   return named
 }
 
-function isPart(call: Verdict | null | undefined): call is Verdict {
-  if (typeof call !== 'object' || call === null || !isOutcome(call.outcome)) return false
-  return call.retryAfter >= 0 && call.remaining >= 0 && call.replenishAfter >= 0 && call.resetAfter >= 0
-}
+const OUTCOMES: readonly unknown[] = ['allowed', 'denied', 'impossible']
 
-function isOutcome(outcome: unknown): boolean {
-  return outcome === 'allowed' || outcome === 'denied' || outcome === 'impossible'
+function isPart(call: Verdict | null | undefined): call is Verdict {
+  if (!OUTCOMES.includes(call?.outcome)) return false
+  const { retryAfter, remaining, replenishAfter, resetAfter } = call as Verdict
+  return retryAfter >= 0 && remaining >= 0 && replenishAfter >= 0 && resetAfter >= 0
 }

@@ -1,9 +1,9 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
-import type { Decision, Degraded, LimitView } from '../decision/decision.ts'
+import type { Decision, LimitView } from '../decision/decision.ts'
 import { MICROS_PER_MS, toMillis } from '../time/micros.ts'
 import type { Time } from '../time/time.ts'
 import type { RuleResult } from '../observe/events.ts'
-import type { Decided, StoreFailure, Verdict } from '../stores/store.ts'
+import type { Decided, Verdict } from '../stores/store.ts'
 import type { Resolved } from './on-failure.ts'
 
 export interface NamedLimit {
@@ -19,41 +19,33 @@ export interface NamedLimit {
  * @param clock this process's clock, read if no store decided
  */
 export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
-  if (resolved.outcome === 'undecided') {
-    const { outcome, allowed, source, degraded, nodes } = resolved
-    const atMicros = clock.now()
-    return {
-      outcome,
-      allowed,
-      limits: [],
-      at: Math.floor(atMicros / MICROS_PER_MS),
-      atMicros,
-      source,
-      degraded: degradedBy(degraded, nodes),
-    }
-  }
-  const { outcome, calls, at: atMicros, source = 'store', degraded } = resolved
-  const [first] = calls
+  const { outcome, calls, source = 'store', degraded } = resolved
+  const atMicros = resolved.outcome === 'undecided' ? clock.now() : resolved.at
+  const at = Math.floor(atMicros / MICROS_PER_MS)
   // Most limiters have one limit, and an array literal need not grow.
   const limits =
-    first !== undefined && calls.length === 1
-      ? [viewOf(first, named[0] as NamedLimit)]
-      : calls.map((call, index) => viewOf(call, named[index] as NamedLimit))
-  const decision: Decision =
+    calls?.length === 1
+      ? [viewOf(calls[0] as Verdict, named[0] as NamedLimit)]
+      : (calls?.map((call, index) => viewOf(call, named[index] as NamedLimit)) ?? [])
+  const decision =
     outcome === 'allowed'
-      ? { outcome, allowed: true, limits, at: Math.floor(atMicros / MICROS_PER_MS), atMicros, source }
-      : refusal(resolved, limits, named)
-  return degraded === undefined ? decision : { ...decision, degraded: degradedBy(degraded, resolved.nodes) }
+      ? { outcome, allowed: true, limits, at, atMicros, source }
+      : outcome === 'undecided'
+        ? { outcome, allowed: resolved.allowed, limits, at, atMicros, source }
+        : refusal(resolved, limits, named, at)
+  if (degraded === undefined) return decision as Decision
+  const { kind, executed, message } = degraded
+  const { nodes } = resolved
+  return { ...decision, degraded: { kind, executed, message, ...(nodes === undefined ? {} : { nodes }) } } as Decision
 }
 
 function refusal(
   { outcome, at: atMicros, calls, source = 'store', reason, retryAfter }: Decided,
   views: LimitView[],
   named: readonly NamedLimit[],
+  at: number,
 ): Decision {
-  const at = Math.floor(atMicros / MICROS_PER_MS)
-  const worst = outcome === 'denied' ? latest(calls) : calls.findIndex((call) => call.outcome === 'impossible')
-  const limitName = (named[worst] as NamedLimit).name
+  const limitName = (named[latest(calls, outcome)] as NamedLimit).name
   if (outcome !== 'denied')
     return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits: views, at, atMicros, source }
   const blocked = calls.some(isBlocked)
@@ -86,18 +78,15 @@ export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): Li
   }
 }
 
-function latest(calls: readonly Verdict[]): number {
+/** The index of the call with this outcome that has the longest wait. */
+function latest(calls: readonly Verdict[], outcome: Verdict['outcome']): number {
   let worst = -1
-  let latestRetry = -1
+  let longest = -1
   for (let index = 0; index < calls.length; index += 1) {
-    const { outcome, retryAfter } = calls[index] as Verdict
-    if (outcome !== 'denied' || retryAfter <= latestRetry) continue
+    const call = calls[index] as Verdict
+    if (call.outcome !== outcome || call.retryAfter <= longest) continue
     worst = index
-    latestRetry = retryAfter
+    longest = call.retryAfter
   }
   return worst
-}
-
-function degradedBy({ kind, executed, message }: StoreFailure, nodes: number | undefined): Degraded {
-  return { kind, executed, message, ...(nodes === undefined ? {} : { nodes }) }
 }

@@ -3,14 +3,14 @@ import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { shown } from '../errors/options.ts'
+import { refuseUnknown, shown } from '../errors/options.ts'
 import { parsePeriod } from '../time/duration.ts'
 import type { Micros } from '../time/micros.ts'
 import { scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { CallGroup, CallOptions, Change, FailurePolicy, Scope, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
-import { CHECK, COST, type OptionNames, REFUND, REQUEST, requireOptions, WAIT } from './call-options.ts'
+import { CHECK, COST, REFUND, REQUEST, WAIT } from './call-options.ts'
 import { createStoreCaller, type StoreCaller } from './call-store.ts'
 import { requireChange, requireDecidable } from './decidable.ts'
 import { decisionOf, type NamedLimit, resultsOf } from './decision-of.ts'
@@ -170,8 +170,8 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     for (const { kind } of changes) requireChange(where, store, kind)
     return main.change(changes, options)
   }
-  const adjust = async (key: string, sign: 1 | -1, given: RefundOptions, known: OptionNames): Promise<void> => {
-    requireOptions(where, given, known)
+  const adjust = async (key: string, sign: 1 | -1, given: RefundOptions, known: readonly string[]): Promise<void> => {
+    refuseUnknown(where, given, known)
     const { cost, receipt, ...wait } = given
     const at = receipt === undefined ? undefined : instantOf(where, receipt)
     const { calls } = groupOf(key, cost)
@@ -190,7 +190,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     name,
     check(key, options) {
       try {
-        if (options !== undefined) requireOptions(where, options, CHECK)
+        if (options !== undefined) refuseUnknown(where, options, CHECK)
         const decision = decideNow?.(key, options, local)
         if (decision !== undefined) return Promise.resolve(decision)
       } catch (error) {
@@ -201,16 +201,16 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     checkSync(key, options) {
       if (!sync || decideNow === undefined)
         throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
-      if (options !== undefined) requireOptions(where, options, COST)
+      if (options !== undefined) refuseUnknown(where, options, COST)
       // Two synchronous stores never make a promise.
       return decideNow(key, options, syncLocal) as Decision
     },
     async checkMany(requests, options) {
-      if (options !== undefined) requireOptions(where, options, WAIT)
+      if (options !== undefined) refuseUnknown(where, options, WAIT)
       if (!Array.isArray(requests))
         throw new LimiterError('INVALID_OPTIONS', `${where}: requests are ${shown(requests)}, expected a list of { key, cost }`)
       const groups = requests.map((request: CheckRequest, index) => {
-        requireOptions(`${where}: request ${index}`, request, REQUEST)
+        refuseUnknown(`${where}: request ${index}`, request, REQUEST)
         return groupOf(request.key, request.cost)
       })
       if (groups.length === 0) return []
@@ -219,7 +219,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
       return resolved.map((one) => finish(one, started))
     },
     async peek(key, options) {
-      if (options !== undefined) requireOptions(where, options, CHECK)
+      if (options !== undefined) refuseUnknown(where, options, CHECK)
       const [resolved] = await decideGroups(deciders, [groupOf(key, options?.cost)], policyAt, { ...timing(options), charge: false })
       return decisionOf(resolved as Resolved, limits, clock)
     },

@@ -23,7 +23,7 @@ export function createDeadlines(time: Time): Deadlines {
   let head = 0
   let live = 0
   let stop: Cancel | undefined
-  let armedFor = Number.POSITIVE_INFINITY
+  let armedFor = Infinity
 
   const arm = (): void => {
     while (head < queue.length && queue[head]?.fn === undefined) head += 1
@@ -44,11 +44,11 @@ export function createDeadlines(time: Time): Deadlines {
     if (armedFor - time.monotonic() <= SOON_MS) return
     stop?.()
     stop = undefined
-    armedFor = Number.POSITIVE_INFINITY
+    armedFor = Infinity
   }
   const fire = (): void => {
     stop = undefined
-    armedFor = Number.POSITIVE_INFINITY
+    armedFor = Infinity
     const now = time.monotonic()
     for (let entry = queue[head]; entry !== undefined && entry.deadline <= now; entry = queue[head]) {
       head += 1

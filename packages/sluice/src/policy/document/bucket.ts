@@ -1,7 +1,7 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import type { Rate } from '../../algorithms/rate.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
-import type { ErrorCode } from '../../errors/codes.ts'
+import type { ErrorCode } from '../../errors/limiter-error.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
 import type { PolicyNode } from './node.ts'
 import type { Issues } from './issues.ts'

@@ -24,7 +24,7 @@ export class Segment {
   readonly room: number
   count = 0
   /** No row expires before this instant. The value may be too early, never too late. */
-  quietUntil: number = Number.POSITIVE_INFINITY
+  quietUntil: number = Infinity
 
   /** @param rows how many it must take */
   constructor(rows: number, width: number, bits: number) {

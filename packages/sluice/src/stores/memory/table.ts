@@ -30,10 +30,6 @@ export class Table {
   #shift = 31
   /** The entry that was swept last. */
   #swept = 0
-  /** No row of any segment expires before this instant. As in a segment, the value may be too early. */
-  #quietUntil: number = Number.POSITIVE_INFINITY
-  /** Consecutive segments without an expired row. */
-  #vain = 0
 
   constructor(width: number, rows: Rows) {
     this.width = width
@@ -61,7 +57,6 @@ export class Table {
   /** Notes that a row of the found segment expires at this instant. */
   touched(expiresAt: Micros): void {
     this.segment.quietUntil = Math.min(this.segment.quietUntil, expiresAt)
-    this.#quietUntil = Math.min(this.#quietUntil, expiresAt)
   }
 
   /** Removes a row of the found segment. */
@@ -72,15 +67,8 @@ export class Table {
 
   /** Removes expired rows of one segment; the next call continues with the next. True if there were any. */
   sweepNext(now: Micros): boolean {
-    if (this.#quietUntil > now) return false
     this.#swept = (this.#swept + 1) % this.pieces
-    const swept = this.#sweep(this.#directory[this.#swept] as Segment, now)
-    this.#vain = swept ? 0 : this.#vain + 1
-    if (this.#vain >= this.pieces) {
-      this.#vain = 0
-      this.#quietUntil = this.#directory.reduce((least, { quietUntil }) => Math.min(least, quietUntil), Number.POSITIVE_INFINITY)
-    }
-    return swept
+    return this.#sweep(this.#directory[this.#swept] as Segment, now)
   }
 
   /** Calls of `sweepNext` that together examine every row. */
@@ -93,7 +81,7 @@ export class Table {
     const { capacity, count, cells } = segment
     let row = 0
     while (segment.unitOf(row) !== 0) row += 1
-    segment.quietUntil = Number.POSITIVE_INFINITY
+    segment.quietUntil = Infinity
     // From a free row backwards, because a removal only moves up rows that were already examined.
     for (let left = capacity; left > 0; left -= 1) {
       row = (row === 0 ? capacity : row) - 1
