@@ -4,8 +4,6 @@ import { join } from 'node:path'
 import { checkFences } from './fences/check-fences.ts'
 import type { Finding } from './finding.ts'
 import { checkTexts } from './house-text.ts'
-import { checkImports } from './import-rules.ts'
-import { checkSizes } from './size.ts'
 import { checkLengths, checkNames } from './tree-rules.ts'
 
 /**
@@ -22,7 +20,8 @@ const PARTS: readonly Part[] = [
   { name: 'format', run: (root) => node(root, 'node_modules/oxfmt/bin/oxfmt', '--check', '.') },
   { name: 'lint', run: (root) => node(root, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings', '.') },
   { name: 'types', run: types },
-  { name: 'imports', run: checkImports },
+  // In the lint too: here alone, within a second.
+  { name: 'imports', run: (root) => node(root, 'node_modules/oxlint/bin/oxlint', '-c', '.oxlint-imports.json', '.') },
   { name: 'lengths', run: checkLengths },
   { name: 'names', run: checkNames },
   { name: 'texts', run: checkTexts },
@@ -33,7 +32,7 @@ const PARTS: readonly Part[] = [
     run: (root) => node(root, 'node_modules/publint/src/cli.js', 'run', 'packages/sluice', '--strict', '--pack', 'false'),
   },
   { name: 'package types', run: packageTypes },
-  { name: 'size', run: checkSizes },
+  { name: 'size', run: (root) => node(root, 'node_modules/size-limit/bin.js') },
   { name: 'fences', run: (root) => checkFences(root) },
 ]
 

@@ -16,11 +16,6 @@ const RULES: readonly Rule[] = [
     pattern: /"resolved": "https?:/,
     why: 'a registry host: install with the .npmrc of this repository',
   },
-  {
-    files: /\.(?:ts|tsx|mjs)$/,
-    pattern: /\b(?:it|test|describe|suite)\.(?:skip|only|todo)\b/,
-    why: 'a test that is left out: skip by name and reason (skipIf)',
-  },
 ]
 
 const README_LINES = 150

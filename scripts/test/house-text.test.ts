@@ -5,7 +5,6 @@ import { tree } from './tree.ts'
 /** Put together here, so that this file does not say what it tests for. */
 const path = (...parts: readonly string[]): string => `/${parts.join('/')}`
 const host = ['registry', 'npmjs', 'org'].join('.')
-const skipped = ['it', 'skip'].join('.')
 
 describe('checkTexts', () => {
   it.each([
@@ -14,7 +13,6 @@ describe('checkTexts', () => {
     ['a registry', { 'a.yaml': `url: https://${host}/x` }],
     ['a registry setting', { '.npmrc': `registry=https://example.org` }],
     ['a resolved package', { 'package-lock.json': `"resolved": "https://example.org/x.tgz"` }],
-    ['a test left out', { 'a.test.ts': `${skipped}('x', () => {})` }],
     ['a long readme', { 'packages/x/README.md': 'x\n'.repeat(151) }],
   ])('refuses %s', (_, files) => {
     const { ok, text } = checkTexts(tree(files))
@@ -26,7 +24,6 @@ describe('checkTexts', () => {
     const root = tree({
       'README.md': 'x\n'.repeat(150),
       'a.ts': `get('https://example.org/home/page')`,
-      'b.test.ts': `it.skipIf(reason)(name, test)`,
       'package-lock.json': `"resolved": "packages/sluice"`,
       'picture.png': `\0${path('root', 'x')}`,
     })
