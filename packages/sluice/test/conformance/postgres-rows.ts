@@ -63,5 +63,4 @@ export function ownStore(
 }
 
 /** What `fresh.sql` reads of a row `t` and its plan `p`. */
-export const FRESH: string = `${functionNames('sluice').get('fresh')}(t.kind, t.unit, t.zero, t.rest, t.seen, t.ends, t.current, t.turn, t.newest,
-  t.hold, t.blocked_until, p.n, p.m, p.burst)`
+export const FRESH: string = `${functionNames('sluice').get('fresh')}(t, p.n, p.m, p.burst)`

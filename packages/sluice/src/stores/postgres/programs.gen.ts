@@ -43,68 +43,42 @@ export interface SqlFunction {
 }
 
 export const functions: readonly SqlFunction[] = [
-  { name: 'whole', hash: 'e64a7210', source: `create function sluice_whole(n bigint, m bigint, micro bigint) returns bigint language sql immutable as $$
-  select micro / 1000000 * (m * 1000000 / n) + micro % 1000000 * (m / n)
+  { name: 'floor', hash: 'a446291d', source: `create function sluice_floor(x numeric, d numeric) returns numeric language sql immutable as $$
+  select div(x - mod(mod(x, d) + d, d), d)
 $$;
 ` },
-  { name: 'parts', hash: 'c12bfc88', source: `create function sluice_parts(n bigint, m bigint, micro bigint) returns bigint language sql immutable as $$
-  select micro / 1000000 * (m * 1000000 % n) + micro % 1000000 * (m % n)
-$$;
-` },
-  { name: 'adopt_bucket', hash: 'd686cf2c', source: `create function sluice_adopt_bucket(
-  zero bigint, rest bigint, seen bigint, hold bigint, old_n bigint, old_m bigint, old_burst bigint, n bigint, m bigint, burst bigint, now_us bigint
-) returns bigint[] language plpgsql immutable as $$
+  { name: 'adopt_bucket', hash: 'c854e474', source: `create function sluice_adopt_bucket(
+  s sluice_state, old_n numeric, old_m numeric, old_burst numeric, plan bigint[], now_us bigint
+) returns sluice_state language plpgsql immutable as $$
 declare
-  at bigint := greatest(now_us, seen);
-  full_whole bigint := sluice_whole(old_n, old_m, old_burst);
-  full_parts bigint := sluice_parts(old_n, old_m, old_burst);
-  level numeric;
-  micro numeric;
-  part numeric;
-  behind numeric;
-  back numeric;
-  latest bigint;
+  n numeric := plan[3];
+  m numeric := plan[4];
+  burst numeric := plan[5];
+  at bigint := greatest(now_us, s.seen);
+  full_span numeric := old_burst * old_m;
+  level numeric := (at - s.zero) * old_n - coalesce(s.rest, 0);
+  latest numeric;
+  zero numeric;
 begin
-  if greatest(zero + full_whole + (rest + full_parts + old_n - 1) / old_n, case when hold > 0 then seen + hold end) <= at then
+  if level >= full_span and coalesce(s.seen + s.hold <= at, true) then
     return null;
   end if;
-  level := least((at - zero)::numeric * old_n - rest, old_burst::numeric * old_m);
-  part := mod(mod(level, old_m) + old_m, old_m);
-  micro := div(level - part, old_m);
-  if micro >= burst then
-    micro := burst;
-    part := 0;
-  end if;
-  behind := micro * m + div(part * m, old_m);
-  back := div(behind, n);
-  if back * n < behind then
-    back := back + 1;
-  end if;
-  latest := least(at + 3155760000000000, 9007199254740990 - sluice_whole(n, m, burst) - sluice_parts(n, m, burst) / n);
-  if at - back > latest or (at - back = latest and back * n > behind) then
-    zero := latest;
-    rest := 0;
-  else
-    zero := at - back;
-    rest := back * n - behind;
-  end if;
-  return array[zero, rest, at, greatest(hold, full_whole + (full_parts + old_n - 1) / old_n)];
+  latest := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
+  zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);
+  s.unit := plan[2];
+  s.zero := sluice_floor(zero, n);
+  s.rest := zero - s.zero * n;
+  s.seen := at;
+  s.hold := greatest(s.hold, div(full_span + old_n - 1, old_n));
+  return s;
 end $$;
 ` },
-  { name: 'fresh_at', hash: 'b837a9e3', source: `create function sluice_fresh_at(finish bigint, len bigint, turn bigint) returns bigint language sql immutable as $$
-  select finish + case when turn >= 3 then len when turn = 2 then (len + 3) / 4 when turn = 1 then (len + 15) / 16 else (len + 63) / 64 end
-$$;
-` },
-  { name: 'window_adopt', hash: '8c21f994', source: `create function sluice_window_adopt(finish bigint, own bigint, turn bigint, len bigint, align bigint, fresh bigint, now_us bigint)
-returns bigint[] language sql immutable as $$
-  select case
-    when own = len and turn < 5 then array[finish, own, turn]
-    when now_us >= finish then case when now_us < sluice_fresh_at(finish, own, turn) then array[finish, own, turn] end
-    when turn = 6 then case when len > own then array[finish, len, 4] else array[finish, own, turn] end
-    when own = len then array[finish, own, 4]
-    when own < len then array[case align when 1 then finish - own + len else greatest(finish, fresh) end, len, 4]
-    when turn >= 4 then array[finish, own, turn]
-    else array[greatest(finish, fresh), own, 4]
+  { name: 'fresh_at', hash: 'f27964b0', source: `create function sluice_fresh_at(ends bigint, len bigint, turn bigint) returns bigint language sql immutable as $$
+  select ends + case
+    when turn >= 3 then len
+    when turn = 2 then (len + 3) / 4
+    when turn = 1 then (len + 15) / 16
+    else (len + 63) / 64
   end
 $$;
 ` },
@@ -120,247 +94,241 @@ $$;
   end
 $$;
 ` },
-  { name: 'adopt', hash: '8b5434a3', source: `create function sluice_adopt(state bigint[], plan bigint[], plans bigint[], phase bigint, now_us bigint) returns bigint[]
-language plpgsql stable as $$
+  { name: 'adopt', hash: 'b9b2c8c9', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
+returns sluice_state language plpgsql stable as $$
 declare
-  own bigint := state[1];
-  a bigint := state[2];
-  b bigint := state[3];
-  c bigint := state[4];
-  hold bigint := state[5];
+  own bigint := s.unit;
   len bigint := plan[4];
-  old bigint[];
+  turn bigint := coalesce(s.turn, 0);
+  old record;
 begin
   if plan[1] = 0 then
-    select array[p.n, p.m, p.burst] into strict old from (
+    select p.n, p.m, p.burst into strict old from (
       select plans[8 * g - 5] as n, plans[8 * g - 4] as m, plans[8 * g - 3] as burst
         from generate_series(1, cardinality(plans) / 8) g where plans[8 * g - 7] = 0 and plans[8 * g - 6] = own
       union all
       select k.n, k.m, k.burst from sluice_plan k where k.unit = own
     ) p limit 1;
-    old := sluice_adopt_bucket(a, b, c, hold, old[1], old[2], old[3], plan[3], plan[4], plan[5], now_us);
-    return case when old is not null then plan[2] || old end;
+    return sluice_adopt_bucket(s, old.n, old.m, old.burst, plan, now_us);
   elsif plan[1] = 1 then
-    old := sluice_window_adopt(a, own, hold, len, plan[5], sluice_fresh_end(len, plan[5], phase, now_us), now_us);
-    b := case when hold = 6 and old[3] = 4 then 9007199254740991 else b end;
-    return case when old is not null then array[old[2], old[1], b, c, old[3]] end;
+    if own = len and turn < 5 then
+      return s;
+    elsif now_us >= s.ends then
+      return case when now_us < sluice_fresh_at(s.ends, own, turn) then s end;
+    elsif (own > len and turn >= 4) or (own = len and turn = 6) then
+      return s;
+    end if;
+    if own > len or (own < len and turn < 6) then
+      s.ends := case
+        when own < len and plan[5] = 1 then s.ends - own + len
+        else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
+      end;
+    end if;
+    s.current := case when turn = 6 then 9007199254740991 else s.current end;
+    s.unit := greatest(own, len);
+    s.turn := 4;
+    return s;
   elsif plan[1] = 2 then
-    if own = len then
-      return array[own, a, b, c, case when now_us < a then 0 else hold end];
+    if own > len and now_us < s.ends then
+      return s;
+    elsif own = len then
+      s.absent := case when now_us >= s.ends then s.absent end;
+      return s;
+    elsif now_us >= s.ends then
+      s.previous := case when now_us < s.ends + own then s.current end;
+      s.current := null;
+      s.ends := s.ends + own;
     end if;
-    if own > len and now_us < a then
-      return state;
+    if own > len and s.absent is null then
+      s.absent := 1;
+      return case when s.previous > 0 then s end;
     end if;
-    if now_us >= a then
-      c := case when now_us < a + own then b else 0 end;
-      b := 0;
-      a := a + own;
-    end if;
-    if own > len and hold = 0 then
-      return case when c > 0 then array[own, a, b, c, 1] end;
-    end if;
-    a := a - own + len;
-    return case when now_us < a and b + c > 0 then array[len, a, b, c, 0] end;
+    s.ends := s.ends - own + len;
+    s.unit := len;
+    s.absent := null;
+    return case when now_us < s.ends and (s.current > 0 or s.previous > 0) then s end;
   end if;
-  hold := greatest(own, hold);
-  return case when a + hold > now_us then array[len, a, b, c, case when hold > len then hold else 0 end] end;
+  s.hold := greatest(own, s.hold);
+  if s.newest + s.hold <= now_us then
+    s.newest := null;
+    s.unit := null;
+    return s;
+  end if;
+  s.hold := case when s.hold > len then s.hold end;
+  s.unit := len;
+  return s;
 end $$;
 ` },
-  { name: 'adjust_bucket', hash: 'f8789fed', source: `create function sluice_adjust_bucket(state bigint[], plan bigint[], amount bigint, receipt bigint, now_us bigint) returns bigint[]
-language plpgsql immutable as $$
+  { name: 'adjust_bucket', hash: '215927ac', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+returns sluice_state language plpgsql immutable as $$
 declare
-  n bigint := plan[3];
-  m bigint := plan[4];
+  n numeric := plan[3];
+  m numeric := plan[4];
   burst bigint := plan[5];
-  zero bigint := state[2];
-  rest bigint := state[3];
-  hold bigint := coalesce(state[5], 0);
-  at bigint := greatest(now_us, state[4]);
-  full_us bigint := sluice_whole(n, m, burst);
-  full_parts bigint := sluice_parts(n, m, burst);
-  deepest_us bigint;
-  deepest_parts bigint;
-  room bigint;
-  sum bigint;
+  at bigint := greatest(now_us, s.seen);
+  full_span numeric := burst * m;
+  lowest numeric := at * n - full_span;
+  zero numeric := s.zero * n + coalesce(s.rest, 0);
+  deepest numeric;
 begin
-  full_us := full_us + full_parts / n;
-  full_parts := full_parts % n;
-  room := at - full_us - case when full_parts > 0 then 1 else 0 end;
-  if amount > 0 and receipt >= 0 and receipt <= room then
-    return state;
+  if amount > 0 and receipt >= 0 and receipt * n <= lowest then
+    return s;
   end if;
-  if state is null or not (zero > room or (zero = room and rest > (n - full_parts) % n)) then
-    zero := room;
-    rest := (n - full_parts) % n;
-    hold := case when hold > 0 and at < state[4] + hold then hold else 0 end;
+  if s.unit is null or zero <= lowest then
+    zero := lowest;
+    s.hold := case when at < s.seen + s.hold then s.hold end;
   end if;
-  deepest_us := at + full_us;
-  deepest_parts := full_parts;
-  room := least(at + 3155760000000000, 9007199254740990 - full_us);
-  if deepest_us > room or (deepest_us = room and deepest_parts > 0) then
-    deepest_us := room;
-    deepest_parts := 0;
+  deepest := least(at * n + full_span, least(at + 3155760000000000, 9007199254740990 - div(full_span, n)) * n);
+  zero := least(zero - greatest(-2 * burst, least(amount, 2 * burst)) * m, greatest(deepest, zero));
+  if zero + full_span <= at * n and s.hold is null then
+    return null;
   end if;
-  if zero > deepest_us or (zero = deepest_us and rest > deepest_parts) then
-    deepest_us := zero;
-    deepest_parts := rest;
-  end if;
-  sum := least(abs(amount), 2 * burst);
-  room := rest - sign(amount) * sluice_parts(n, m, sum);
-  rest := (room % n + n) % n;
-  zero := zero - sign(amount) * sluice_whole(n, m, sum) + (room - rest) / n;
-  if amount < 0 and (zero > deepest_us or (zero = deepest_us and rest > deepest_parts)) then
-    zero := deepest_us;
-    rest := deepest_parts;
-  end if;
-  return case when greatest(zero + full_us + (rest + full_parts + n - 1) / n, at + hold) > at then array[plan[2], zero, rest, at, hold] end;
+  s.unit := plan[2];
+  s.zero := sluice_floor(zero, n);
+  s.rest := zero - s.zero * n;
+  s.seen := at;
+  return s;
 end $$;
 ` },
-  { name: 'begun', hash: '9d63eac2', source: `create function sluice_begun(finish bigint, own bigint, turn bigint, len bigint, align bigint, fresh bigint, now_us bigint)
-returns bigint[] language sql immutable as $$
-  select case
-    when now_us >= sluice_fresh_at(finish, own, turn) then array[fresh, len, 0]
-    when own < len then array[greatest(fresh, finish + own), len, 4]
-    when own > len and turn < 5 then array[finish + own, own, 5]
-    when align <> 1 and fresh - len < finish then array[fresh + len, len, 0]
-    else array[fresh, len, 0]
-  end
+  { name: 'part', hash: '93c06687', source: `create function sluice_part(ends bigint, own bigint, turn bigint, len bigint, now_us bigint) returns bigint
+language sql immutable as $$
+  select case when turn >= 5 and own > len then greatest(0, least((now_us - ends + own) / len, own / len - 1)) else 0 end
 $$;
 ` },
-  { name: 'part', hash: '1ff0d601', source: `create function sluice_part(elapsed bigint, len bigint, longer bigint) returns bigint language sql immutable as $$
-  select greatest(0, least(elapsed / len, longer / len - 1))
-$$;
-` },
-  { name: 'used', hash: 'a8ecd06a', source: `create function sluice_used(count bigint, part bigint, most bigint) returns bigint language sql immutable as $$
-  select case when part > 9007199254740991 / most then 0 else greatest(0, count - part * most) end
-$$;
-` },
-  { name: 'spent', hash: 'c99381c4', source: `create function sluice_spent(turn bigint, part bigint, most bigint) returns boolean language sql immutable as $$
-  select turn = 6 or part + 2 > 9007199254740991 / most
-$$;
-` },
-  { name: 'turn', hash: '4ff08b4c', source: `create function sluice_turn(turn bigint, count bigint, most bigint) returns bigint language sql immutable as $$
-  select case when turn >= 4 then turn when count * 4 > most then 3 when count * 16 > most then 2 when count * 64 > most then 1 else 0 end
-$$;
-` },
-  { name: 'adjust_window', hash: '5c070d0c', source: `create function sluice_adjust_window(state bigint[], plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint) returns bigint[]
+  { name: 'window_at', hash: '21dffceb', source: `create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
   len bigint := plan[4];
   fresh bigint := sluice_fresh_end(len, plan[5], phase, now_us);
-  own bigint := coalesce(state[1], len);
-  finish bigint := coalesce(state[2], fresh);
-  count bigint := coalesce(state[3], 0);
-  turn bigint := coalesce(state[5], 0);
-  begun bigint[];
+  remembered boolean := now_us < sluice_fresh_at(s.ends, s.unit, coalesce(s.turn, 0));
   part bigint;
-  used bigint;
 begin
-  if now_us >= finish then
-    begun := sluice_begun(finish, own, turn, len, plan[5], fresh, now_us);
-    finish := begun[1];
-    count := 0;
-    own := begun[2];
-    turn := begun[3];
-  end if;
-  part := case when turn >= 5 and own > len then sluice_part(now_us - finish + own, len, own) else 0 end;
-  used := sluice_used(count, part, burst);
-  if turn >= 5 and sluice_spent(turn, part, burst) then
-    count := used;
-    own := own - part * len;
-    turn := 6;
-    part := 0;
-  end if;
-  if amount > 0 then
-    if used = 0 or (receipt >= 0 and receipt < finish - own + part * len) then
-      return state;
+  if s.unit is null or now_us >= s.ends then
+    s.current := 0;
+    if remembered and s.unit < len then
+      s.ends := greatest(fresh, s.ends + s.unit);
+      s.unit := len;
+      s.turn := 4;
+    elsif remembered and s.unit > len and coalesce(s.turn, 0) < 5 then
+      s.ends := s.ends + s.unit;
+      s.turn := 5;
+    else
+      s.ends := fresh + case when remembered and plan[5] <> 1 and fresh - len < s.ends then len else 0 end;
+      s.unit := len;
+      s.turn := 0;
     end if;
-    count := count - least(amount, used);
-    return case when count > 0 or turn >= 4 then array[own, finish, count, 0, sluice_turn(turn, count, burst)] end;
   end if;
-  if used >= 2 * burst then
-    return state;
+  part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
+  if s.turn = 6 or (s.turn = 5 and part + 2 > 9007199254740991 / burst) then
+    s.current := case when part > 9007199254740991 / burst then 0 else greatest(0, s.current - part * burst) end;
+    s.unit := s.unit - part * len;
+    s.turn := 6;
   end if;
-  count := part * burst + least(2 * burst, used - amount);
-  return array[own, finish, count, 0, sluice_turn(turn, count, burst)];
+  return s;
 end $$;
 ` },
-  { name: 'weighted', hash: 'a926b07e', source: `create function sluice_weighted(previous bigint, remaining bigint, quanta bigint) returns bigint language sql immutable as $$
-  select previous / 1000000 * remaining / quanta * 1000000
-    + (previous / 1000000 * remaining % quanta * 1000000 + previous % 1000000 * remaining + quanta - 1) / quanta
+  { name: 'turn', hash: '4ff08b4c', source: `create function sluice_turn(turn bigint, count bigint, most bigint) returns bigint language sql immutable as $$
+  select case when turn >= 4 then turn when count * 4 > most then 3 when count * 16 > most then 2 when count * 64 > most then 1 else 0 end
 $$;
 ` },
-  { name: 'share', hash: 'f6230745', source: `create function sluice_share(len bigint, own bigint, until_end bigint, previous bigint) returns bigint language plpgsql immutable as $$
-declare
-  quantum bigint := own;
-  quanta bigint;
-begin
-  if previous = 0 then
-    return 0;
-  end if;
-  if own = 0 then
-    quantum := 1;
-    while len > 1000000 * quantum loop
-      quantum := quantum * 10;
-    end loop;
-  end if;
-  quanta := len / quantum;
-  return sluice_weighted(previous, least(quanta, (until_end + quantum - 1) / quantum), quanta);
-end $$;
-` },
-  { name: 'adjust_counter', hash: 'fa432e0b', source: `create function sluice_adjust_counter(state bigint[], plan bigint[], amount bigint, receipt bigint, now_us bigint) returns bigint[]
-language plpgsql immutable as $$
+  { name: 'adjust_window', hash: '77458cf9', source: `create function sluice_adjust_window(
+  was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
+) returns sluice_state language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
-  len bigint := plan[4];
-  own bigint := len;
-  finish bigint := state[2];
-  current bigint := 0;
-  previous bigint := 0;
-  absent bigint := 0;
-  room bigint;
-  part bigint;
+  s sluice_state := sluice_window_at(was, plan, phase, now_us);
+  part bigint := sluice_part(s.ends, s.unit, s.turn, plan[4], now_us);
+  used bigint := greatest(0, s.current - part * burst);
 begin
-  if state is null or now_us >= finish + len then
-    finish := sluice_aligned(len, now_us, 0);
-  elsif now_us >= finish then
-    own := state[1];
-    finish := finish + len;
-    previous := state[3];
-  else
-    own := state[1];
-    current := state[3];
-    previous := state[4];
-    absent := state[5];
-  end if;
   if amount < 0 then
-    room := 2 * burst - current - sluice_share(own, case when own = len then plan[5] else 0 end, finish - now_us, previous);
-    return case when room > 0 then array[own, finish, current + least(room, -amount), previous, absent] else state end;
+    if used >= 2 * burst then
+      return was;
+    end if;
+    s.current := part * burst + least(2 * burst, used - amount);
+  elsif used = 0 or (receipt >= 0 and receipt < s.ends - s.unit + part * plan[4]) then
+    return was;
+  else
+    s.current := s.current - least(amount, used);
   end if;
-  if receipt >= 0 and receipt < finish - 2 * own then
-    return state;
-  end if;
-  room := finish - own;
-  part := case when receipt >= 0 and receipt < room then 0 else least(current, amount) end;
-  current := current - part;
-  amount := case when receipt >= room then 0 else least(previous, amount - part) end;
-  previous := previous - amount;
-  if part + amount = 0 then
-    return state;
-  end if;
-  return case when current + previous > 0 then array[own, finish, current, previous, absent] end;
+  s.turn := sluice_turn(coalesce(s.turn, 0), s.current, burst);
+  return case when s.current > 0 or s.turn >= 4 then s end;
 end $$;
 ` },
-  { name: 'log_after', hash: '6fde1f60', source: `create function sluice_log_after(log uuid, instant bigint, lo bigint, hi bigint) returns bigint language plpgsql stable as $$
+  { name: 'counter_at', hash: 'a4675f64', source: `create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
+language plpgsql immutable as $$
+begin
+  if now_us < s.ends then
+    return s;
+  elsif now_us < s.ends + len then
+    s.ends := s.ends + len;
+    s.previous := s.current;
+  else
+    s.unit := len;
+    s.ends := sluice_aligned(len, now_us, 0);
+    s.previous := 0;
+  end if;
+  s.current := 0;
+  s.absent := null;
+  return s;
+end $$;
+` },
+  { name: 'share', hash: 'f144f1a8', source: `create function sluice_share(s sluice_state, plan bigint[], now_us bigint) returns bigint
+language plpgsql immutable as $$
+declare
+  quantum bigint := case when s.unit = plan[4] then plan[5] else 1 end;
+  quanta bigint;
+  remaining bigint;
+begin
+  while s.unit <> plan[4] and s.unit > 1000000 * quantum loop
+    quantum := quantum * 10;
+  end loop;
+  quanta := s.unit / quantum;
+  remaining := least(quanta, (s.ends - now_us + quantum - 1) / quantum);
+  return s.previous / 1000000 * remaining / quanta * 1000000
+    + (s.previous / 1000000 * remaining % quanta * 1000000 + s.previous % 1000000 * remaining + quanta - 1) / quanta;
+end $$;
+` },
+  { name: 'adjust_counter', hash: '36bde487', source: `create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+returns sluice_state language plpgsql immutable as $$
+declare
+  burst bigint := plan[3];
+  s sluice_state := sluice_counter_at(was, plan[4], now_us);
+  current bigint := coalesce(s.current, 0);
+  previous bigint := coalesce(s.previous, 0);
+  begins bigint := s.ends - s.unit;
+  part bigint;
+  older bigint;
+begin
+  if amount < 0 then
+    part := 2 * burst - current - case when previous > 0 then sluice_share(s, plan, now_us) else 0 end;
+    s.current := current + least(part, -amount);
+    return case when part > 0 then s else was end;
+  end if;
+  part := case when receipt between 0 and begins - 1 then 0 else least(current, amount) end;
+  older := case
+    when receipt >= begins or receipt between 0 and begins - s.unit - 1 then 0
+    else least(previous, amount - part)
+  end;
+  if part + older = 0 then
+    return was;
+  end if;
+  s.current := current - part;
+  s.previous := previous - older;
+  return case when s.current + s.previous > 0 then s end;
+end $$;
+` },
+  { name: 'log_first', hash: 'c7c101a5', source: `create function sluice_log_first(log uuid, lo bigint, hi bigint, instant bigint, amount bigint) returns bigint
+language plpgsql stable as $$
 declare
   step bigint := 1;
   probe bigint := lo;
-  found_at bigint;
+  passed boolean;
 begin
   while lo <= hi loop
-    select e.at into strict found_at from sluice_log e where e.id = log and e.seq = probe;
-    if found_at > instant then
+    select coalesce(e.at > instant, e.base >= amount) into strict passed
+      from sluice_log e where e.id = log and e.seq = probe;
+    if passed then
       hi := probe - 1;
       step := 0;
     else
@@ -372,85 +340,62 @@ begin
   return lo;
 end $$;
 ` },
-  { name: 'log_through', hash: 'c2701314', source: `create function sluice_log_through(log uuid, amount bigint, lo bigint, hi bigint) returns bigint language plpgsql stable as $$
-declare
-  step bigint := 1;
-  best bigint := lo;
-  probe bigint := lo + 1;
-  found_base bigint;
-begin
-  lo := lo + 1;
-  while lo <= hi loop
-    select e.base into strict found_base from sluice_log e where e.id = log and e.seq = probe;
-    if found_base < amount then
-      best := probe;
-      lo := probe + 1;
-      step := step * 2;
-    else
-      hi := probe - 1;
-      step := 0;
-    end if;
-    probe := case when step = 0 or lo + step > hi then (lo + hi) / 2 else lo + step - 1 end;
-  end loop;
-  return best;
-end $$;
-` },
-  { name: 'log_fits', hash: '8670be49', source: `create function sluice_log_fits(
-  log uuid, amount bigint, first bigint, tail bigint, newest bigint, kept_tail bigint, kept_total bigint
-) returns bigint language plpgsql stable as $$
+  { name: 'log_fits', hash: 'ef969787', source: `create function sluice_log_fits(was sluice_state, amount bigint, first bigint, tail bigint, newest bigint) returns bigint
+language plpgsql stable as $$
 declare
   found_seq bigint;
 begin
-  if first >= tail or (tail > kept_tail and amount > kept_total) then
+  if first >= tail or (tail > coalesce(was.tail, 0) and amount > coalesce(was.charged, 0)) then
     return newest;
   end if;
-  found_seq := sluice_log_through(log, amount, first, least(tail, kept_tail));
-  return case when found_seq = tail then newest else (select e.at from sluice_log e where e.id = log and e.seq = found_seq) end;
+  found_seq := sluice_log_first(was.id, first + 1, least(tail, was.tail), null, amount) - 1;
+  return case when found_seq = tail then newest else (select e.at from sluice_log e where e.id = was.id and e.seq = found_seq) end;
 end $$;
 ` },
-  { name: 'log_decide', hash: 'bfde56e1', source: `create function sluice_log_decide(
-  log uuid, now_us bigint, cap bigint, len bigint, cost bigint, newest bigint, total bigint, head bigint, tail bigint,
-  hold bigint, kept_tail bigint, kept_total bigint, both_views boolean, taking boolean
-) returns bigint[] language plpgsql volatile as $$
+  { name: 'log_decide', hash: '5be93775', source: `create function sluice_log_decide(
+  inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
+  out told bigint[]
+) language plpgsql volatile as $$
 declare
-  reply bigint[] := array_fill(0::bigint, array[13]);
+  cap bigint := plan[3];
+  len bigint := plan[4];
+  newest bigint := s.newest;
+  total bigint := coalesce(s.charged, 0);
+  tail bigint := coalesce(s.tail, 0);
+  hold bigint := coalesce(s.hold, 0);
   now_at bigint := greatest(now_us, newest);
-  first bigint;
-  from_seq bigint;
+  kept_tail bigint := coalesce(was.tail, 0);
+  first bigint := tail + 1;
+  from_seq bigint := first;
   before_first bigint;
   used bigint;
-  charge bigint := cost;
   kept bigint;
   merges boolean;
-  outcome int;
   counted bigint;
-  remaining bigint;
   more bigint;
   reset_after bigint;
 begin
-  first := case
-    when newest is null or newest <= now_at - len then tail + 1
-    else sluice_log_after(log, now_at - len, head, least(tail - 1, kept_tail))
-  end;
+  if newest > now_at - len then
+    first := sluice_log_first(was.id, s.head, least(tail - 1, kept_tail), now_at - len, null);
+  end if;
   before_first := case
     when first > tail then total
-    when first > kept_tail then kept_total
-    else (select e.base from sluice_log e where e.id = log and e.seq = first)
+    when first > kept_tail then coalesce(was.charged, 0)
+    else (select e.base from sluice_log e where e.id = was.id and e.seq = first)
   end;
   used := total - before_first;
   if taking then
-    charge := least(cost, 2 * cap - used);
-    outcome := case when charge <= 0 then 1 else 0 end;
+    cost := least(cost, 2 * cap - used);
+    told := array[case when cost <= 0 then 1 else 0 end];
   else
-    outcome := case when cost > cap then 2 when cost > cap - used then 1 else 0 end;
+    told := array[case when cost > cap then 2 when cost > cap - used then 1 else 0 end, 0, 0, 0, 0, 0, 0, 0];
   end if;
-  reply[1] := outcome;
-  if outcome = 0 then
-    from_seq := case
-      when hold = 0 then first
-      when newest is null or newest <= now_at - hold then tail + 1
-      else sluice_log_after(log, now_at - hold, head, least(tail - 1, kept_tail))
-    end;
+  if told[1] = 0 then
+    if hold = 0 then
+      from_seq := first;
+    elsif newest > now_at - hold then
+      from_seq := sluice_log_first(was.id, s.head, least(tail - 1, kept_tail), now_at - hold, null);
+    end if;
     kept := tail - from_seq + 1;
     merges := kept > 0 and newest = now_at;
     if not merges and kept >= (case when hold > 0 then 10000 else (cap + 999999) / 1000000 end) then
@@ -460,190 +405,160 @@ begin
         merges := true;
       end if;
     end if;
-    reply[9] := now_at;
-    reply[10] := total + charge;
-    reply[11] := from_seq;
-    reply[12] := case when merges then tail else tail + 1 end;
-    reply[13] := case when kept > 0 then hold else 0 end;
-  elsif outcome = 1 and not taking then
-    reply[2] := sluice_log_fits(log, total + cost - cap, first, tail, newest, kept_tail, kept_total) + len - now_us;
+    s.unit := plan[2];
+    s.newest := now_at;
+    s.charged := total + cost;
+    s.head := from_seq;
+    s.tail := case when merges then tail else tail + 1 end;
+    s.hold := case when kept > 0 then hold else 0 end;
+  elsif told[1] = 1 and not taking then
+    told[2] := sluice_log_fits(was, total + cost - cap, first, tail, newest) + len - now_us;
   end if;
   for view in 0..1 loop
-    if taking or (view = 0 and outcome <> 0) or (view = 1 and outcome = 0 and not both_views) then
-      continue;
-    end if;
-    counted := used + case view when 0 then charge else 0 end;
-    remaining := greatest(0, cap - counted) / 1000000;
-    more := (remaining + 1) * 1000000;
+    continue when taking or (view = 0 and told[1] > 0) or (view = 1 and told[1] = 0 and not both_views);
+    counted := used + case view when 0 then cost else 0 end;
+    told[3 + 3 * view] := greatest(0, cap - counted) / 1000000;
+    more := (told[3 + 3 * view] + 1) * 1000000;
     reset_after := case when counted > 0 then case view when 0 then now_at else newest end + len - now_us else 0 end;
-    reply[3 + 3 * view] := remaining;
-    reply[4 + 3 * view] := case
+    told[4 + 3 * view] := case
       when more > cap then reset_after
       when view = 0 and before_first + counted + more - cap > total then now_at + len - now_us
       else sluice_log_fits(
-        log, before_first + counted + more - cap, first, tail, case when view = 0 and merges then now_at else newest end, kept_tail,
-        kept_total
+        was, before_first + counted + more - cap, first, tail, case when view = 0 and merges then now_at else newest end
       ) + len - now_us
     end;
-    reply[5 + 3 * view] := reset_after;
+    told[5 + 3 * view] := reset_after;
   end loop;
-  return reply;
 end $$;
 ` },
-  { name: 'log_refund', hash: '7f54098c', source: `create function sluice_log_refund(log uuid, state bigint[], since bigint, amount bigint, receipt bigint) returns bigint[]
+  { name: 'log_refund', hash: '05e71f7a', source: `create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
 language plpgsql volatile as $$
 declare
   ats bigint[];
   costs bigint[];
-  given bigint := 0;
-  i int;
-  part bigint;
 begin
-  if receipt >= 0 and receipt <= since then
-    return state;
+  if s.newest <= since or s.newest < receipt or receipt between 0 and since then
+    return s;
   end if;
-  select array_agg(e.at order by e.seq), array_agg(e.cost order by e.seq) into ats, costs
-    from (select l.seq, l.at, lead(l.base, 1, state[3]) over (order by l.seq) - l.base as cost from sluice_log l where l.id = log) e;
-  for k in 1..cardinality(ats) loop
-    i := case when receipt < 0 then cardinality(ats) + 1 - k else k end;
-    continue when ats[i] <= since or ats[i] < receipt;
-    part := least(amount - given, costs[i]);
-    costs[i] := costs[i] - part;
-    given := given + part;
-  end loop;
-  if given = 0 then
-    return state;
-  end if;
-  delete from sluice_log l where l.id = log;
+  with entries as (
+    select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost
+      from sluice_log l where l.id = s.id
+  ), eligible as (
+    select e.seq, least(e.cost, greatest(0, amount + e.cost - sum(e.cost) over (order by o.place))) as refunded
+      from entries e, lateral (select case when receipt < 0 then -e.seq else e.seq end as place) o
+      where e.at > since and e.at >= receipt
+  ), kept as (
+    select e.seq, e.at, (e.cost - coalesce(o.refunded, 0))::bigint as cost from entries e left join eligible o on o.seq = e.seq
+  )
+  select array_agg(k.at order by k.seq), array_agg(k.cost order by k.seq) into ats, costs from kept k where k.cost > 0;
+  delete from sluice_log l where l.id = s.id;
   insert into sluice_log (id, seq, at, base)
-    select log, row_number() over (order by e.place), e.at, coalesce(sum(e.cost) over (order by e.place rows between unbounded preceding and 1 preceding), 0)
-    from unnest(ats, costs) with ordinality as e (at, cost, place) where e.cost > 0;
-  return (
-    select case when count(*) > 0 then array[state[1], max(e.at), sum(e.cost), 1, state[5], count(*)]::bigint[] end
-    from unnest(ats, costs) as e (at, cost) where e.cost > 0
-  );
+    select s.id, e.place, e.at, sum(e.cost) over (order by e.place) - e.cost
+      from unnest(ats, costs) with ordinality as e (at, cost, place);
+  s.tail := cardinality(ats);
+  s.newest := ats[s.tail];
+  s.charged := (select sum(c) from unnest(costs) c);
+  s.head := 1;
+  return case when s.tail > 0 then s end;
 end $$;
 ` },
-  { name: 'adjust_log', hash: 'd2e3c634', source: `create function sluice_adjust_log(
-  log uuid, state bigint[], charged bigint, head bigint, tail bigint, plan bigint[], amount bigint, receipt bigint, now_us bigint
-) returns bigint[] language plpgsql volatile as $$
-declare
-  looked bigint[];
-begin
-  if amount < 0 then
-    looked := sluice_log_decide(
-      log, now_us, plan[3], plan[4], -amount, state[2], charged, head, tail, coalesce(state[5], 0), tail, charged, false, true
-    );
-    if looked[1] = 0 then
-      return array[plan[2], looked[9], looked[10], looked[11], looked[13], looked[12]];
-    end if;
-  elsif state is not null then
-    return sluice_log_refund(log, state || tail, greatest(now_us, state[2]) - plan[4], amount, receipt);
-  end if;
-  return case when state is not null then state || tail end;
-end $$;
-` },
-  { name: 'write', hash: 'a68b6e1e', source: `create function sluice_write(which uuid, stored boolean, of_kind int, of_unit bigint, a bigint, b bigint, c bigint, d bigint, held bigint)
-returns boolean language plpgsql volatile as $$
-declare
-  bucket boolean := of_kind = 0;
-  counted boolean := of_kind in (1, 2);
-  logged boolean := of_kind = 3;
+  { name: 'write', hash: '2dcb770b', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then
     update sluice_state t set
-      kind = of_kind, unit = of_unit,
-      zero = case when bucket then a end, rest = case when bucket then nullif(b, 0) end, seen = case when bucket then nullif(c, 0) end,
-      ends = case when counted then a end, current = case when counted then nullif(b, 0) end,
-      previous = case when of_kind = 2 then nullif(c, 0) end, turn = case when of_kind = 1 then nullif(held, 0) end,
-      absent = case when of_kind = 2 then nullif(held, 0) end,
-      newest = case when logged then a end, charged = case when logged then nullif(b, 0) end, head = case when logged then nullif(c, 0) end,
-      tail = case when logged then nullif(d, 0) end, hold = case when bucket or logged then nullif(held, 0) end
-    where t.id = which;
+        kind = s.kind, unit = s.unit, zero = s.zero, rest = nullif(s.rest, 0), seen = nullif(s.seen, 0), ends = s.ends,
+        current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0),
+        absent = nullif(s.absent, 0), newest = s.newest, charged = nullif(s.charged, 0), head = nullif(s.head, 0),
+        tail = nullif(s.tail, 0), hold = nullif(s.hold, 0)
+      where t.id = s.id;
     return true;
   end if;
-  insert into sluice_state (id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold)
-  values (
-    which, of_kind, of_unit, case when bucket then a end, case when bucket then nullif(b, 0) end, case when bucket then nullif(c, 0) end,
-    case when counted then a end, case when counted then nullif(b, 0) end, case when of_kind = 2 then nullif(c, 0) end,
-    case when of_kind = 1 then nullif(held, 0) end, case when of_kind = 2 then nullif(held, 0) end,
-    case when logged then a end, case when logged then nullif(b, 0) end, case when logged then nullif(c, 0) end,
-    case when logged then nullif(d, 0) end, case when bucket or logged then nullif(held, 0) end
-  )
-  on conflict (id) do nothing;
+  insert into sluice_state (
+      id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold
+    ) values (
+      s.id, s.kind, s.unit, s.zero, nullif(s.rest, 0), nullif(s.seen, 0), s.ends, nullif(s.current, 0),
+      nullif(s.previous, 0), nullif(s.turn, 0), nullif(s.absent, 0), s.newest, nullif(s.charged, 0), nullif(s.head, 0),
+      nullif(s.tail, 0), nullif(s.hold, 0)
+    ) on conflict (id) do nothing;
   return found;
 end $$;
 ` },
-  { name: 'forget', hash: '8cd74409', source: `create function sluice_forget(which uuid) returns void language plpgsql volatile as $$
+  { name: 'reset', hash: 'fda55a7c', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
+declare
+  s sluice_state;
 begin
-  delete from sluice_state t where t.id = which and t.blocked_until is null;
-  if not found then
-    perform sluice_write(which, true, null, null, null, null, null, null, null);
-  end if;
-  delete from sluice_log e where e.id = which;
+  foreach s.id in array ids loop
+    perform from sluice_state t where t.id = s.id for update;
+    continue when not found;
+    delete from sluice_state t where t.id = s.id and t.blocked_until is null;
+    if not found then
+      perform sluice_write(s, true);
+    end if;
+    delete from sluice_log e where e.id = s.id;
+  end loop;
 end $$;
 ` },
-  { name: 'log_write', hash: '32d3020a', source: `create function sluice_log_write(
-  log uuid, newest bigint, head bigint, tail bigint, old_newest bigint, old_total bigint, old_head bigint, old_tail bigint
-) returns void language plpgsql volatile as $$
+  { name: 'log_write', hash: '5d3d8080', source: `create function sluice_log_write(s sluice_state, was sluice_state) returns void language plpgsql volatile as $$
 begin
-  if tail > old_tail then
-    insert into sluice_log (id, seq, at, base) values (log, tail, newest, old_total);
-  elsif newest <> old_newest then
-    update sluice_log e set at = newest where e.id = log and e.seq = tail;
+  if s.tail > coalesce(was.tail, 0) then
+    insert into sluice_log (id, seq, at, base) values (s.id, s.tail, s.newest, coalesce(was.charged, 0));
+  elsif s.newest <> was.newest then
+    update sluice_log e set at = s.newest where e.id = s.id and e.seq = s.tail;
   end if;
-  if head > old_head then
-    delete from sluice_log e where e.id = log and e.seq >= old_head and e.seq < head;
+  if s.head > was.head then
+    delete from sluice_log e where e.id = s.id and e.seq >= was.head and e.seq < s.head;
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: 'db0674c1', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: 'daab8817', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
   plan bigint[];
   amount bigint;
-  stored boolean;
-  t record;
-  state bigint[];
+  was sluice_state;
+  s sluice_state;
+  looked record;
 begin
   for i in 1..cardinality(ids) loop
     amount := calls[2 * i - 1];
     plan := plans[8 * i - 7:8 * i];
     loop
-      select r.kind, r.unit, coalesce(r.zero, r.ends, r.newest) as a, coalesce(r.rest, r.current, r.charged, 0) as b,
-          coalesce(r.seen, r.previous, r.head, 0) as c, coalesce(r.tail, 0) as d, coalesce(r.hold, r.turn, r.absent, 0) as hold
-        into t from sluice_state r where r.id = ids[i] for update;
-      stored := found;
-      if t.kind <> plan[1] then
-        raise exception 'a state is of kind %, where % is known', t.kind, plan[1] using errcode = 'SL002';
+      select t.* into was from sluice_state t where t.id = ids[i] for update;
+      if was.kind <> plan[1] then
+        raise exception 'a state is of kind %, where % is known', was.kind, plan[1] using errcode = 'SL002';
       end if;
       now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
-      state := case when t.unit is not null then array[t.unit, t.a, t.b, t.c, t.hold] end;
-      if t.unit <> plan[2] or (t.unit is not null and plan[1] = 1) or (plan[1] = 2 and t.hold = 1) then
-        state := sluice_adopt(state, plan, '{}', calls[2 * i], now_us);
+      s := was;
+      if s.unit <> plan[2] or s.kind = 1 or s.absent = 1 then
+        s := sluice_adopt(s, plan, '{}', calls[2 * i], now_us);
       end if;
       if plan[1] = 0 then
-        state := sluice_adjust_bucket(state, plan, amount, receipt, now_us);
+        s := sluice_adjust_bucket(s, plan, amount, receipt, now_us);
       elsif plan[1] = 1 then
-        state := sluice_adjust_window(state, plan, amount, receipt, calls[2 * i], now_us);
+        s := sluice_adjust_window(s, plan, amount, receipt, calls[2 * i], now_us);
       elsif plan[1] = 2 then
-        state := sluice_adjust_counter(state, plan, amount, receipt, now_us);
-      else
-        state := sluice_adjust_log(ids[i], state, coalesce(t.b, 0), coalesce(t.c, 0), coalesce(t.d, 0), plan, amount, receipt, now_us);
+        s := sluice_adjust_counter(s, plan, amount, receipt, now_us);
+      elsif amount < 0 then
+        looked := sluice_log_decide(s, was, plan, -amount, now_us, false, true);
+        s := case when looked.told[1] = 0 then looked.s else s end;
+      elsif s.unit is not null then
+        s := sluice_log_refund(s, greatest(now_us, s.newest) - plan[4], amount, receipt);
       end if;
-      if state is null then
-        if stored then
-          perform sluice_forget(ids[i]);
+      if s.unit is null then
+        if was.id is not null then
+          perform sluice_reset(array[was.id]);
         end if;
         exit;
       end if;
-      if plan[1] = 0 and state[1] is distinct from t.unit then
+      s.id := ids[i];
+      s.kind := plan[1];
+      if plan[1] = 0 and s.unit is distinct from was.unit then
         insert into sluice_plan (unit, n, m, burst) values (plan[2], plan[3], plan[4], plan[5]) on conflict do nothing;
       end if;
-      continue when not sluice_write(ids[i], stored, plan[1]::int, state[1], state[2], state[3], state[4], state[6], state[5]);
+      continue when not sluice_write(s, was.id is not null);
       if plan[1] = 3 and amount < 0 then
-        perform sluice_log_write(ids[i], state[2], state[4], state[6], coalesce(t.a, 0), coalesce(t.b, 0), coalesce(t.c, 0), coalesce(t.d, 0));
+        perform sluice_log_write(s, was);
       end if;
       exit;
     end loop;
@@ -667,42 +582,21 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: '1717d6a6', source: `create function sluice_consume(
+  { name: 'consume', hash: '07419993', source: `create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
   many int := cardinality(ids);
-  kind_of int[] := array_fill(null::int, array[many]);
-  unit_of bigint[] := array_fill(null::bigint, array[many]);
-  a_of bigint[] := unit_of;
-  row_of record;
-  b_of bigint[] := array_fill(0::bigint, array[many]);
-  c_of bigint[] := b_of;
-  d_of bigint[] := b_of;
-  hold_of bigint[] := b_of;
-  until_of bigint[] := b_of;
-  kinds int[];
-  places int[];
-  units bigint[];
-  as_found bigint[];
-  bs_found bigint[];
-  cs_found bigint[];
-  ds_found bigint[];
-  holds bigint[];
-  untils bigint[];
-  old_unit bigint[];
-  old_a bigint[];
-  old_b bigint[];
-  old_c bigint[];
-  old_d bigint[];
-  stored boolean[] := array_fill(false, array[many]);
-  changed boolean[] := stored;
-  placed boolean := false;
-  known boolean[] := array_fill(false, array[cardinality(plans) / 8]);
+  was sluice_state[];
+  states sluice_state[] := '{}';
+  next_of sluice_state[] := '{}';
+  s sluice_state;
+  changed boolean[] := array_fill(false, array[many]);
+  known bigint[] := '{}';
   reply bigint[] := array_fill(0::bigint, array[1 + cardinality(sizes) + 6 * many]);
   foreign_plans bigint[] := '{}';
   told bigint[] := '{}';
-  next_of bigint[];
+  uncharged bigint[];
   now_us bigint := given;
   head int := 0;
   answer int := 1;
@@ -712,365 +606,221 @@ declare
   step int;
   slot int;
   cost bigint;
-  plan int := 0;
+  phase bigint;
   wanted int;
+  plan_at int := 0;
+  plan bigint[];
   kind int;
-  own_unit bigint;
-  n bigint; m bigint; burst bigint;
+  n bigint; m bigint; burst bigint; len bigint; ramp bigint;
   token_us bigint; token_parts bigint; micro_us bigint; micro_parts bigint; empty_us bigint; empty_parts bigint;
-  len bigint; align bigint; ramp bigint; quantum bigint;
-  unit bigint; a bigint; b bigint; c bigint; d bigint; hold bigint;
-  at bigint; zero bigint; rest bigint; room bigint; base bigint;
-  looked bigint[];
+  at bigint; zero bigint; rest bigint; room bigint; part bigint;
+  looked record;
+  blocked boolean;
   stands boolean;
 begin
-  if charging and many > 1 and waiting in (1, 3) then
-    if waiting = 1 then
-      select array_agg(x.place), array_agg(k.kind), array_agg(k.unit), array_agg(k.a), array_agg(k.b), array_agg(k.c), array_agg(k.d),
-          array_agg(k.hold), array_agg(k.until)
-        into places, kinds, units, as_found, bs_found, cs_found, ds_found, holds, untils
-        from unnest(ids) with ordinality as x (id, place) cross join lateral (
-          select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged, 0) as b,
-            coalesce(t.seen, t.previous, t.head, 0) as c, coalesce(t.tail, 0) as d, coalesce(t.hold, t.turn, t.absent, 0) as hold,
-            coalesce(t.blocked_until, 0) as until
-          from sluice_state t where t.id = x.id for update
-        ) k;
-    else
-      select array_agg(x.place), array_agg(k.kind), array_agg(k.unit), array_agg(k.a), array_agg(k.b), array_agg(k.c), array_agg(k.d),
-          array_agg(k.hold), array_agg(k.until)
-        into places, kinds, units, as_found, bs_found, cs_found, ds_found, holds, untils
-        from unnest(ids) with ordinality as x (id, place) cross join lateral (
-          select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged, 0) as b,
-            coalesce(t.seen, t.previous, t.head, 0) as c, coalesce(t.tail, 0) as d, coalesce(t.hold, t.turn, t.absent, 0) as hold,
-            coalesce(t.blocked_until, 0) as until
-          from sluice_state t where t.id = x.id for update skip locked
-        ) k;
-    end if;
-    for i in 1..coalesce(cardinality(places), 0) loop
-      place := places[i];
-      stored[place] := true;
-      kind_of[place] := kinds[i];
-      unit_of[place] := units[i];
-      a_of[place] := as_found[i];
-      b_of[place] := bs_found[i];
-      c_of[place] := cs_found[i];
-      d_of[place] := ds_found[i];
-      hold_of[place] := holds[i];
-      until_of[place] := untils[i];
-    end loop;
+  if charging and many > 1 and waiting = 1 then
+    select array_agg(k.t) into states from unnest(ids) as x (id)
+      left join lateral (select t from sluice_state t where t.id = x.id for update) k on true;
+  elsif charging and waiting = 3 then
+    select array_agg(k.t) into states from unnest(ids) as x (id)
+      left join lateral (select t from sluice_state t where t.id = x.id for update skip locked) k on true;
   else
     for i in 1..many loop
       loop
         if not charging then
-          select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged) as b,
-              coalesce(t.seen, t.previous, t.head) as c, t.tail as d, coalesce(t.hold, t.turn, t.absent) as hold, t.blocked_until as until
-            into row_of from sluice_state t where t.id = ids[i];
+          select t.* into s from sluice_state t where t.id = ids[i];
         else
-          select t.kind, t.unit, coalesce(t.zero, t.ends, t.newest) as a, coalesce(t.rest, t.current, t.charged) as b,
-              coalesce(t.seen, t.previous, t.head) as c, t.tail as d, coalesce(t.hold, t.turn, t.absent) as hold, t.blocked_until as until
-            into row_of from sluice_state t where t.id = ids[i] for update;
+          select t.* into s from sluice_state t where t.id = ids[i] for update;
         end if;
-        stored[i] := found;
         exit when found or not charging or waiting < 2;
-        insert into sluice_state (id) values (ids[i]) on conflict (id) do nothing;
-        stored[i] := found;
-        placed := placed or found;
+        insert into sluice_state as t (id) values (ids[i]) on conflict (id) do nothing returning t.* into s;
         exit when found;
       end loop;
-      kind_of[i] := row_of.kind;
-      unit_of[i] := row_of.unit;
-      a_of[i] := row_of.a;
-      b_of[i] := coalesce(row_of.b, 0);
-      c_of[i] := coalesce(row_of.c, 0);
-      d_of[i] := coalesce(row_of.d, 0);
-      hold_of[i] := coalesce(row_of.hold, 0);
-      until_of[i] := coalesce(row_of.until, 0);
+      states[i] := s;
     end loop;
   end if;
   if given = 0 then
     now_us := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
   end if;
+  was := states;
   reply[1] := now_us;
   place := 1 + cardinality(sizes);
   for i in 1..many loop
-    unit := unit_of[i];
-    if unit is not null then
-      wanted := 8 * firsts[i] - 6;
-      kind := plans[wanted - 1];
-      if kind_of[i] <> kind then
-        raise exception 'a state is of kind %, where % is known', kind_of[i], kind using errcode = 'SL002';
-      end if;
-      if kind > 0 then
-        reply[place + 2] := unit;
-      elsif unit = plans[wanted] then
+    s := was[i];
+    if s.unit is not null then
+      wanted := 8 * firsts[i] - 7;
+      if s.kind <> plans[wanted] then
+        raise exception 'a state is of kind %, where % is known', s.kind, plans[wanted] using errcode = 'SL002';
+      elsif s.kind > 0 then
+        reply[place + 2] := s.unit;
+      elsif s.unit = plans[wanted + 1] then
         reply[place + 2] := firsts[i];
       else
-        select array[p.n, p.m, p.burst] into strict looked from sluice_plan p where p.unit = unit_of[i];
-        foreign_plans := foreign_plans || looked;
+        select foreign_plans || array[p.n, p.m, p.burst] into strict foreign_plans from sluice_plan p where p.unit = s.unit;
         reply[place + 2] := -cardinality(foreign_plans) / 3;
       end if;
-      reply[place + 3] := a_of[i];
-      reply[place + 4] := b_of[i];
-      reply[place + 5] := c_of[i];
-      reply[place + 6] := hold_of[i];
+      reply[place + 3] := coalesce(s.zero, s.ends, s.newest);
+      reply[place + 4] := coalesce(s.rest, s.current, s.charged, 0);
+      reply[place + 5] := coalesce(s.seen, s.previous, s.head, 0);
+      reply[place + 6] := coalesce(s.hold, s.turn, s.absent, 0);
     end if;
-    reply[place + 1] := until_of[i];
+    reply[place + 1] := coalesce(s.blocked_until, 0);
     place := place + 6;
   end loop;
-  old_unit := unit_of;
-  old_a := a_of;
-  old_b := b_of;
-  old_c := c_of;
-  old_d := d_of;
   foreach size in array sizes loop
     outcome := 0;
-    next_of := '{}';
-    for j in 0..size - 1 loop
-      place := head + 4 * j;
+    uncharged := '{}';
+    for j in 1..size loop
+      place := head + 4 * j - 4;
       slot := calls[place + 1];
       cost := calls[place + 2];
       wanted := calls[place + 3];
-      for k in 0..j - 1 loop
-        if calls[head + 4 * k + 1] = slot then
-          cost := cost + calls[head + 4 * k + 2];
+      phase := calls[place + 4];
+      for k in 1..j - 1 loop
+        if calls[head + 4 * k - 3] = slot then
+          cost := cost + calls[head + 4 * k - 2];
         end if;
       end loop;
-      if wanted <> plan then
-        plan := wanted;
-        wanted := 8 * plan - 7;
-        kind := plans[wanted];
-        own_unit := plans[wanted + 1];
+      if wanted <> plan_at then
+        plan_at := wanted;
+        plan := plans[8 * wanted - 7:8 * wanted];
+        kind := plan[1];
         if kind = 0 then
-          n := plans[wanted + 2];
-          m := plans[wanted + 3];
-          burst := plans[wanted + 4];
+          n := plan[3];
+          m := plan[4];
+          burst := plan[5];
           token_us := m * 1000000 / n;
           token_parts := m * 1000000 % n;
           micro_us := m / n;
           micro_parts := m % n;
-          room := sluice_parts(n, m, burst);
-          empty_us := sluice_whole(n, m, burst) + (room + n - 1) / n;
-          empty_parts := (n - room % n) % n;
+          rest := burst / 1000000 * token_parts + burst % 1000000 * micro_parts;
+          empty_us := burst / 1000000 * token_us + burst % 1000000 * micro_us + (rest + n - 1) / n;
+          empty_parts := (n - rest % n) % n;
         else
-          burst := plans[wanted + 2];
-          len := plans[wanted + 3];
-          align := plans[wanted + 4];
-          quantum := align;
-          ramp := plans[wanted + 5];
-          n := plans[wanted + 6];
-          m := plans[wanted + 7];
+          burst := plan[3];
+          len := plan[4];
+          ramp := plan[6];
         end if;
       end if;
-      unit := unit_of[slot];
-      a := a_of[slot];
-      b := b_of[slot];
-      c := c_of[slot];
-      hold := hold_of[slot];
-      if unit <> own_unit or (kind = 1 and hold = 5) or (kind = 2 and hold = 1) then
-        looked := sluice_adopt(array[unit, a, b, c, hold], plans[8 * plan - 7:8 * plan], plans, calls[place + 4], now_us);
-        if looked is null then
-          unit := null;
-        elsif looked <> array[unit, a, b, c, hold] then
-          unit := looked[1];
-          a := looked[2];
-          b := looked[3];
-          c := looked[4];
-          hold := looked[5];
-          unit_of[slot] := unit;
-          a_of[slot] := a;
-          b_of[slot] := b;
-          c_of[slot] := c;
-          hold_of[slot] := hold;
+      s := states[slot];
+      blocked := coalesce(s.blocked_until > now_us, false);
+      if s.unit <> plan[2] or s.turn = 5 or s.absent = 1 then
+        s := sluice_adopt(s, plan, plans, phase, now_us);
+        if s.unit is not null and s is distinct from states[slot] then
+          states[slot] := s;
           changed[slot] := true;
         end if;
       end if;
       if kind = 0 then
-        if unit is null then
-          at := now_us;
-          zero := at - empty_us;
-          rest := empty_parts;
-          hold := 0;
-        else
-          at := greatest(now_us, c);
-          zero := at - empty_us;
-          rest := empty_parts;
-          if a > zero or (a = zero and b > rest) then
-            zero := a;
-            rest := b;
-          elsif hold > 0 and at >= c + hold then
-            hold := 0;
-          end if;
+        at := greatest(now_us, s.seen);
+        zero := at - empty_us;
+        rest := empty_parts;
+        if s.zero > zero or (s.zero = zero and coalesce(s.rest, 0) > rest) then
+          zero := s.zero;
+          rest := coalesce(s.rest, 0);
+        elsif at >= s.seen + s.hold then
+          s.hold := null;
         end if;
-        if cost > burst then
-          step := 2;
-        else
-          rest := rest + cost / 1000000 * token_parts + cost % 1000000 * micro_parts;
-          zero := zero + cost / 1000000 * token_us + cost % 1000000 * micro_us + rest / n;
-          rest := rest % n;
-          step := case when zero > at or (zero = at and rest > 0) then 1 else 0 end;
-          a := zero;
-          b := rest;
-          c := at;
-          unit := own_unit;
-        end if;
+        part := least(cost, burst);
+        rest := rest + part / 1000000 * token_parts + part % 1000000 * micro_parts;
+        zero := zero + part / 1000000 * token_us + part % 1000000 * micro_us + rest / n;
+        rest := rest % n;
+        step := case when cost > burst then 2 when zero > at or (zero = at and rest > 0) then 1 else 0 end;
+        s.unit := plan[2];
+        s.zero := zero;
+        s.rest := rest;
+        s.seen := at;
       elsif kind = 3 then
-        d := d_of[slot];
-        if unit is null then
-          a := null;
-        end if;
-        stands := not charging or until_of[slot] > now_us;
-        looked := sluice_log_decide(
-          ids[slot], now_us, burst, len, cost, a, b, c, d, hold, old_d[slot], old_b[slot], size > 1 or stands, false
-        );
-        step := looked[1];
-        told := told || looked[1:2] || case when step = 0 and not stands then looked[3:5] else looked[6:8] end;
+        stands := not charging or blocked;
+        looked := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or stands, false);
+        s := looked.s;
+        step := looked.told[1];
+        told := told || looked.told[1:2] || case when step = 0 and not stands then looked.told[3:5] else looked.told[6:8] end;
         if size > 1 and step = 0 then
-          next_of := next_of || array[-cardinality(told)::bigint] || looked[6:8];
-        end if;
-        if step = 0 then
-          a := looked[9];
-          b := looked[10];
-          c := looked[11];
-          d := looked[12];
-          hold := looked[13];
-          unit := own_unit;
+          uncharged := uncharged || cardinality(told)::bigint || looked.told[6:8];
         end if;
       else
+        if s.unit is null or now_us >= s.ends or s.turn >= 5 then
+          s := case kind when 1 then sluice_window_at(s, plan, phase, now_us) else sluice_counter_at(s, len, now_us) end;
+        end if;
         if kind = 1 then
-          if unit is null or now_us >= a then
-            at := sluice_fresh_end(len, align, calls[place + 4], now_us);
-            looked := array[at, len, 0];
-            if unit is not null then
-              looked := sluice_begun(a, unit, hold, len, align, at, now_us);
-            end if;
-            unit := looked[2];
-            a := looked[1];
-            b := 0;
-            hold := looked[3];
-          end if;
+          part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
+          at := now_us - s.ends + s.unit - part * len;
+          s.current := greatest(part * burst, s.current);
           room := burst;
-          base := 0;
-          at := now_us - a + unit;
-          if hold >= 5 and unit > own_unit then
-            base := sluice_part(at, len, unit);
-            at := at - base * len;
-            if sluice_spent(hold, base, burst) then
-              b := sluice_used(b, base, burst);
-              unit := unit - base * len;
-              base := 0;
-              hold := 6;
-            else
-              base := base * burst;
-            end if;
-          end if;
           if ramp > 0 and at < ramp then
-            room := least(burst, greatest(1000000, greatest(0, at) * n / m));
+            room := least(burst, greatest(1000000, greatest(0, at) * plan[7] / plan[8]));
           end if;
-          b := greatest(base, b);
-          room := room + base - b;
-          hold := sluice_turn(hold, b + cost, burst);
+          room := room + part * burst - s.current;
+          s.turn := sluice_turn(coalesce(s.turn, 0), s.current + cost, burst);
         else
-          if unit is null or now_us >= a + len then
-            unit := own_unit;
-            a := sluice_aligned(len, now_us, 0);
-            b := 0;
-            c := 0;
-            hold := 0;
-          elsif now_us >= a then
-            c := b;
-            b := 0;
-            a := a + len;
-            hold := 0;
-          end if;
-          room := burst - b;
-          if c > 0 then
-            room := room - sluice_share(unit, case when unit = own_unit then quantum else 0 end, a - now_us, c);
+          s.current := coalesce(s.current, 0);
+          room := burst - s.current;
+          if s.previous > 0 then
+            room := room - sluice_share(s, plan, now_us);
           end if;
         end if;
         step := case when cost > burst then 2 when cost > room then 1 else 0 end;
-        b := b + cost;
+        s.current := s.current + cost;
       end if;
-      outcome := greatest(outcome, step, case when until_of[slot] > now_us then 1 else 0 end);
+      outcome := greatest(outcome, step, case when blocked then 1 else 0 end);
       if outcome = 0 then
-        if size = 1 then
-          unit_of[slot] := unit;
-          a_of[slot] := a;
-          b_of[slot] := b;
-          c_of[slot] := c;
-          d_of[slot] := d;
-          hold_of[slot] := hold;
-          changed[slot] := true;
-        else
-          next_of := next_of || array[slot, unit, a, b, c, d, hold];
-        end if;
+        s.id := ids[slot];
+        s.kind := kind;
+        next_of[j] := s;
       end if;
     end loop;
     answer := answer + 1;
     reply[answer] := outcome;
-    if size > 1 then
-      place := 1;
-      while place <= cardinality(next_of) loop
-        slot := next_of[place];
-        if slot < 0 then
-          if outcome > 0 then
-            told[-slot - 2:-slot] := next_of[place + 1:place + 3];
-          end if;
-          place := place + 4;
-        else
-          if outcome = 0 then
-            unit_of[slot] := next_of[place + 1];
-            a_of[slot] := next_of[place + 2];
-            b_of[slot] := next_of[place + 3];
-            c_of[slot] := next_of[place + 4];
-            d_of[slot] := next_of[place + 5];
-            hold_of[slot] := next_of[place + 6];
-            changed[slot] := true;
-          end if;
-          place := place + 7;
-        end if;
+    if outcome = 0 then
+      for j in 1..size loop
+        slot := calls[head + 4 * j - 3];
+        states[slot] := next_of[j];
+        changed[slot] := true;
+      end loop;
+    else
+      for k in 1..cardinality(uncharged) / 4 loop
+        place := uncharged[4 * k - 3];
+        told[place - 2:place] := uncharged[4 * k - 2:4 * k];
       end loop;
     end if;
     head := head + 4 * size;
   end loop;
   if charging then
     for i in 1..many loop
-      continue when not changed[i] or (stored[i] and unit_of[i] = old_unit[i]);
-      kind := plans[8 * firsts[i] - 7];
-      for p in 1..cardinality(known) loop
-        if kind = 0 and plans[8 * p - 6] = unit_of[i] and plans[8 * p - 7] = 0 and not known[p] then
-          insert into sluice_plan (unit, n, m, burst) values (unit_of[i], plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3])
-            on conflict do nothing;
-          known[p] := true;
-        end if;
-      end loop;
-      continue when stored[i];
-      if not sluice_write(ids[i], false, kind, unit_of[i], a_of[i], b_of[i], c_of[i], d_of[i], hold_of[i]) then
-        for k in 1..i - 1 loop
-          if changed[k] and not stored[k] then
-            delete from sluice_state t where t.id = ids[k];
-          end if;
-        end loop;
+      continue when not changed[i];
+      s := states[i];
+      if s.kind = 0 and s.unit is distinct from (was[i]).unit and s.unit <> all (known) then
+        known := known || s.unit;
+        insert into sluice_plan (unit, n, m, burst)
+          select s.unit, plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3]
+            from generate_series(1, cardinality(plans) / 8) p where plans[8 * p - 7] = 0 and plans[8 * p - 6] = s.unit
+          on conflict do nothing;
+      end if;
+      if (was[i]).id is null and not sluice_write(s, false) then
+        delete from sluice_state t using generate_series(1, i - 1) k
+          where t.id = ids[k] and changed[k] and (was[k]).id is null;
         return null;
       end if;
     end loop;
     for i in 1..many loop
       continue when not changed[i];
-      kind := plans[8 * firsts[i] - 7];
-      if stored[i] then
-        perform sluice_write(ids[i], true, kind, unit_of[i], a_of[i], b_of[i], c_of[i], d_of[i], hold_of[i]);
+      s := states[i];
+      if (was[i]).id is not null then
+        perform sluice_write(s, true);
       end if;
-      if kind = 3 then
-        perform sluice_log_write(ids[i], a_of[i], c_of[i], d_of[i], coalesce(old_a[i], 0), old_b[i], old_c[i], old_d[i]);
+      if s.kind = 3 then
+        perform sluice_log_write(s, was[i]);
       end if;
     end loop;
-    if placed then
+    if waiting = 2 then
       delete from sluice_state t where t.id = any(ids) and t.unit is null and t.blocked_until is null;
     end if;
   end if;
   return reply || told || foreign_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: 'bee67802', source: `create function sluice_bucket(
+  { name: 'bucket', hash: '195d8a98', source: `create function sluice_bucket(
   given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
   empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
@@ -1114,7 +864,7 @@ begin
   return format('{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen);
 end $$;
 ` },
-  { name: 'buckets', hash: 'b4fa6dfc', source: `create function sluice_buckets(
+  { name: 'buckets', hash: '28cd854b', source: `create function sluice_buckets(
   given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
   empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -1175,17 +925,16 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'fresh', hash: 'd91102d2', source: `create function sluice_fresh(
-  kind int, unit bigint, zero bigint, rest bigint, seen bigint, ends bigint, current bigint, turn bigint, newest bigint, hold bigint,
-  blocked_until bigint, n bigint, m bigint, burst bigint
-) returns bigint language sql immutable as $$
-  select greatest(blocked_until, case kind
+  { name: 'fresh', hash: 'be20aad8', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
+language sql immutable as $$
+  select greatest(t.blocked_until, case t.kind
     when 0 then greatest(
-      zero + sluice_whole(n, m, burst) + (coalesce(rest, 0) + sluice_parts(n, m, burst) + n - 1) / n, seen + coalesce(hold, 0)
+      div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint,
+      t.seen + coalesce(t.hold, 0)
     )
-    when 1 then sluice_fresh_at(ends, unit, coalesce(turn, 0))
-    when 2 then ends + case when current > 0 then unit else 0 end
-    when 3 then newest + greatest(unit, hold)
+    when 1 then sluice_fresh_at(t.ends, t.unit, coalesce(t.turn, 0))
+    when 2 then t.ends + case when t.current > 0 then t.unit else 0 end
+    when 3 then t.newest + greatest(t.unit, t.hold)
   end)
 $$;
 ` },
@@ -1198,19 +947,7 @@ $$;
   from regexp_split_to_table(given, '') with ordinality as c (letter, place)
 $$;
 ` },
-  { name: 'reset', hash: '3ee91227', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
-declare
-  which uuid;
-begin
-  foreach which in array ids loop
-    perform from sluice_state t where t.id = which for update;
-    if found then
-      perform sluice_forget(which);
-    end if;
-  end loop;
-end $$;
-` },
-  { name: 'sweep', hash: '3037849e', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: '4c3b7f6b', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
   gone uuid[];
@@ -1219,9 +956,7 @@ begin
     select t.id from sluice_state t left join sluice_plan p on p.unit = t.unit
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.unit is not null)
-      and sluice_fresh(
-        t.kind, t.unit, t.zero, t.rest, t.seen, t.ends, t.current, t.turn, t.newest, t.hold, t.blocked_until, p.n, p.m, p.burst
-      ) <= now_us
+      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us
     for update of t skip locked
   ), swept as (
     delete from sluice_state t using late where t.id = late.id returning t.id, t.unit
@@ -1330,7 +1065,7 @@ begin
   if outcome = 'denied' then
     retry_after_ms := greatest(
       s.blocked_until - reply[1],
-      s.zero + sluice_whole(n, m, amount) + (s.rest + sluice_parts(n, m, amount) + n - 1) / n - reply[1]
+      div(s.zero::numeric * n + s.rest + amount::numeric * m + n - 1, n)::bigint - reply[1]
     );
     retry_after_ms := (retry_after_ms + 999) / 1000;
   end if;

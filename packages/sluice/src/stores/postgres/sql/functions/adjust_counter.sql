@@ -1,45 +1,30 @@
--- A counter (window, end, current, previous, absent; null for none) with an amount given back, or below 0 taken: the kernel's adjust.
--- returns the state; null where it is as fresh as none
-create function sluice_adjust_counter(state bigint[], plan bigint[], amount bigint, receipt bigint, now_us bigint) returns bigint[]
-language plpgsql immutable as $$
+-- A counter with an amount given back or, below 0, taken: the kernel's adjust.
+-- returns the state as it was where nothing comes of it; null where it equals the initial state
+create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+returns sluice_state language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
-  len bigint := plan[4];
-  -- As it stands at this instant; where nothing comes of it the state stays what it was.
-  own bigint := len;
-  finish bigint := state[2];
-  current bigint := 0;
-  previous bigint := 0;
-  absent bigint := 0;
-  room bigint;
+  s sluice_state := sluice_counter_at(was, plan[4], now_us);
+  current bigint := coalesce(s.current, 0);
+  previous bigint := coalesce(s.previous, 0);
+  begins bigint := s.ends - s.unit;
   part bigint;
+  older bigint;
 begin
-  if state is null or now_us >= finish + len then
-    finish := sluice_aligned(len, now_us, 0);
-  elsif now_us >= finish then
-    own := state[1];
-    finish := finish + len;
-    previous := state[3];
-  else
-    own := state[1];
-    current := state[3];
-    previous := state[4];
-    absent := state[5];
-  end if;
   if amount < 0 then
-    room := 2 * burst - current - sluice_share(own, case when own = len then plan[5] else 0 end, finish - now_us, previous);
-    return case when room > 0 then array[own, finish, current + least(room, -amount), previous, absent] else state end;
+    part := 2 * burst - current - case when previous > 0 then sluice_share(s, plan, now_us) else 0 end;
+    s.current := current + least(part, -amount);
+    return case when part > 0 then s else was end;
   end if;
-  if receipt >= 0 and receipt < finish - 2 * own then
-    return state;
+  part := case when receipt between 0 and begins - 1 then 0 else least(current, amount) end;
+  older := case
+    when receipt >= begins or receipt between 0 and begins - s.unit - 1 then 0
+    else least(previous, amount - part)
+  end;
+  if part + older = 0 then
+    return was;
   end if;
-  room := finish - own;
-  part := case when receipt >= 0 and receipt < room then 0 else least(current, amount) end;
-  current := current - part;
-  amount := case when receipt >= room then 0 else least(previous, amount - part) end;
-  previous := previous - amount;
-  if part + amount = 0 then
-    return state;
-  end if;
-  return case when current + previous > 0 then array[own, finish, current, previous, absent] end;
+  s.current := current - part;
+  s.previous := previous - older;
+  return case when s.current + s.previous > 0 then s end;
 end $$;

@@ -1,51 +1,70 @@
 -- A state in the unit of another plan, as the kernels' adopt (law 7).
 --
--- state    unit and numbers: unit, a, b, c, hold
--- plan     kind, unit, and the numbers of the plan; eight in all. plans: all of the question, for the plan of a bucket may be among them
--- returns  the state in the plan's unit; null where it is as fresh as none
-create function sluice_adopt(state bigint[], plan bigint[], plans bigint[], phase bigint, now_us bigint) returns bigint[]
-language plpgsql stable as $$
+-- plan     kind, plan id and numbers of the plan; eight in all
+-- plans    all of the request: the plan that wrote a bucket may be among them, and not yet in its table
+-- returns  the state in the plan's unit, unit null where it equals the initial state; what need not change is as it was
+create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
+returns sluice_state language plpgsql stable as $$
 declare
-  own bigint := state[1];
-  a bigint := state[2];
-  b bigint := state[3];
-  c bigint := state[4];
-  hold bigint := state[5];
+  own bigint := s.unit;
   len bigint := plan[4];
-  old bigint[];
+  turn bigint := coalesce(s.turn, 0);
+  old record;
 begin
   if plan[1] = 0 then
-    select array[p.n, p.m, p.burst] into strict old from (
+    select p.n, p.m, p.burst into strict old from (
       select plans[8 * g - 5] as n, plans[8 * g - 4] as m, plans[8 * g - 3] as burst
         from generate_series(1, cardinality(plans) / 8) g where plans[8 * g - 7] = 0 and plans[8 * g - 6] = own
       union all
       select k.n, k.m, k.burst from sluice_plan k where k.unit = own
     ) p limit 1;
-    old := sluice_adopt_bucket(a, b, c, hold, old[1], old[2], old[3], plan[3], plan[4], plan[5], now_us);
-    return case when old is not null then plan[2] || old end;
+    return sluice_adopt_bucket(s, old.n, old.m, old.burst, plan, now_us);
   elsif plan[1] = 1 then
-    old := sluice_window_adopt(a, own, hold, len, plan[5], sluice_fresh_end(len, plan[5], phase, now_us), now_us);
+    if own = len and turn < 5 then
+      return s;
+    elsif now_us >= s.ends then
+      return case when now_us < sluice_fresh_at(s.ends, own, turn) then s end;
+    elsif (own > len and turn >= 4) or (own = len and turn = 6) then
+      return s;
+    end if;
+    if own > len or (own < len and turn < 6) then
+      s.ends := case
+        when own < len and plan[5] = 1 then s.ends - own + len
+        else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
+      end;
+    end if;
     -- Of what was counted anew, a longer plan finds nothing left.
-    b := case when hold = 6 and old[3] = 4 then 9007199254740991 else b end;
-    return case when old is not null then array[old[2], old[1], b, c, old[3]] end;
+    s.current := case when turn = 6 then 9007199254740991 else s.current end;
+    s.unit := greatest(own, len);
+    s.turn := 4;
+    return s;
   elsif plan[1] = 2 then
-    if own = len then
-      return array[own, a, b, c, case when now_us < a then 0 else hold end];
+    if own > len and now_us < s.ends then
+      return s;
+    elsif own = len then
+      s.absent := case when now_us >= s.ends then s.absent end;
+      return s;
+    elsif now_us >= s.ends then
+      s.previous := case when now_us < s.ends + own then s.current end;
+      s.current := null;
+      s.ends := s.ends + own;
     end if;
-    if own > len and now_us < a then
-      return state;
+    if own > len and s.absent is null then
+      s.absent := 1;
+      return case when s.previous > 0 then s end;
     end if;
-    if now_us >= a then
-      c := case when now_us < a + own then b else 0 end;
-      b := 0;
-      a := a + own;
-    end if;
-    if own > len and hold = 0 then
-      return case when c > 0 then array[own, a, b, c, 1] end;
-    end if;
-    a := a - own + len;
-    return case when now_us < a and b + c > 0 then array[len, a, b, c, 0] end;
+    s.ends := s.ends - own + len;
+    s.unit := len;
+    s.absent := null;
+    return case when now_us < s.ends and (s.current > 0 or s.previous > 0) then s end;
   end if;
-  hold := greatest(own, hold);
-  return case when a + hold > now_us then array[len, a, b, c, case when hold > len then hold else 0 end] end;
+  s.hold := greatest(own, s.hold);
+  if s.newest + s.hold <= now_us then
+    s.newest := null;
+    s.unit := null;
+    return s;
+  end if;
+  s.hold := case when s.hold > len then s.hold end;
+  s.unit := len;
+  return s;
 end $$;

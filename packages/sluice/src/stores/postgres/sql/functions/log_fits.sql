@@ -1,13 +1,12 @@
--- Instant of the entry with which a sum was reached. The last entry's is the one that is given, for the table may not have it yet.
-create function sluice_log_fits(
-  log uuid, amount bigint, first bigint, tail bigint, newest bigint, kept_tail bigint, kept_total bigint
-) returns bigint language plpgsql stable as $$
+-- Instant of the entry with which a sum was reached. was: as the table has it, which may lack the last entry.
+create function sluice_log_fits(was sluice_state, amount bigint, first bigint, tail bigint, newest bigint) returns bigint
+language plpgsql stable as $$
 declare
   found_seq bigint;
 begin
-  if first >= tail or (tail > kept_tail and amount > kept_total) then
+  if first >= tail or (tail > coalesce(was.tail, 0) and amount > coalesce(was.charged, 0)) then
     return newest;
   end if;
-  found_seq := sluice_log_through(log, amount, first, least(tail, kept_tail));
-  return case when found_seq = tail then newest else (select e.at from sluice_log e where e.id = log and e.seq = found_seq) end;
+  found_seq := sluice_log_first(was.id, first + 1, least(tail, was.tail), null, amount) - 1;
+  return case when found_seq = tail then newest else (select e.at from sluice_log e where e.id = was.id and e.seq = found_seq) end;
 end $$;

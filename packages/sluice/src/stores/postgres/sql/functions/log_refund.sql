@@ -1,35 +1,32 @@
--- Takes an amount out of a log's entries later than an instant: out of the newest ones, or out of those from the receipt on.
--- state: window, newest, charged, head, hold, tail; returns what it becomes, null where no entry is left
-create function sluice_log_refund(log uuid, state bigint[], since bigint, amount bigint, receipt bigint) returns bigint[]
+-- Takes an amount out of a log's entries later than since: out of the newest ones, or out of those from the receipt on.
+-- returns what the state becomes; null where no entry is left
+create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
 language plpgsql volatile as $$
 declare
   ats bigint[];
   costs bigint[];
-  given bigint := 0;
-  i int;
-  part bigint;
 begin
-  if receipt >= 0 and receipt <= since then
-    return state;
+  if s.newest <= since or s.newest < receipt or receipt between 0 and since then
+    return s;
   end if;
-  select array_agg(e.at order by e.seq), array_agg(e.cost order by e.seq) into ats, costs
-    from (select l.seq, l.at, lead(l.base, 1, state[3]) over (order by l.seq) - l.base as cost from sluice_log l where l.id = log) e;
-  for k in 1..cardinality(ats) loop
-    i := case when receipt < 0 then cardinality(ats) + 1 - k else k end;
-    continue when ats[i] <= since or ats[i] < receipt;
-    part := least(amount - given, costs[i]);
-    costs[i] := costs[i] - part;
-    given := given + part;
-  end loop;
-  if given = 0 then
-    return state;
-  end if;
-  delete from sluice_log l where l.id = log;
+  with entries as (
+    select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost
+      from sluice_log l where l.id = s.id
+  ), eligible as (
+    select e.seq, least(e.cost, greatest(0, amount + e.cost - sum(e.cost) over (order by o.place))) as refunded
+      from entries e, lateral (select case when receipt < 0 then -e.seq else e.seq end as place) o
+      where e.at > since and e.at >= receipt
+  ), kept as (
+    select e.seq, e.at, (e.cost - coalesce(o.refunded, 0))::bigint as cost from entries e left join eligible o on o.seq = e.seq
+  )
+  select array_agg(k.at order by k.seq), array_agg(k.cost order by k.seq) into ats, costs from kept k where k.cost > 0;
+  delete from sluice_log l where l.id = s.id;
   insert into sluice_log (id, seq, at, base)
-    select log, row_number() over (order by e.place), e.at, coalesce(sum(e.cost) over (order by e.place rows between unbounded preceding and 1 preceding), 0)
-    from unnest(ats, costs) with ordinality as e (at, cost, place) where e.cost > 0;
-  return (
-    select case when count(*) > 0 then array[state[1], max(e.at), sum(e.cost), 1, state[5], count(*)]::bigint[] end
-    from unnest(ats, costs) as e (at, cost) where e.cost > 0
-  );
+    select s.id, e.place, e.at, sum(e.cost) over (order by e.place) - e.cost
+      from unnest(ats, costs) with ordinality as e (at, cost, place);
+  s.tail := cardinality(ats);
+  s.newest := ats[s.tail];
+  s.charged := (select sum(c) from unnest(costs) c);
+  s.head := 1;
+  return case when s.tail > 0 then s end;
 end $$;

@@ -1,14 +1,12 @@
--- Brings the entries to what the state says. old_*: as the table has it.
-create function sluice_log_write(
-  log uuid, newest bigint, head bigint, tail bigint, old_newest bigint, old_total bigint, old_head bigint, old_tail bigint
-) returns void language plpgsql volatile as $$
+-- Brings the entries to what the state says. was: as the table has it.
+create function sluice_log_write(s sluice_state, was sluice_state) returns void language plpgsql volatile as $$
 begin
-  if tail > old_tail then
-    insert into sluice_log (id, seq, at, base) values (log, tail, newest, old_total);
-  elsif newest <> old_newest then
-    update sluice_log e set at = newest where e.id = log and e.seq = tail;
+  if s.tail > coalesce(was.tail, 0) then
+    insert into sluice_log (id, seq, at, base) values (s.id, s.tail, s.newest, coalesce(was.charged, 0));
+  elsif s.newest <> was.newest then
+    update sluice_log e set at = s.newest where e.id = s.id and e.seq = s.tail;
   end if;
-  if head > old_head then
-    delete from sluice_log e where e.id = log and e.seq >= old_head and e.seq < head;
+  if s.head > was.head then
+    delete from sluice_log e where e.id = s.id and e.seq >= was.head and e.seq < s.head;
   end if;
 end $$;

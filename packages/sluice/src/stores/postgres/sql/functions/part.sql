@@ -1,4 +1,5 @@
--- Which part of the window of an absent longer plan this is.
-create function sluice_part(elapsed bigint, len bigint, longer bigint) returns bigint language sql immutable as $$
-  select greatest(0, least(elapsed / len, longer / len - 1))
+-- Which part of the window of an absent longer plan this is, from 0.
+create function sluice_part(ends bigint, own bigint, turn bigint, len bigint, now_us bigint) returns bigint
+language sql immutable as $$
+  select case when turn >= 5 and own > len then greatest(0, least((now_us - ends + own) / len, own / len - 1)) else 0 end
 $$;

@@ -1,12 +1,15 @@
--- Forgets states. Rows are locked in the order of their ids, as by everything else.
+-- Forgets states; a block stays. Rows are locked in the order of their ids, as everywhere.
 create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
 declare
-  which uuid;
+  s sluice_state;
 begin
-  foreach which in array ids loop
-    perform from sluice_state t where t.id = which for update;
-    if found then
-      perform sluice_forget(which);
+  foreach s.id in array ids loop
+    perform from sluice_state t where t.id = s.id for update;
+    continue when not found;
+    delete from sluice_state t where t.id = s.id and t.blocked_until is null;
+    if not found then
+      perform sluice_write(s, true);
     end if;
+    delete from sluice_log e where e.id = s.id;
   end loop;
 end $$;

@@ -1,18 +1,18 @@
--- What the previous window still counts for. own: the parts of a window that the plan counts in; 0 where the window is another's.
-create function sluice_share(len bigint, own bigint, until_end bigint, previous bigint) returns bigint language plpgsql immutable as $$
+-- What a counter's previous window still counts for, rounded up, in micro-tokens. A window of another plan is divided
+-- into the most parts, at most a million, that are 1, 10, 100 ... microseconds.
+create function sluice_share(s sluice_state, plan bigint[], now_us bigint) returns bigint
+language plpgsql immutable as $$
 declare
-  quantum bigint := own;
+  quantum bigint := case when s.unit = plan[4] then plan[5] else 1 end;
   quanta bigint;
+  remaining bigint;
 begin
-  if previous = 0 then
-    return 0;
-  end if;
-  if own = 0 then
-    quantum := 1;
-    while len > 1000000 * quantum loop
-      quantum := quantum * 10;
-    end loop;
-  end if;
-  quanta := len / quantum;
-  return sluice_weighted(previous, least(quanta, (until_end + quantum - 1) / quantum), quanta);
+  while s.unit <> plan[4] and s.unit > 1000000 * quantum loop
+    quantum := quantum * 10;
+  end loop;
+  quanta := s.unit / quantum;
+  remaining := least(quanta, (s.ends - now_us + quantum - 1) / quantum);
+  -- Whole tokens first: the product with micro-tokens would not fit.
+  return s.previous / 1000000 * remaining / quanta * 1000000
+    + (s.previous / 1000000 * remaining % quanta * 1000000 + s.previous % 1000000 * remaining + quanta - 1) / quanta;
 end $$;

@@ -9,9 +9,7 @@ begin
     select t.id from sluice_state t left join sluice_plan p on p.unit = t.unit
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.unit is not null)
-      and sluice_fresh(
-        t.kind, t.unit, t.zero, t.rest, t.seen, t.ends, t.current, t.turn, t.newest, t.hold, t.blocked_until, p.n, p.m, p.burst
-      ) <= now_us
+      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us
     for update of t skip locked
   ), swept as (
     delete from sluice_state t using late where t.id = late.id returning t.id, t.unit

@@ -1,32 +1,22 @@
--- Writes a state: a row that is there, or a new one. The numbers are in the kernel's order; zero is kept as null, which takes no room.
--- returns false where somebody else has made the row meanwhile
-create function sluice_write(which uuid, stored boolean, of_kind int, of_unit bigint, a bigint, b bigint, c bigint, d bigint, held bigint)
-returns boolean language plpgsql volatile as $$
-declare
-  bucket boolean := of_kind = 0;
-  counted boolean := of_kind in (1, 2);
-  logged boolean := of_kind = 3;
+-- Writes a state: into its row if that is stored, or into a new one. Zero is kept as null, which takes no room.
+-- returns false where another transaction has inserted the row meanwhile
+create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then
     update sluice_state t set
-      kind = of_kind, unit = of_unit,
-      zero = case when bucket then a end, rest = case when bucket then nullif(b, 0) end, seen = case when bucket then nullif(c, 0) end,
-      ends = case when counted then a end, current = case when counted then nullif(b, 0) end,
-      previous = case when of_kind = 2 then nullif(c, 0) end, turn = case when of_kind = 1 then nullif(held, 0) end,
-      absent = case when of_kind = 2 then nullif(held, 0) end,
-      newest = case when logged then a end, charged = case when logged then nullif(b, 0) end, head = case when logged then nullif(c, 0) end,
-      tail = case when logged then nullif(d, 0) end, hold = case when bucket or logged then nullif(held, 0) end
-    where t.id = which;
+        kind = s.kind, unit = s.unit, zero = s.zero, rest = nullif(s.rest, 0), seen = nullif(s.seen, 0), ends = s.ends,
+        current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0),
+        absent = nullif(s.absent, 0), newest = s.newest, charged = nullif(s.charged, 0), head = nullif(s.head, 0),
+        tail = nullif(s.tail, 0), hold = nullif(s.hold, 0)
+      where t.id = s.id;
     return true;
   end if;
-  insert into sluice_state (id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold)
-  values (
-    which, of_kind, of_unit, case when bucket then a end, case when bucket then nullif(b, 0) end, case when bucket then nullif(c, 0) end,
-    case when counted then a end, case when counted then nullif(b, 0) end, case when of_kind = 2 then nullif(c, 0) end,
-    case when of_kind = 1 then nullif(held, 0) end, case when of_kind = 2 then nullif(held, 0) end,
-    case when logged then a end, case when logged then nullif(b, 0) end, case when logged then nullif(c, 0) end,
-    case when logged then nullif(d, 0) end, case when bucket or logged then nullif(held, 0) end
-  )
-  on conflict (id) do nothing;
+  insert into sluice_state (
+      id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold
+    ) values (
+      s.id, s.kind, s.unit, s.zero, nullif(s.rest, 0), nullif(s.seen, 0), s.ends, nullif(s.current, 0),
+      nullif(s.previous, 0), nullif(s.turn, 0), nullif(s.absent, 0), s.newest, nullif(s.charged, 0), nullif(s.head, 0),
+      nullif(s.tail, 0), nullif(s.hold, 0)
+    ) on conflict (id) do nothing;
   return found;
 end $$;

@@ -60,7 +60,7 @@ begin
   if outcome = 'denied' then
     retry_after_ms := greatest(
       s.blocked_until - reply[1],
-      s.zero + sluice_whole(n, m, amount) + (s.rest + sluice_parts(n, m, amount) + n - 1) / n - reply[1]
+      div(s.zero::numeric * n + s.rest + amount::numeric * m + n - 1, n)::bigint - reply[1]
     );
     retry_after_ms := (retry_after_ms + 999) / 1000;
   end if;

@@ -1,0 +1,18 @@
+-- A counter as it stands at an instant: a window that is over becomes the previous one, or is forgotten.
+create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
+language plpgsql immutable as $$
+begin
+  if now_us < s.ends then
+    return s;
+  elsif now_us < s.ends + len then
+    s.ends := s.ends + len;
+    s.previous := s.current;
+  else
+    s.unit := len;
+    s.ends := sluice_aligned(len, now_us, 0);
+    s.previous := 0;
+  end if;
+  s.current := 0;
+  s.absent := null;
+  return s;
+end $$;
