@@ -121,17 +121,13 @@ export function postgresTargets(folder: string, read: ReadProgram = readProgram)
 /** The texts of a folder's files by their names, in the order of these. */
 function textsIn(folder: string, read: ReadProgram): Map<string, string> {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : []
-  return new Map(names.sort().map((name) => [name.slice(0, -'.sql'.length), strip(include(folder, name, read), '--')]))
+  return new Map(names.sort().map((name) => [name.slice(0, -'.sql'.length), strip(read(join(folder, name)), '--')]))
 }
 
 function fieldsOf(item: object): string {
   return Object.entries(item)
     .map(([name, value]) => `${name}: ${name === 'source' ? literal(String(value)) : `'${String(value)}'`}`)
     .join(', ')
-}
-
-function include(folder: string, name: string, read: ReadProgram): string {
-  return read(join(folder, name)).replaceAll(/^ *-- include: (\S+)$/gm, (_, other: string) => include(folder, other, read))
 }
 
 /** Comments and blank lines are for readers; a program is sent whole when a server does not know it. */

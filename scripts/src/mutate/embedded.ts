@@ -32,7 +32,7 @@ export async function isTaken(file: string, text: string, servers: Servers | und
 /** The folder of programs, which may have folders of its own. */
 function folderOf(file: string): string {
   const folder = dirname(file)
-  return ['functions', 'named', 'parts'].includes(basename(folder)) ? dirname(folder) : folder
+  return ['functions', 'named'].includes(basename(folder)) ? dirname(folder) : folder
 }
 
 function isProgram(file: string): boolean {

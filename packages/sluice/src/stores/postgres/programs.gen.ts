@@ -43,6 +43,10 @@ export interface SqlFunction {
 }
 
 export const functions: readonly SqlFunction[] = [
+  { name: 'now', hash: 'a97fd02d', source: `create function sluice_now(given bigint) returns bigint language sql volatile as $$
+  select case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end
+$$;
+` },
   { name: 'floor', hash: 'a446291d', source: `create function sluice_floor(x numeric, d numeric) returns numeric language sql immutable as $$
   select div(x - mod(mod(x, d) + d, d), d)
 $$;
@@ -82,19 +86,18 @@ end $$;
   end
 $$;
 ` },
-  { name: 'aligned', hash: '38d12f3d', source: `create function sluice_aligned(len bigint, now_us bigint, shift bigint) returns bigint language sql immutable as $$
-  select ((now_us - shift - case when now_us < shift then len - 1 else 0 end) / len + 1) * len + shift
-$$;
+  { name: 'fresh_end', hash: '2317f5a2', source: `create function sluice_fresh_end(len bigint, align bigint, phase bigint, now_us bigint) returns bigint
+language plpgsql immutable as $$
+declare
+  shift bigint := case when align = 2 then div(phase::numeric * len, 4294967296) else 0 end;
+begin
+  return case
+    when align = 1 then now_us + len
+    else ((now_us - shift - case when now_us < shift then len - 1 else 0 end) / len + 1) * len + shift
+  end;
+end $$;
 ` },
-  { name: 'fresh_end', hash: '88a75811', source: `create function sluice_fresh_end(len bigint, align bigint, phase bigint, now_us bigint) returns bigint language sql immutable as $$
-  select case align
-    when 1 then now_us + len
-    when 0 then sluice_aligned(len, now_us, 0)
-    else sluice_aligned(len, now_us, div(phase::numeric * len, 4294967296)::bigint)
-  end
-$$;
-` },
-  { name: 'adopt', hash: 'b9b2c8c9', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
+  { name: 'adopt', hash: 'c2f16de4', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
   own bigint := s.unit;
@@ -190,12 +193,15 @@ begin
   return s;
 end $$;
 ` },
-  { name: 'part', hash: '93c06687', source: `create function sluice_part(ends bigint, own bigint, turn bigint, len bigint, now_us bigint) returns bigint
+  { name: 'part', hash: '665a3990', source: `create function sluice_part(ends bigint, own bigint, turn bigint, len bigint, now_us bigint) returns bigint
 language sql immutable as $$
-  select case when turn >= 5 and own > len then greatest(0, least((now_us - ends + own) / len, own / len - 1)) else 0 end
+  select case
+    when turn >= 5 and own > len then greatest(0, least((now_us - ends + own) / len, own / len - 1))
+    else 0
+  end
 $$;
 ` },
-  { name: 'window_at', hash: '21dffceb', source: `create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
+  { name: 'window_at', hash: '2140a228', source: `create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
@@ -228,11 +234,17 @@ begin
   return s;
 end $$;
 ` },
-  { name: 'turn', hash: '4ff08b4c', source: `create function sluice_turn(turn bigint, count bigint, most bigint) returns bigint language sql immutable as $$
-  select case when turn >= 4 then turn when count * 4 > most then 3 when count * 16 > most then 2 when count * 64 > most then 1 else 0 end
+  { name: 'turn', hash: 'c5aa7442', source: `create function sluice_turn(turn bigint, count bigint, cap bigint) returns bigint language sql immutable as $$
+  select case
+    when turn >= 4 then turn
+    when count * 4 > cap then 3
+    when count * 16 > cap then 2
+    when count * 64 > cap then 1
+    else 0
+  end
 $$;
 ` },
-  { name: 'adjust_window', hash: '77458cf9', source: `create function sluice_adjust_window(
+  { name: 'adjust_window', hash: 'cc6769bc', source: `create function sluice_adjust_window(
   was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
 declare
@@ -255,7 +267,7 @@ begin
   return case when s.current > 0 or s.turn >= 4 then s end;
 end $$;
 ` },
-  { name: 'counter_at', hash: 'a4675f64', source: `create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
+  { name: 'counter_at', hash: 'fe9f9c10', source: `create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 begin
   if now_us < s.ends then
@@ -265,7 +277,7 @@ begin
     s.previous := s.current;
   else
     s.unit := len;
-    s.ends := sluice_aligned(len, now_us, 0);
+    s.ends := sluice_fresh_end(len, 0, 0, now_us);
     s.previous := 0;
   end if;
   s.current := 0;
@@ -289,7 +301,7 @@ begin
     + (s.previous / 1000000 * remaining % quanta * 1000000 + s.previous % 1000000 * remaining + quanta - 1) / quanta;
 end $$;
 ` },
-  { name: 'adjust_counter', hash: '36bde487', source: `create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+  { name: 'adjust_counter', hash: '62d82c8d', source: `create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
@@ -340,21 +352,24 @@ begin
   return lo;
 end $$;
 ` },
-  { name: 'log_fits', hash: 'ef969787', source: `create function sluice_log_fits(was sluice_state, amount bigint, first bigint, tail bigint, newest bigint) returns bigint
-language plpgsql stable as $$
+  { name: 'log_fits', hash: 'c8dd1e2f', source: `create function sluice_log_fits(
+  was sluice_state, amount bigint, first bigint, tail bigint, newest bigint
+) returns bigint language plpgsql stable as $$
 declare
-  found_seq bigint;
+  found_seq bigint := tail;
 begin
-  if first >= tail or (tail > coalesce(was.tail, 0) and amount > coalesce(was.charged, 0)) then
-    return newest;
+  if first < tail and (tail <= was.tail or amount <= was.charged) then
+    found_seq := sluice_log_first(was.id, first + 1, least(tail, was.tail), null, amount) - 1;
   end if;
-  found_seq := sluice_log_first(was.id, first + 1, least(tail, was.tail), null, amount) - 1;
-  return case when found_seq = tail then newest else (select e.at from sluice_log e where e.id = was.id and e.seq = found_seq) end;
+  return case
+    when found_seq < tail then (select e.at from sluice_log e where e.id = was.id and e.seq = found_seq)
+    else newest
+  end;
 end $$;
 ` },
-  { name: 'log_decide', hash: '5be93775', source: `create function sluice_log_decide(
+  { name: 'log_decide', hash: '27b393ed', source: `create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
-  out told bigint[]
+  out verdict bigint[]
 ) language plpgsql volatile as $$
 declare
   cap bigint := plan[3];
@@ -386,11 +401,11 @@ begin
   used := total - before_first;
   if taking then
     cost := least(cost, 2 * cap - used);
-    told := array[case when cost <= 0 then 1 else 0 end];
+    verdict := array[case when cost <= 0 then 1 else 0 end];
   else
-    told := array[case when cost > cap then 2 when cost > cap - used then 1 else 0 end, 0, 0, 0, 0, 0, 0, 0];
+    verdict := array[case when cost > cap then 2 when cost > cap - used then 1 else 0 end, 0, 0, 0, 0, 0, 0, 0];
   end if;
-  if told[1] = 0 then
+  if verdict[1] = 0 then
     if hold = 0 then
       from_seq := first;
     elsif newest > now_at - hold then
@@ -411,27 +426,27 @@ begin
     s.head := from_seq;
     s.tail := case when merges then tail else tail + 1 end;
     s.hold := case when kept > 0 then hold else 0 end;
-  elsif told[1] = 1 and not taking then
-    told[2] := sluice_log_fits(was, total + cost - cap, first, tail, newest) + len - now_us;
+  elsif verdict[1] = 1 and not taking then
+    verdict[2] := sluice_log_fits(was, total + cost - cap, first, tail, newest) + len - now_us;
   end if;
   for view in 0..1 loop
-    continue when taking or (view = 0 and told[1] > 0) or (view = 1 and told[1] = 0 and not both_views);
+    continue when taking or (view = 0 and verdict[1] > 0) or (view = 1 and verdict[1] = 0 and not both_views);
     counted := used + case view when 0 then cost else 0 end;
-    told[3 + 3 * view] := greatest(0, cap - counted) / 1000000;
-    more := (told[3 + 3 * view] + 1) * 1000000;
+    verdict[3 + 3 * view] := greatest(0, cap - counted) / 1000000;
+    more := (verdict[3 + 3 * view] + 1) * 1000000;
     reset_after := case when counted > 0 then case view when 0 then now_at else newest end + len - now_us else 0 end;
-    told[4 + 3 * view] := case
+    verdict[4 + 3 * view] := case
       when more > cap then reset_after
       when view = 0 and before_first + counted + more - cap > total then now_at + len - now_us
       else sluice_log_fits(
         was, before_first + counted + more - cap, first, tail, case when view = 0 and merges then now_at else newest end
       ) + len - now_us
     end;
-    told[5 + 3 * view] := reset_after;
+    verdict[5 + 3 * view] := reset_after;
   end loop;
 end $$;
 ` },
-  { name: 'log_refund', hash: '05e71f7a', source: `create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
+  { name: 'log_refund', hash: 'f3fc73df', source: `create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
 language plpgsql volatile as $$
 declare
   ats bigint[];
@@ -448,7 +463,8 @@ begin
       from entries e, lateral (select case when receipt < 0 then -e.seq else e.seq end as place) o
       where e.at > since and e.at >= receipt
   ), kept as (
-    select e.seq, e.at, (e.cost - coalesce(o.refunded, 0))::bigint as cost from entries e left join eligible o on o.seq = e.seq
+    select e.seq, e.at, (e.cost - coalesce(o.refunded, 0))::bigint as cost
+      from entries e left join eligible o on o.seq = e.seq
   )
   select array_agg(k.at order by k.seq), array_agg(k.cost order by k.seq) into ats, costs from kept k where k.cost > 0;
   delete from sluice_log l where l.id = s.id;
@@ -462,28 +478,26 @@ begin
   return case when s.tail > 0 then s end;
 end $$;
 ` },
-  { name: 'write', hash: '2dcb770b', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
+  { name: 'write', hash: '3af7a345', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then
     update sluice_state t set
-        kind = s.kind, unit = s.unit, zero = s.zero, rest = nullif(s.rest, 0), seen = nullif(s.seen, 0), ends = s.ends,
-        current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0),
-        absent = nullif(s.absent, 0), newest = s.newest, charged = nullif(s.charged, 0), head = nullif(s.head, 0),
-        tail = nullif(s.tail, 0), hold = nullif(s.hold, 0)
+        kind = s.kind, unit = s.unit, zero = s.zero, rest = nullif(s.rest, 0), seen = s.seen, ends = s.ends,
+        current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0), absent = s.absent,
+        newest = s.newest, charged = s.charged, head = s.head, tail = s.tail, hold = nullif(s.hold, 0)
       where t.id = s.id;
     return true;
   end if;
   insert into sluice_state (
       id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold
     ) values (
-      s.id, s.kind, s.unit, s.zero, nullif(s.rest, 0), nullif(s.seen, 0), s.ends, nullif(s.current, 0),
-      nullif(s.previous, 0), nullif(s.turn, 0), nullif(s.absent, 0), s.newest, nullif(s.charged, 0), nullif(s.head, 0),
-      nullif(s.tail, 0), nullif(s.hold, 0)
+      s.id, s.kind, s.unit, s.zero, nullif(s.rest, 0), s.seen, s.ends, nullif(s.current, 0), nullif(s.previous, 0),
+      nullif(s.turn, 0), s.absent, s.newest, s.charged, s.head, s.tail, nullif(s.hold, 0)
     ) on conflict (id) do nothing;
   return found;
 end $$;
 ` },
-  { name: 'reset', hash: 'fda55a7c', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
+  { name: 'reset', hash: 'efdfdc37', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
 declare
   s sluice_state;
 begin
@@ -510,7 +524,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: 'daab8817', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: 'e2202ed6', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -518,7 +532,7 @@ declare
   amount bigint;
   was sluice_state;
   s sluice_state;
-  looked record;
+  decided record;
 begin
   for i in 1..cardinality(ids) loop
     amount := calls[2 * i - 1];
@@ -528,7 +542,7 @@ begin
       if was.kind <> plan[1] then
         raise exception 'a state is of kind %, where % is known', was.kind, plan[1] using errcode = 'SL002';
       end if;
-      now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+      now_us := sluice_now(given);
       s := was;
       if s.unit <> plan[2] or s.kind = 1 or s.absent = 1 then
         s := sluice_adopt(s, plan, '{}', calls[2 * i], now_us);
@@ -540,8 +554,8 @@ begin
       elsif plan[1] = 2 then
         s := sluice_adjust_counter(s, plan, amount, receipt, now_us);
       elsif amount < 0 then
-        looked := sluice_log_decide(s, was, plan, -amount, now_us, false, true);
-        s := case when looked.told[1] = 0 then looked.s else s end;
+        decided := sluice_log_decide(s, was, plan, -amount, now_us, false, true);
+        s := case when decided.verdict[1] = 0 then decided.s else s end;
       elsif s.unit is not null then
         s := sluice_log_refund(s, greatest(now_us, s.newest) - plan[4], amount, receipt);
       end if;
@@ -565,7 +579,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'block', hash: '7f855d65', source: `create function sluice_block(given bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
+  { name: 'block', hash: '1de2a5ba', source: `create function sluice_block(given bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
 declare
   which uuid;
 begin
@@ -575,14 +589,13 @@ begin
       delete from sluice_state t where t.id = which and t.unit is null;
       update sluice_state t set blocked_until = null where t.id = which and t.blocked_until is not null;
     else
-      insert into sluice_state as t (id, blocked_until)
-        values (which, duration + case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end)
+      insert into sluice_state (id, blocked_until) values (which, duration + sluice_now(given))
         on conflict (id) do update set blocked_until = excluded.blocked_until;
     end if;
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: '07419993', source: `create function sluice_consume(
+  { name: 'consume', hash: 'e5f9d6f6', source: `create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -591,16 +604,14 @@ declare
   states sluice_state[] := '{}';
   next_of sluice_state[] := '{}';
   s sluice_state;
-  changed boolean[] := array_fill(false, array[many]);
   known bigint[] := '{}';
   reply bigint[] := array_fill(0::bigint, array[1 + cardinality(sizes) + 6 * many]);
-  foreign_plans bigint[] := '{}';
-  told bigint[] := '{}';
+  log_verdicts bigint[] := '{}';
+  other_plans bigint[] := '{}';
   uncharged bigint[];
-  now_us bigint := given;
+  now_us bigint;
   head int := 0;
-  answer int := 1;
-  place int;
+  index int;
   size int;
   outcome int;
   step int;
@@ -608,15 +619,15 @@ declare
   cost bigint;
   phase bigint;
   wanted int;
-  plan_at int := 0;
+  plan_index int := 0;
   plan bigint[];
   kind int;
   n bigint; m bigint; burst bigint; len bigint; ramp bigint;
   token_us bigint; token_parts bigint; micro_us bigint; micro_parts bigint; empty_us bigint; empty_parts bigint;
   at bigint; zero bigint; rest bigint; room bigint; part bigint;
-  looked record;
+  decided record;
   blocked boolean;
-  stands boolean;
+  peeking boolean;
 begin
   if charging and many > 1 and waiting = 1 then
     select array_agg(k.t) into states from unnest(ids) as x (id)
@@ -632,57 +643,57 @@ begin
         else
           select t.* into s from sluice_state t where t.id = ids[i] for update;
         end if;
-        exit when found or not charging or waiting < 2;
+        exit when found or not charging or waiting = 1;
         insert into sluice_state as t (id) values (ids[i]) on conflict (id) do nothing returning t.* into s;
         exit when found;
       end loop;
       states[i] := s;
     end loop;
   end if;
-  if given = 0 then
-    now_us := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
-  end if;
+  now_us := sluice_now(given);
   was := states;
   reply[1] := now_us;
-  place := 1 + cardinality(sizes);
+  index := 1 + cardinality(sizes);
   for i in 1..many loop
     s := was[i];
+    reply[index + 1] := coalesce(s.blocked_until, 0);
     if s.unit is not null then
       wanted := 8 * firsts[i] - 7;
       if s.kind <> plans[wanted] then
         raise exception 'a state is of kind %, where % is known', s.kind, plans[wanted] using errcode = 'SL002';
       elsif s.kind > 0 then
-        reply[place + 2] := s.unit;
+        reply[index + 2] := s.unit;
       elsif s.unit = plans[wanted + 1] then
-        reply[place + 2] := firsts[i];
+        reply[index + 2] := firsts[i];
       else
-        select foreign_plans || array[p.n, p.m, p.burst] into strict foreign_plans from sluice_plan p where p.unit = s.unit;
-        reply[place + 2] := -cardinality(foreign_plans) / 3;
+        select other_plans || array[p.n, p.m, p.burst] into strict other_plans
+          from sluice_plan p where p.unit = s.unit;
+        reply[index + 2] := -cardinality(other_plans) / 3;
       end if;
-      reply[place + 3] := coalesce(s.zero, s.ends, s.newest);
-      reply[place + 4] := coalesce(s.rest, s.current, s.charged, 0);
-      reply[place + 5] := coalesce(s.seen, s.previous, s.head, 0);
-      reply[place + 6] := coalesce(s.hold, s.turn, s.absent, 0);
+      reply[index + 3] := coalesce(s.zero, s.ends, s.newest);
+      reply[index + 4] := coalesce(s.rest, s.current, s.charged, 0);
+      reply[index + 5] := coalesce(s.seen, s.previous, s.head, 0);
+      reply[index + 6] := coalesce(s.hold, s.turn, s.absent, 0);
     end if;
-    reply[place + 1] := coalesce(s.blocked_until, 0);
-    place := place + 6;
+    index := index + 6;
   end loop;
-  foreach size in array sizes loop
+  for g in 1..cardinality(sizes) loop
+    size := sizes[g];
     outcome := 0;
     uncharged := '{}';
     for j in 1..size loop
-      place := head + 4 * j - 4;
-      slot := calls[place + 1];
-      cost := calls[place + 2];
-      wanted := calls[place + 3];
-      phase := calls[place + 4];
+      index := head + 4 * j - 4;
+      slot := calls[index + 1];
+      cost := calls[index + 2];
+      wanted := calls[index + 3];
+      phase := calls[index + 4];
       for k in 1..j - 1 loop
         if calls[head + 4 * k - 3] = slot then
           cost := cost + calls[head + 4 * k - 2];
         end if;
       end loop;
-      if wanted <> plan_at then
-        plan_at := wanted;
+      if wanted <> plan_index then
+        plan_index := wanted;
         plan := plans[8 * wanted - 7:8 * wanted];
         kind := plan[1];
         if kind = 0 then
@@ -706,9 +717,8 @@ begin
       blocked := coalesce(s.blocked_until > now_us, false);
       if s.unit <> plan[2] or s.turn = 5 or s.absent = 1 then
         s := sluice_adopt(s, plan, plans, phase, now_us);
-        if s.unit is not null and s is distinct from states[slot] then
+        if s.unit is not null then
           states[slot] := s;
-          changed[slot] := true;
         end if;
       end if;
       if kind = 0 then
@@ -731,34 +741,35 @@ begin
         s.rest := rest;
         s.seen := at;
       elsif kind = 3 then
-        stands := not charging or blocked;
-        looked := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or stands, false);
-        s := looked.s;
-        step := looked.told[1];
-        told := told || looked.told[1:2] || case when step = 0 and not stands then looked.told[3:5] else looked.told[6:8] end;
+        peeking := not charging or blocked;
+        decided := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or peeking, false);
+        s := decided.s;
+        step := decided.verdict[1];
+        log_verdicts := log_verdicts || decided.verdict[1:2]
+          || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
         if size > 1 and step = 0 then
-          uncharged := uncharged || cardinality(told)::bigint || looked.told[6:8];
+          uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
         end if;
       else
         if s.unit is null or now_us >= s.ends or s.turn >= 5 then
-          s := case kind when 1 then sluice_window_at(s, plan, phase, now_us) else sluice_counter_at(s, len, now_us) end;
+          s := case kind
+            when 1 then sluice_window_at(s, plan, phase, now_us)
+            else sluice_counter_at(s, len, now_us)
+          end;
         end if;
+        room := burst;
         if kind = 1 then
           part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
           at := now_us - s.ends + s.unit - part * len;
-          s.current := greatest(part * burst, s.current);
-          room := burst;
           if ramp > 0 and at < ramp then
             room := least(burst, greatest(1000000, greatest(0, at) * plan[7] / plan[8]));
           end if;
+          s.current := greatest(part * burst, s.current);
           room := room + part * burst - s.current;
           s.turn := sluice_turn(coalesce(s.turn, 0), s.current + cost, burst);
         else
           s.current := coalesce(s.current, 0);
-          room := burst - s.current;
-          if s.previous > 0 then
-            room := room - sluice_share(s, plan, now_us);
-          end if;
+          room := room - s.current - case when s.previous > 0 then sluice_share(s, plan, now_us) else 0 end;
         end if;
         step := case when cost > burst then 2 when cost > room then 1 else 0 end;
         s.current := s.current + cost;
@@ -770,25 +781,22 @@ begin
         next_of[j] := s;
       end if;
     end loop;
-    answer := answer + 1;
-    reply[answer] := outcome;
+    reply[1 + g] := outcome;
     if outcome = 0 then
       for j in 1..size loop
         slot := calls[head + 4 * j - 3];
         states[slot] := next_of[j];
-        changed[slot] := true;
       end loop;
     else
       for k in 1..cardinality(uncharged) / 4 loop
-        place := uncharged[4 * k - 3];
-        told[place - 2:place] := uncharged[4 * k - 2:4 * k];
+        index := uncharged[4 * k - 3];
+        log_verdicts[index - 2:index] := uncharged[4 * k - 2:4 * k];
       end loop;
     end if;
     head := head + 4 * size;
   end loop;
   if charging then
     for i in 1..many loop
-      continue when not changed[i];
       s := states[i];
       if s.kind = 0 and s.unit is distinct from (was[i]).unit and s.unit <> all (known) then
         known := known || s.unit;
@@ -797,15 +805,15 @@ begin
             from generate_series(1, cardinality(plans) / 8) p where plans[8 * p - 7] = 0 and plans[8 * p - 6] = s.unit
           on conflict do nothing;
       end if;
-      if (was[i]).id is null and not sluice_write(s, false) then
+      if s.id is not null and (was[i]).id is null and not sluice_write(s, false) then
         delete from sluice_state t using generate_series(1, i - 1) k
-          where t.id = ids[k] and changed[k] and (was[k]).id is null;
+          where t.id = (states[k]).id and (was[k]).id is null;
         return null;
       end if;
     end loop;
     for i in 1..many loop
-      continue when not changed[i];
       s := states[i];
+      continue when s is not distinct from was[i];
       if (was[i]).id is not null then
         perform sluice_write(s, true);
       end if;
@@ -817,12 +825,12 @@ begin
       delete from sluice_state t where t.id = any(ids) and t.unit is null and t.blocked_until is null;
     end if;
   end if;
-  return reply || told || foreign_plans;
+  return reply || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: '195d8a98', source: `create function sluice_bucket(
-  given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
-  empty_us bigint, empty_parts bigint
+  { name: 'bucket', hash: 'efcb0ed8', source: `create function sluice_bucket(
+  given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
+  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
 declare
   s record;
@@ -834,14 +842,17 @@ declare
   next_parts bigint;
   passed int := 0;
 begin
-  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.hold, t.blocked_until into s from sluice_state t where t.id = which for update;
-  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.hold is not null or cost > burst then
+  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.hold, t.blocked_until
+    into s from sluice_state t where t.id = which for update;
+  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.hold is not null
+      or cost > burst then
     return sluice_consume(
-      given, true, waiting, array[which], array[1], array_fill(1, array[times]), array[0, own_unit, n, m, burst, 0, 0, 0],
+      given, true, waiting, array[which], array[1], array_fill(1, array[times]),
+      array[0, own_unit, n, m, burst, 0, 0, 0],
       ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;
-  now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+  now_us := sluice_now(given);
   at := greatest(now_us, s.seen);
   empty_at := at - empty_us;
   parts := empty_parts;
@@ -861,17 +872,20 @@ begin
   if passed > 0 then
     update sluice_state t set zero = empty_at, rest = nullif(parts, 0), seen = at where t.id = which;
   end if;
-  return format('{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen);
+  return format(
+    '{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen
+  );
 end $$;
 ` },
-  { name: 'buckets', hash: '28cd854b', source: `create function sluice_buckets(
-  given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
-  empty_us bigint, empty_parts bigint
-) returns text language plpgsql volatile set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  { name: 'buckets', hash: '5bafdc9a', source: `create function sluice_buckets(
+  given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
+  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
+) returns text language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   many int := cardinality(ids);
+  locks boolean := waiting < 2 and cost <= burst;
   plain int;
-  locked boolean := false;
   lies_at tid[];
   a_of bigint[];
   b_of bigint[];
@@ -881,35 +895,34 @@ declare
   written int;
   reply text;
 begin
-  if waiting < 2 and cost <= burst then
+  if locks then
     select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.hold is null),
         array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
       into plain, lies_at, a_of, b_of, c_of
       from unnest(ids) as x (id) cross join lateral (
-        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.hold, t.blocked_until from sluice_state t where t.id = x.id for update
+        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.hold, t.blocked_until
+          from sluice_state t where t.id = x.id for update
       ) k;
-    locked := true;
   end if;
   if plain is distinct from many then
     return sluice_consume(
-      given, true, case when locked then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
+      given, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
       array[0, own_unit, n, m, burst, 0, 0, 0],
-      (select array_agg(v order by i, p) from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
+      (select array_agg(v order by i, p)
+        from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;
-  now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+  now_us := sluice_now(given);
   with found as (
     select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
       from unnest(ids, lies_at, a_of, b_of, c_of) with ordinality as x (id, lies_at, a, b, c, nth)
-  ), level as (
-    select f.*, f.a > f.floor or (f.a = f.floor and f.b > empty_parts) as partly from found f
   ), charged as (
-    select l.*, (case when l.partly then l.b else empty_parts end) + spent_parts as parts,
-        (case when l.partly then l.a else l.floor end) + spent_us as whole
-      from level l
+    select f.*, case when (f.a, f.b) > (f.floor, empty_parts) then f.b else empty_parts end + spent_parts as parts,
+        case when (f.a, f.b) > (f.floor, empty_parts) then f.a else f.floor end + spent_us as whole
+      from found f
   ), decided as materialized (
     select c.*, c.whole + c.parts / n as zero, c.parts % n as rest,
-        c.whole + c.parts / n < c.at or (c.whole + c.parts / n = c.at and c.parts % n = 0) as passes
+        (c.whole + c.parts / n, c.parts % n) <= (c.at, 0) as passes
       from charged c
   ), wrote as (
     update sluice_state t set zero = d.zero, rest = nullif(d.rest, 0), seen = d.at from decided d
@@ -920,7 +933,8 @@ begin
         || string_agg(',0,1,' || d.a || ',' || d.b || ',' || d.c || ',0', '' order by d.nth) || '}'
     into passed, written, reply from decided d;
   if written <> passed then
-    raise exception 'sluice: % rows of % were not where they had been locked', passed - written, passed using errcode = '40001';
+    raise exception 'sluice: % rows of % were not where they had been locked', passed - written, passed
+      using errcode = '40001';
   end if;
   return reply;
 end $$;
@@ -938,34 +952,37 @@ language sql immutable as $$
   end)
 $$;
 ` },
-  { name: 'name_part', hash: '87befab5', source: `create function sluice_name_part(given text, plain text) returns text language sql immutable as $$
+  { name: 'name_part', hash: 'c58e110d', source: `create function sluice_name_part(given text, plain text) returns text language sql immutable as $$
   select coalesce(string_agg(case
     when c.letter ~ ('^' || plain || '$') then c.letter
-    when ascii(c.letter) < 65536 then '%' || lpad(to_hex(ascii(c.letter)), 4, '0')
-    else '%' || to_hex(55296 + (ascii(c.letter) - 65536) / 1024) || '%' || to_hex(56320 + (ascii(c.letter) - 65536) % 1024)
-  end, '' order by c.place), '')
-  from regexp_split_to_table(given, '') with ordinality as c (letter, place)
+    when c.code < 65536 then '%' || lpad(to_hex(c.code), 4, '0')
+    else '%' || to_hex(55296 + (c.code - 65536) / 1024) || '%' || to_hex(56320 + (c.code - 65536) % 1024)
+  end, '' order by c.nth), '')
+  from (
+    select x.letter, ascii(x.letter) as code, x.nth
+      from regexp_split_to_table(given, '') with ordinality as x (letter, nth)
+  ) c
 $$;
 ` },
-  { name: 'sweep', hash: '4c3b7f6b', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: '13c0264a', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
-  now_us bigint := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
+  now_us bigint := sluice_now(0);
   gone uuid[];
 begin
-  with late as (
+  with expired as (
     select t.id from sluice_state t left join sluice_plan p on p.unit = t.unit
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.unit is not null)
       and sluice_fresh(t, p.n, p.m, p.burst) <= now_us
     for update of t skip locked
   ), swept as (
-    delete from sluice_state t using late where t.id = late.id returning t.id, t.unit
+    delete from sluice_state t using expired where t.id = expired.id returning t.id
   )
   select array_agg(swept.id) into gone from swept;
   delete from sluice_log e where e.id = any(gone);
   return array[
     coalesce(cardinality(gone), 0),
-    case when (first_page + pages) * current_setting('block_size')::bigint < pg_relation_size('sluice_state') then 1 else 0 end
+    ((first_page + pages) * current_setting('block_size')::bigint < pg_relation_size('sluice_state'))::int
   ];
 end $$;
 ` },
@@ -993,19 +1010,19 @@ begin
   loop
     select b.tk, b.part, b.ts into bucket from rate_limiting_token_bucket b where b.id = rate_id for update;
     exit when found;
-    insert into rate_limiting_token_bucket (id, tk, ts) values (rate_id, capacity - 1, clock_timestamp()) on conflict (id) do nothing;
-    if found then
-      return least(capacity - 1, 2147483647);
-    end if;
+    insert into rate_limiting_token_bucket (id, tk, ts) values (rate_id, capacity, clock_timestamp())
+      on conflict (id) do nothing;
   end loop;
   at := greatest(clock_timestamp(), bucket.ts);
   elapsed := (extract(epoch from at - bucket.ts) * 1000000)::bigint;
-  level := least(capacity * 1000000::numeric, greatest(bucket.tk, 0) * 1000000::numeric + bucket.part + elapsed::numeric * refill_per_sec);
+  level := greatest(bucket.tk, 0) * 1000000::numeric + bucket.part + elapsed::numeric * refill_per_sec;
+  level := least(level, capacity * 1000000::numeric);
   if level < 1000000 then
     return -1;
   end if;
   level := level - 1000000;
-  update rate_limiting_token_bucket b set tk = div(level, 1000000), part = level % 1000000, ts = at where b.id = rate_id;
+  update rate_limiting_token_bucket b
+    set tk = div(level, 1000000), part = level % 1000000, ts = at where b.id = rate_id;
   return least(div(level, 1000000), 2147483647);
 end $$;
 `
@@ -1014,59 +1031,59 @@ export const checkProgram: string = `create or replace function sluice_check(
   limiter text, limit_name text, key text, tokens bigint, period interval, burst bigint, cost numeric default 1
 ) returns table (outcome text, remaining bigint, retry_after_ms bigint) language plpgsql volatile as $$
 declare
+  plain text := '[A-Za-z0-9_.@+=,;~!/-]';
   micros bigint := round(extract(epoch from period) * 1000000);
+  amount bigint := round(cost * 1000000);
   divisor bigint;
   n bigint;
   m bigint;
-  amount bigint := round(cost * 1000000);
-  state_name text;
+  capacity bigint;
   which uuid;
   own_unit bigint;
   reply bigint[];
-  s record;
-  at bigint;
+  s sluice_state;
+  zero numeric;
 begin
   if limiter is null or limit_name is null or coalesce(key, '') = '' then
     raise exception 'sluice_check: limiter, limit_name and key are texts, and a key is not empty' using errcode = '22023';
-  end if;
-  if tokens is null or tokens < 1 or tokens > 9007199254 or burst is null or burst < 1 or burst > 9007199254 or micros is null or micros < 1 then
-    raise exception 'sluice_check: tokens % in % with burst %: expected 1 to 9007199254 tokens, and a period above 0', tokens, period, burst
+  elsif (tokens between 1 and 9007199254 and burst between 1 and 9007199254 and micros >= 1) is not true then
+    raise exception 'sluice_check: tokens % in % with burst %: expected 1 to 9007199254 tokens, and a period above 0',
+      tokens, period, burst using errcode = '22023';
+  elsif micros::numeric * burst / tokens > 3155760000000000 then
+    raise exception 'sluice_check: tokens % in % with burst %: a bucket fills within a hundred years',
+      tokens, period, burst using errcode = '22023';
+  elsif (amount >= 1 and amount = cost * 1000000) is not true then
+    raise exception 'sluice_check: cost is %: expected a number above 0 with up to six decimals', cost
       using errcode = '22023';
-  end if;
-  if micros::numeric * burst / tokens > 3155760000000000 then
-    raise exception 'sluice_check: tokens % in % with burst %: a bucket fills within a hundred years', tokens, period, burst using errcode = '22023';
-  end if;
-  if amount is null or amount < 1 or amount <> cost * 1000000 then
-    raise exception 'sluice_check: cost is %: expected a number above 0 with up to six decimals', cost using errcode = '22023';
   end if;
   divisor := gcd(micros, tokens * 1000000);
   n := tokens * 1000000 / divisor;
   m := micros / divisor;
-  state_name := sluice_name_part(limiter, '[A-Za-z0-9_.@+=,;~!/-]') || ':' || sluice_name_part(limit_name, '[A-Za-z0-9_.@+=,;~!/-]') || ':tb:';
+  capacity := burst * 1000000;
   key := sluice_name_part(key, '[A-Za-z0-9_.@+=,;~!/:-]');
   if length(key) > 200 then
     key := '#' || encode(sha256(convert_to(key, 'UTF8')), 'hex');
   end if;
-  which := left(encode(sha256(convert_to(state_name || key, 'UTF8')), 'hex'), 32)::uuid;
-  own_unit := ('x0' || left(encode(sha256(convert_to(n || ' ' || m || ' ' || burst * 1000000, 'UTF8')), 'hex'), 15))::bit(64)::bigint;
+  key := sluice_name_part(limiter, plain) || ':' || sluice_name_part(limit_name, plain) || ':tb:' || key;
+  which := left(encode(sha256(convert_to(key, 'UTF8')), 'hex'), 32)::uuid;
+  key := encode(sha256(convert_to(n || ' ' || m || ' ' || capacity, 'UTF8')), 'hex');
+  own_unit := ('x0' || left(key, 15))::bit(64)::bigint;
   while reply is null loop
     reply := sluice_consume(
-      0, true, 1, array[which], array[1], array[1], array[0, own_unit, n, m, burst * 1000000, 0, 0, 0], array[1, least(amount, burst * 1000000 + 1), 1, 0]
+      0, true, 1, array[which], array[1], array[1], array[0, own_unit, n, m, capacity, 0, 0, 0],
+      array[1, least(amount, capacity + 1), 1, 0]
     );
   end loop;
   outcome := (array['allowed', 'denied', 'impossible'])[reply[2] + 1];
-  select t.zero, coalesce(t.rest, 0) as rest, t.seen, t.unit, t.blocked_until into s from sluice_state t where t.id = which;
-  at := greatest(reply[1], s.seen);
+  select t.* into s from sluice_state t where t.id = which;
+  zero := s.zero::numeric * n + coalesce(s.rest, 0);
   remaining := case
     when s.blocked_until > reply[1] then 0
     when s.unit is null then burst
-    else greatest(0, least(burst, div(div((at - s.zero)::numeric * n - s.rest, m), 1000000)))
+    else greatest(0, least(burst, div(greatest(reply[1], s.seen) * n::numeric - zero, m * 1000000::numeric)))
   end;
   if outcome = 'denied' then
-    retry_after_ms := greatest(
-      s.blocked_until - reply[1],
-      div(s.zero::numeric * n + s.rest + amount::numeric * m + n - 1, n)::bigint - reply[1]
-    );
+    retry_after_ms := greatest(s.blocked_until, div(zero + amount * m::numeric + n - 1, n)) - reply[1];
     retry_after_ms := (retry_after_ms + 999) / 1000;
   end if;
   return next;

@@ -1,5 +1,5 @@
--- Gives back and takes without asking, as the kernels' adjust, call by call: each state is locked, changed to the plan's
--- unit, adjusted and written before the next one, in the order of the ids.
+-- Refunds and penalties, as the kernels' adjust, call by call: each state is locked, converted to the plan's unit,
+-- adjusted and written before the next one, in the order of the ids.
 --
 -- given     time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
 -- receipt   store time of the charge that is given back; -1 for none
@@ -14,7 +14,7 @@ declare
   amount bigint;
   was sluice_state;
   s sluice_state;
-  looked record;
+  decided record;
 begin
   for i in 1..cardinality(ids) loop
     amount := calls[2 * i - 1];
@@ -24,7 +24,7 @@ begin
       if was.kind <> plan[1] then
         raise exception 'a state is of kind %, where % is known', was.kind, plan[1] using errcode = 'SL002';
       end if;
-      now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+      now_us := sluice_now(given);
       s := was;
       if s.unit <> plan[2] or s.kind = 1 or s.absent = 1 then
         s := sluice_adopt(s, plan, '{}', calls[2 * i], now_us);
@@ -37,8 +37,8 @@ begin
       elsif plan[1] = 2 then
         s := sluice_adjust_counter(s, plan, amount, receipt, now_us);
       elsif amount < 0 then
-        looked := sluice_log_decide(s, was, plan, -amount, now_us, false, true);
-        s := case when looked.told[1] = 0 then looked.s else s end;
+        decided := sluice_log_decide(s, was, plan, -amount, now_us, false, true);
+        s := case when decided.verdict[1] = 0 then decided.s else s end;
       elsif s.unit is not null then
         s := sluice_log_refund(s, greatest(now_us, s.newest) - plan[4], amount, receipt);
       end if;

@@ -2,7 +2,7 @@
 --
 -- plan     kind, plan id and numbers of the plan; eight in all
 -- plans    all of the request: the plan that wrote a bucket may be among them, and not yet in its table
--- returns  the state in the plan's unit, unit null where it equals the initial state; what need not change is as it was
+-- returns  the state in the plan's unit, unit null where it equals the initial state
 create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare

@@ -1,4 +1,4 @@
--- Nothing passes for so many microseconds from now; -1 lifts the block.
+-- Blocks states for so many microseconds from now; -1 ends their blocks.
 create function sluice_block(given bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
 declare
   which uuid;
@@ -9,8 +9,7 @@ begin
       delete from sluice_state t where t.id = which and t.unit is null;
       update sluice_state t set blocked_until = null where t.id = which and t.blocked_until is not null;
     else
-      insert into sluice_state as t (id, blocked_until)
-        values (which, duration + case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end)
+      insert into sluice_state (id, blocked_until) values (which, duration + sluice_now(given))
         on conflict (id) do update set blocked_until = excluded.blocked_until;
     end if;
   end loop;

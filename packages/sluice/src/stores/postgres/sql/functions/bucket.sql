@@ -1,13 +1,13 @@
--- Calls of one cost to one bucket, each a group of its own: what most calls are, and what callers of a busy key ask together. As sluice_consume, and with
--- the same answer, in the fewest expressions, for each of them is prepared anew in every transaction; the caller has worked out what does not depend on the state.
--- A state that is not there, of another unit, held or blocked is left to the function for all.
+-- Calls of one cost to one bucket, each a group of its own: most calls, and the batches of a busy key. Replies as
+-- sluice_consume, in the fewest expressions: each is prepared anew in every transaction, so the caller computes what
+-- does not depend on the state. sluice_consume decides a state that is missing, held, blocked or of another plan.
 --
 -- times     how many calls
 -- spent_*   what the cost moves zero by: whole microseconds, and n-ths of one
--- empty_*   so much before now a bucket that is full now was empty: whole microseconds back, and n-ths of one forward again
+-- empty_*   so much before now a bucket that is full now was empty: whole microseconds back, n-ths of one forward again
 create function sluice_bucket(
-  given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
-  empty_us bigint, empty_parts bigint
+  given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
+  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
 declare
   s record;
@@ -19,14 +19,17 @@ declare
   next_parts bigint;
   passed int := 0;
 begin
-  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.hold, t.blocked_until into s from sluice_state t where t.id = which for update;
-  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.hold is not null or cost > burst then
+  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.hold, t.blocked_until
+    into s from sluice_state t where t.id = which for update;
+  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.hold is not null
+      or cost > burst then
     return sluice_consume(
-      given, true, waiting, array[which], array[1], array_fill(1, array[times]), array[0, own_unit, n, m, burst, 0, 0, 0],
+      given, true, waiting, array[which], array[1], array_fill(1, array[times]),
+      array[0, own_unit, n, m, burst, 0, 0, 0],
       ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;
-  now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+  now_us := sluice_now(given);
   at := greatest(now_us, s.seen);
   empty_at := at - empty_us;
   parts := empty_parts;
@@ -46,5 +49,7 @@ begin
   if passed > 0 then
     update sluice_state t set zero = empty_at, rest = nullif(parts, 0), seen = at where t.id = which;
   end if;
-  return format('{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen);
+  return format(
+    '{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen
+  );
 end $$;

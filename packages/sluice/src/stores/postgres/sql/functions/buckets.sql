@@ -1,14 +1,16 @@
--- One call to each of many buckets of one plan, all of one cost, each a group of its own: what callers of different keys ask together. Rows are locked
--- by one statement, in the order of the ids, and written by another. As sluice_consume, with the outcomes in the order of the ids.
--- Rows are found by where they lie: settings of the function keep a plan that was made while the table was small from reading all of it.
+-- One call to each of many buckets of one plan, all of one cost, each a group of its own: a batch of different keys.
+-- Replies as sluice_consume, outcomes in the order of the ids; one statement locks the rows, another writes them where
+-- they lie. The settings keep a plan that was made while the table was small from scanning it.
 create function sluice_buckets(
-  given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint, spent_us bigint, spent_parts bigint,
-  empty_us bigint, empty_parts bigint
-) returns text language plpgsql volatile set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
+  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
+) returns text language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   many int := cardinality(ids);
+  -- Otherwise sluice_consume locks them, one by one.
+  locks boolean := waiting < 2 and cost <= burst;
   plain int;
-  locked boolean := false;
   lies_at tid[];
   a_of bigint[];
   b_of bigint[];
@@ -18,37 +20,34 @@ declare
   written int;
   reply text;
 begin
-  -- With a cost above the burst, and where places are held, nothing is locked before the rows are locked in their order.
-  if waiting < 2 and cost <= burst then
+  if locks then
     select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.hold is null),
         array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
       into plain, lies_at, a_of, b_of, c_of
       from unnest(ids) as x (id) cross join lateral (
-        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.hold, t.blocked_until from sluice_state t where t.id = x.id for update
+        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.hold, t.blocked_until
+          from sluice_state t where t.id = x.id for update
       ) k;
-    -- A state that was missing may have been made since, before rows that are locked here: it is not waited for.
-    locked := true;
   end if;
   if plain is distinct from many then
     return sluice_consume(
-      given, true, case when locked then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
+      given, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
       array[0, own_unit, n, m, burst, 0, 0, 0],
-      (select array_agg(v order by i, p) from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
+      (select array_agg(v order by i, p)
+        from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;
-  now_us := case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end;
+  now_us := sluice_now(given);
   with found as (
     select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
       from unnest(ids, lies_at, a_of, b_of, c_of) with ordinality as x (id, lies_at, a, b, c, nth)
-  ), level as (
-    select f.*, f.a > f.floor or (f.a = f.floor and f.b > empty_parts) as partly from found f
   ), charged as (
-    select l.*, (case when l.partly then l.b else empty_parts end) + spent_parts as parts,
-        (case when l.partly then l.a else l.floor end) + spent_us as whole
-      from level l
+    select f.*, case when (f.a, f.b) > (f.floor, empty_parts) then f.b else empty_parts end + spent_parts as parts,
+        case when (f.a, f.b) > (f.floor, empty_parts) then f.a else f.floor end + spent_us as whole
+      from found f
   ), decided as materialized (
     select c.*, c.whole + c.parts / n as zero, c.parts % n as rest,
-        c.whole + c.parts / n < c.at or (c.whole + c.parts / n = c.at and c.parts % n = 0) as passes
+        (c.whole + c.parts / n, c.parts % n) <= (c.at, 0) as passes
       from charged c
   ), wrote as (
     update sluice_state t set zero = d.zero, rest = nullif(d.rest, 0), seen = d.at from decided d
@@ -59,7 +58,8 @@ begin
         || string_agg(',0,1,' || d.a || ',' || d.b || ',' || d.c || ',0', '' order by d.nth) || '}'
     into passed, written, reply from decided d;
   if written <> passed then
-    raise exception 'sluice: % rows of % were not where they had been locked', passed - written, passed using errcode = '40001';
+    raise exception 'sluice: % rows of % were not where they had been locked', passed - written, passed
+      using errcode = '40001';
   end if;
   return reply;
 end $$;

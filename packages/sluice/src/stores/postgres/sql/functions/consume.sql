@@ -1,21 +1,21 @@
--- Decides groups of calls, each all or nothing, on the database's clock: the reference driver (algorithms/group.ts), replayed.
--- It admits and writes; what callers are told about it the caller computes from the states that were found.
--- It is run for every decision, so it decides in one place: calls and rows are what costs time here.
+-- Decides groups of calls, each all or nothing, on the database's clock, as the reference driver does
+-- (algorithms/group.ts). It admits and writes; the caller computes the verdicts from the states that were found.
+-- It runs for every decision, so most of it is one function: calls of functions, and rows, are what costs time here.
 --
 -- given     time in microseconds since 1970; 0 for the database's own clock, read once every row is locked
--- charging  false to look
--- waiting   1 to lock the rows that are there, 2 to hold the place of new states too, which leaves dead rows;
---           3 where the caller has locked all rows that were there: others may have been made since, and waiting for them
---           could deadlock
+-- charging  false for a peek
+-- waiting   1 to lock the rows that are there, 2 to insert rows of new states at once too, which leaves dead rows;
+--           3 where the caller has locked the rows: one inserted since is not waited for, as that could deadlock
 -- ids       the states, each once, in their order: rows are locked in it, so groups cannot deadlock
--- firsts    for each state, which plan its first call has (from 1)
+-- firsts    for each state, the plan of its first call: index into plans (from 1)
 -- sizes     the number of calls of each group
 -- plans     for each plan: kind, plan id, and the numbers of its plan; eight in all
 -- calls     for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
--- returns   time; for each group outcome (0 allowed, 1 denied, 2 impossible); for each state as it was found: block, unit
---           (0 for none, for a bucket index into plans, or below 0 into what follows), a, b, c, hold; for each call to a log
---           its outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of plans that were not given.
---           Null, with nothing written, where another transaction inserted one of the states meanwhile: ask again.
+-- returns   time; for each group outcome (0 allowed, 1 denied, 2 impossible); for each state as it was found: block,
+--           unit (0 for no state; of a bucket the index into plans or, below 0, into the plans at the end), a, b, c,
+--           hold; for each call to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of
+--           plans that are not in plans. Null, with nothing written, where another transaction inserted one of the
+--           states meanwhile: call again.
 create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
@@ -25,16 +25,14 @@ declare
   states sluice_state[] := '{}';
   next_of sluice_state[] := '{}';
   s sluice_state;
-  changed boolean[] := array_fill(false, array[many]);
   known bigint[] := '{}';
   reply bigint[] := array_fill(0::bigint, array[1 + cardinality(sizes) + 6 * many]);
-  foreign_plans bigint[] := '{}';
-  told bigint[] := '{}';
+  log_verdicts bigint[] := '{}';
+  other_plans bigint[] := '{}';
   uncharged bigint[];
-  now_us bigint := given;
+  now_us bigint;
   head int := 0;
-  answer int := 1;
-  place int;
+  index int;
   size int;
   outcome int;
   step int;
@@ -42,34 +40,86 @@ declare
   cost bigint;
   phase bigint;
   wanted int;
-  plan_at int := 0;
+  plan_index int := 0;
   plan bigint[];
   kind int;
   n bigint; m bigint; burst bigint; len bigint; ramp bigint;
   token_us bigint; token_parts bigint; micro_us bigint; micro_parts bigint; empty_us bigint; empty_parts bigint;
   at bigint; zero bigint; rest bigint; room bigint; part bigint;
-  looked record;
+  decided record;
   blocked boolean;
-  stands boolean;
+  peeking boolean;
 begin
--- include: ../parts/consume-read.sql
-  foreach size in array sizes loop
+  -- Several rows are locked by one statement, in the order of the ids as well: the planner keeps a lateral subquery
+  -- that locks, so each row is found by the index however small the table was when this was planned.
+  if charging and many > 1 and waiting = 1 then
+    select array_agg(k.t) into states from unnest(ids) as x (id)
+      left join lateral (select t from sluice_state t where t.id = x.id for update) k on true;
+  elsif charging and waiting = 3 then
+    select array_agg(k.t) into states from unnest(ids) as x (id)
+      left join lateral (select t from sluice_state t where t.id = x.id for update skip locked) k on true;
+  else
+    for i in 1..many loop
+      loop
+        if not charging then
+          select t.* into s from sluice_state t where t.id = ids[i];
+        else
+          select t.* into s from sluice_state t where t.id = ids[i] for update;
+        end if;
+        exit when found or not charging or waiting = 1;
+        insert into sluice_state as t (id) values (ids[i]) on conflict (id) do nothing returning t.* into s;
+        exit when found;
+      end loop;
+      states[i] := s;
+    end loop;
+  end if;
+  now_us := sluice_now(given);
+  was := states;
+
+  reply[1] := now_us;
+  index := 1 + cardinality(sizes);
+  for i in 1..many loop
+    s := was[i];
+    reply[index + 1] := coalesce(s.blocked_until, 0);
+    if s.unit is not null then
+      wanted := 8 * firsts[i] - 7;
+      if s.kind <> plans[wanted] then
+        raise exception 'a state is of kind %, where % is known', s.kind, plans[wanted] using errcode = 'SL002';
+      elsif s.kind > 0 then
+        reply[index + 2] := s.unit;
+      elsif s.unit = plans[wanted + 1] then
+        reply[index + 2] := firsts[i];
+      else
+        select other_plans || array[p.n, p.m, p.burst] into strict other_plans
+          from sluice_plan p where p.unit = s.unit;
+        reply[index + 2] := -cardinality(other_plans) / 3;
+      end if;
+      reply[index + 3] := coalesce(s.zero, s.ends, s.newest);
+      reply[index + 4] := coalesce(s.rest, s.current, s.charged, 0);
+      reply[index + 5] := coalesce(s.seen, s.previous, s.head, 0);
+      reply[index + 6] := coalesce(s.hold, s.turn, s.absent, 0);
+    end if;
+    index := index + 6;
+  end loop;
+
+  for g in 1..cardinality(sizes) loop
+    size := sizes[g];
     outcome := 0;
     uncharged := '{}';
     for j in 1..size loop
-      place := head + 4 * j - 4;
-      slot := calls[place + 1];
-      cost := calls[place + 2];
-      wanted := calls[place + 3];
-      phase := calls[place + 4];
+      index := head + 4 * j - 4;
+      slot := calls[index + 1];
+      cost := calls[index + 2];
+      wanted := calls[index + 3];
+      phase := calls[index + 4];
       -- A call that shares a state with earlier ones of its group is decided with their costs added.
       for k in 1..j - 1 loop
         if calls[head + 4 * k - 3] = slot then
           cost := cost + calls[head + 4 * k - 2];
         end if;
       end loop;
-      if wanted <> plan_at then
-        plan_at := wanted;
+      if wanted <> plan_index then
+        plan_index := wanted;
         plan := plans[8 * wanted - 7:8 * wanted];
         kind := plan[1];
         if kind = 0 then
@@ -96,9 +146,8 @@ begin
       -- A state of another unit is converted, and the conversion stays whatever the group's outcome (law 7).
       if s.unit <> plan[2] or s.turn = 5 or s.absent = 1 then
         s := sluice_adopt(s, plan, plans, phase, now_us);
-        if s.unit is not null and s is distinct from states[slot] then
+        if s.unit is not null then
           states[slot] := s;
-          changed[slot] := true;
         end if;
       end if;
 
@@ -123,36 +172,37 @@ begin
         s.rest := rest;
         s.seen := at;
       elsif kind = 3 then
-        -- Of what is not charged, since it is blocked or only looked at, the log is told as it stands.
-        stands := not charging or blocked;
-        looked := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or stands, false);
-        s := looked.s;
-        step := looked.told[1];
-        told := told || looked.told[1:2] || case when step = 0 and not stands then looked.told[3:5] else looked.told[6:8] end;
+        -- The views of what is not charged, since it is blocked or a peek, are those of the log as it stands.
+        peeking := not charging or blocked;
+        decided := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or peeking, false);
+        s := decided.s;
+        step := decided.verdict[1];
+        log_verdicts := log_verdicts || decided.verdict[1:2]
+          || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
         if size > 1 and step = 0 then
-          -- What is told when the group is denied after all.
-          uncharged := uncharged || cardinality(told)::bigint || looked.told[6:8];
+          -- The view if the group is denied after all.
+          uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
         end if;
       else
         if s.unit is null or now_us >= s.ends or s.turn >= 5 then
-          s := case kind when 1 then sluice_window_at(s, plan, phase, now_us) else sluice_counter_at(s, len, now_us) end;
+          s := case kind
+            when 1 then sluice_window_at(s, plan, phase, now_us)
+            else sluice_counter_at(s, len, now_us)
+          end;
         end if;
+        room := burst;
         if kind = 1 then
           part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
           at := now_us - s.ends + s.unit - part * len;
-          s.current := greatest(part * burst, s.current);
-          room := burst;
           if ramp > 0 and at < ramp then
             room := least(burst, greatest(1000000, greatest(0, at) * plan[7] / plan[8]));
           end if;
+          s.current := greatest(part * burst, s.current);
           room := room + part * burst - s.current;
           s.turn := sluice_turn(coalesce(s.turn, 0), s.current + cost, burst);
         else
           s.current := coalesce(s.current, 0);
-          room := burst - s.current;
-          if s.previous > 0 then
-            room := room - sluice_share(s, plan, now_us);
-          end if;
+          room := room - s.current - case when s.previous > 0 then sluice_share(s, plan, now_us) else 0 end;
         end if;
         step := case when cost > burst then 2 when cost > room then 1 else 0 end;
         s.current := s.current + cost;
@@ -165,25 +215,52 @@ begin
         next_of[j] := s;
       end if;
     end loop;
-    answer := answer + 1;
-    reply[answer] := outcome;
+    reply[1 + g] := outcome;
     if outcome = 0 then
       for j in 1..size loop
         slot := calls[head + 4 * j - 3];
         states[slot] := next_of[j];
-        changed[slot] := true;
       end loop;
     else
       for k in 1..cardinality(uncharged) / 4 loop
-        place := uncharged[4 * k - 3];
-        told[place - 2:place] := uncharged[4 * k - 2:4 * k];
+        index := uncharged[4 * k - 3];
+        log_verdicts[index - 2:index] := uncharged[4 * k - 2:4 * k];
       end loop;
     end if;
     head := head + 4 * size;
   end loop;
 
   if charging then
--- include: ../parts/consume-write.sql
+    -- New states are inserted first: where another transaction has inserted one meanwhile, nothing is charged. A new
+    -- row is written once: one inserted to be updated would leave a dead row for every key.
+    for i in 1..many loop
+      s := states[i];
+      if s.kind = 0 and s.unit is distinct from (was[i]).unit and s.unit <> all (known) then
+        known := known || s.unit;
+        insert into sluice_plan (unit, n, m, burst)
+          select s.unit, plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3]
+            from generate_series(1, cardinality(plans) / 8) p where plans[8 * p - 7] = 0 and plans[8 * p - 6] = s.unit
+          on conflict do nothing;
+      end if;
+      if s.id is not null and (was[i]).id is null and not sluice_write(s, false) then
+        delete from sluice_state t using generate_series(1, i - 1) k
+          where t.id = (states[k]).id and (was[k]).id is null;
+        return null;
+      end if;
+    end loop;
+    for i in 1..many loop
+      s := states[i];
+      continue when s is not distinct from was[i];
+      if (was[i]).id is not null then
+        perform sluice_write(s, true);
+      end if;
+      if s.kind = 3 then
+        perform sluice_log_write(s, was[i]);
+      end if;
+    end loop;
+    if waiting = 2 then
+      delete from sluice_state t where t.id = any(ids) and t.unit is null and t.blocked_until is null;
+    end if;
   end if;
-  return reply || told || foreign_plans;
+  return reply || log_verdicts || other_plans;
 end $$;

@@ -9,7 +9,7 @@ begin
     s.previous := s.current;
   else
     s.unit := len;
-    s.ends := sluice_aligned(len, now_us, 0);
+    s.ends := sluice_fresh_end(len, 0, 0, now_us);
     s.previous := 0;
   end if;
   s.current := 0;

@@ -1,8 +1,11 @@
--- End of a window in which nothing was charged yet. align: 0 clock, 1 first, 2 key.
-create function sluice_fresh_end(len bigint, align bigint, phase bigint, now_us bigint) returns bigint language sql immutable as $$
-  select case align
-    when 1 then now_us + len
-    when 0 then sluice_aligned(len, now_us, 0)
-    else sluice_aligned(len, now_us, div(phase::numeric * len, 4294967296)::bigint)
-  end
-$$;
+-- End of the window that holds an instant. align: 0 windows begin at 1970, 1 at their first call, 2 moved by the phase
+create function sluice_fresh_end(len bigint, align bigint, phase bigint, now_us bigint) returns bigint
+language plpgsql immutable as $$
+declare
+  shift bigint := case when align = 2 then div(phase::numeric * len, 4294967296) else 0 end;
+begin
+  return case
+    when align = 1 then now_us + len
+    else ((now_us - shift - case when now_us < shift then len - 1 else 0 end) / len + 1) * len + shift
+  end;
+end $$;

@@ -1,9 +1,13 @@
--- One call to a log, or a penalty (taking: as much of the cost as two limits leave, without asking).
--- was: as the table has it. told: outcome, retryAfter; remaining, replenishAfter, resetAfter once charged, and the same
--- uncharged (both, or a denial). s: with the charge, where the outcome is 0.
+-- One call to a log, or a penalty.
+--
+-- was        the state as the table has it
+-- both_views the view of an allowed call uncharged too
+-- taking     a penalty: as much of the cost as two limits leave is charged in any case; no views
+-- returns    s with the charge, if the outcome is 0; verdict: outcome, retryAfter, then remaining, replenishAfter and
+--            resetAfter once charged, and the same three uncharged
 create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
-  out told bigint[]
+  out verdict bigint[]
 ) language plpgsql volatile as $$
 declare
   cap bigint := plan[3];
@@ -35,11 +39,11 @@ begin
   used := total - before_first;
   if taking then
     cost := least(cost, 2 * cap - used);
-    told := array[case when cost <= 0 then 1 else 0 end];
+    verdict := array[case when cost <= 0 then 1 else 0 end];
   else
-    told := array[case when cost > cap then 2 when cost > cap - used then 1 else 0 end, 0, 0, 0, 0, 0, 0, 0];
+    verdict := array[case when cost > cap then 2 when cost > cap - used then 1 else 0 end, 0, 0, 0, 0, 0, 0, 0];
   end if;
-  if told[1] = 0 then
+  if verdict[1] = 0 then
     if hold = 0 then
       from_seq := first;
     elsif newest > now_at - hold then
@@ -60,23 +64,23 @@ begin
     s.head := from_seq;
     s.tail := case when merges then tail else tail + 1 end;
     s.hold := case when kept > 0 then hold else 0 end;
-  elsif told[1] = 1 and not taking then
-    told[2] := sluice_log_fits(was, total + cost - cap, first, tail, newest) + len - now_us;
+  elsif verdict[1] = 1 and not taking then
+    verdict[2] := sluice_log_fits(was, total + cost - cap, first, tail, newest) + len - now_us;
   end if;
   for view in 0..1 loop
     -- Once charged, the entry that takes the charge stands at its instant.
-    continue when taking or (view = 0 and told[1] > 0) or (view = 1 and told[1] = 0 and not both_views);
+    continue when taking or (view = 0 and verdict[1] > 0) or (view = 1 and verdict[1] = 0 and not both_views);
     counted := used + case view when 0 then cost else 0 end;
-    told[3 + 3 * view] := greatest(0, cap - counted) / 1000000;
-    more := (told[3 + 3 * view] + 1) * 1000000;
+    verdict[3 + 3 * view] := greatest(0, cap - counted) / 1000000;
+    more := (verdict[3 + 3 * view] + 1) * 1000000;
     reset_after := case when counted > 0 then case view when 0 then now_at else newest end + len - now_us else 0 end;
-    told[4 + 3 * view] := case
+    verdict[4 + 3 * view] := case
       when more > cap then reset_after
       when view = 0 and before_first + counted + more - cap > total then now_at + len - now_us
       else sluice_log_fits(
         was, before_first + counted + more - cap, first, tail, case when view = 0 and merges then now_at else newest end
       ) + len - now_us
     end;
-    told[5 + 3 * view] := reset_after;
+    verdict[5 + 3 * view] := reset_after;
   end loop;
 end $$;

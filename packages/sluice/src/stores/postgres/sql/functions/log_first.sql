@@ -1,5 +1,5 @@
--- First entry from lo to hi that is later than an instant, or before which a sum was reached; hi + 1 where none is. One of
--- the two is null. The steps double before the range is halved: the entry is most often near the first.
+-- First entry from lo to hi that is later than an instant or, if that is null, before which an amount was charged;
+-- hi + 1 where there is none. The steps double until the entry is passed: most often it is near lo.
 create function sluice_log_first(log uuid, lo bigint, hi bigint, instant bigint, amount bigint) returns bigint
 language plpgsql stable as $$
 declare

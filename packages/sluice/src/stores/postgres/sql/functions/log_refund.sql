@@ -17,7 +17,8 @@ begin
       from entries e, lateral (select case when receipt < 0 then -e.seq else e.seq end as place) o
       where e.at > since and e.at >= receipt
   ), kept as (
-    select e.seq, e.at, (e.cost - coalesce(o.refunded, 0))::bigint as cost from entries e left join eligible o on o.seq = e.seq
+    select e.seq, e.at, (e.cost - coalesce(o.refunded, 0))::bigint as cost
+      from entries e left join eligible o on o.seq = e.seq
   )
   select array_agg(k.at order by k.seq), array_agg(k.cost order by k.seq) into ats, costs from kept k where k.cost > 0;
   delete from sluice_log l where l.id = s.id;

@@ -2,8 +2,11 @@
 create function sluice_name_part(given text, plain text) returns text language sql immutable as $$
   select coalesce(string_agg(case
     when c.letter ~ ('^' || plain || '$') then c.letter
-    when ascii(c.letter) < 65536 then '%' || lpad(to_hex(ascii(c.letter)), 4, '0')
-    else '%' || to_hex(55296 + (ascii(c.letter) - 65536) / 1024) || '%' || to_hex(56320 + (ascii(c.letter) - 65536) % 1024)
-  end, '' order by c.place), '')
-  from regexp_split_to_table(given, '') with ordinality as c (letter, place)
+    when c.code < 65536 then '%' || lpad(to_hex(c.code), 4, '0')
+    else '%' || to_hex(55296 + (c.code - 65536) / 1024) || '%' || to_hex(56320 + (c.code - 65536) % 1024)
+  end, '' order by c.nth), '')
+  from (
+    select x.letter, ascii(x.letter) as code, x.nth
+      from regexp_split_to_table(given, '') with ordinality as x (letter, nth)
+  ) c
 $$;

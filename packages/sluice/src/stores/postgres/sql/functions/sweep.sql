@@ -1,23 +1,23 @@
--- Deletes the rows that decide like none in some pages of the table; rows that are locked are left for another time.
--- returns how many rows went, and whether there are pages after these
+-- Deletes the expired rows in some pages of the table; rows that are locked are left for another time.
+-- returns how many rows were deleted, and 1 where there are pages after these
 create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
-  now_us bigint := (extract(epoch from clock_timestamp()) * 1000000)::bigint;
+  now_us bigint := sluice_now(0);
   gone uuid[];
 begin
-  with late as (
+  with expired as (
     select t.id from sluice_state t left join sluice_plan p on p.unit = t.unit
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.unit is not null)
       and sluice_fresh(t, p.n, p.m, p.burst) <= now_us
     for update of t skip locked
   ), swept as (
-    delete from sluice_state t using late where t.id = late.id returning t.id, t.unit
+    delete from sluice_state t using expired where t.id = expired.id returning t.id
   )
   select array_agg(swept.id) into gone from swept;
   delete from sluice_log e where e.id = any(gone);
   return array[
     coalesce(cardinality(gone), 0),
-    case when (first_page + pages) * current_setting('block_size')::bigint < pg_relation_size('sluice_state') then 1 else 0 end
+    ((first_page + pages) * current_setting('block_size')::bigint < pg_relation_size('sluice_state'))::int
   ];
 end $$;

@@ -1,4 +1,10 @@
--- How long a plan that is alone is remembered.
-create function sluice_turn(turn bigint, count bigint, most bigint) returns bigint language sql immutable as $$
-  select case when turn >= 4 then turn when count * 4 > most then 3 when count * 16 > most then 2 when count * 64 > most then 1 else 0 end
+-- The turn of a window with a count: how long a plan that is alone is remembered. cap: micro-tokens of its limit
+create function sluice_turn(turn bigint, count bigint, cap bigint) returns bigint language sql immutable as $$
+  select case
+    when turn >= 4 then turn
+    when count * 4 > cap then 3
+    when count * 16 > cap then 2
+    when count * 64 > cap then 1
+    else 0
+  end
 $$;

@@ -4,19 +4,17 @@ create function sluice_write(s sluice_state, stored boolean) returns boolean lan
 begin
   if stored then
     update sluice_state t set
-        kind = s.kind, unit = s.unit, zero = s.zero, rest = nullif(s.rest, 0), seen = nullif(s.seen, 0), ends = s.ends,
-        current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0),
-        absent = nullif(s.absent, 0), newest = s.newest, charged = nullif(s.charged, 0), head = nullif(s.head, 0),
-        tail = nullif(s.tail, 0), hold = nullif(s.hold, 0)
+        kind = s.kind, unit = s.unit, zero = s.zero, rest = nullif(s.rest, 0), seen = s.seen, ends = s.ends,
+        current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0), absent = s.absent,
+        newest = s.newest, charged = s.charged, head = s.head, tail = s.tail, hold = nullif(s.hold, 0)
       where t.id = s.id;
     return true;
   end if;
   insert into sluice_state (
       id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold
     ) values (
-      s.id, s.kind, s.unit, s.zero, nullif(s.rest, 0), nullif(s.seen, 0), s.ends, nullif(s.current, 0),
-      nullif(s.previous, 0), nullif(s.turn, 0), nullif(s.absent, 0), s.newest, nullif(s.charged, 0), nullif(s.head, 0),
-      nullif(s.tail, 0), nullif(s.hold, 0)
+      s.id, s.kind, s.unit, s.zero, nullif(s.rest, 0), s.seen, s.ends, nullif(s.current, 0), nullif(s.previous, 0),
+      nullif(s.turn, 0), s.absent, s.newest, s.charged, s.head, s.tail, nullif(s.hold, 0)
     ) on conflict (id) do nothing;
   return found;
 end $$;

@@ -1,9 +1,9 @@
--- The function and the table of "Rate limiting with PostgreSQL / YugabyteDB (token buckets function)", under their names, for those who
--- call it from SQL; it is made on request only. One token is taken, and what is left is returned, or -1 where there was none.
+-- The function and the table of "Rate limiting with PostgreSQL / YugabyteDB (token buckets function)", under their
+-- names, for callers in SQL; made on request only. It takes one token and returns what is left, or -1 if there was none.
 --
--- The table can be read and truncated. tk: whole tokens left; part: millionths of the next one; ts: when the last token was taken.
--- Refills are whole tokens per second, so that millionths per microsecond are whole too: nothing is rounded, and nothing is lost or
--- won by asking often. A refused call changes nothing. A table that was made by the article's own text is completed.
+-- tk: whole tokens left; part: millionths of the next one; ts: when the last token was taken. Refills are whole tokens
+-- per second, so millionths per microsecond are whole too and nothing is rounded. A denied call changes nothing. A table
+-- that the article's own text made gets the missing column.
 create table if not exists rate_limiting_token_bucket (
   id text primary key,
   tk bigint not null,
@@ -28,19 +28,19 @@ begin
   loop
     select b.tk, b.part, b.ts into bucket from rate_limiting_token_bucket b where b.id = rate_id for update;
     exit when found;
-    insert into rate_limiting_token_bucket (id, tk, ts) values (rate_id, capacity - 1, clock_timestamp()) on conflict (id) do nothing;
-    if found then
-      return least(capacity - 1, 2147483647);
-    end if;
+    insert into rate_limiting_token_bucket (id, tk, ts) values (rate_id, capacity, clock_timestamp())
+      on conflict (id) do nothing;
   end loop;
-  -- Read once the row is locked: a caller is not credited its waiting twice. A clock that runs backwards mints nothing.
+  -- Read once the row is locked: waiting is not credited twice. A clock that runs backwards mints nothing.
   at := greatest(clock_timestamp(), bucket.ts);
   elapsed := (extract(epoch from at - bucket.ts) * 1000000)::bigint;
-  level := least(capacity * 1000000::numeric, greatest(bucket.tk, 0) * 1000000::numeric + bucket.part + elapsed::numeric * refill_per_sec);
+  level := greatest(bucket.tk, 0) * 1000000::numeric + bucket.part + elapsed::numeric * refill_per_sec;
+  level := least(level, capacity * 1000000::numeric);
   if level < 1000000 then
     return -1;
   end if;
   level := level - 1000000;
-  update rate_limiting_token_bucket b set tk = div(level, 1000000), part = level % 1000000, ts = at where b.id = rate_id;
+  update rate_limiting_token_bucket b
+    set tk = div(level, 1000000), part = level % 1000000, ts = at where b.id = rate_id;
   return least(div(level, 1000000), 2147483647);
 end $$;

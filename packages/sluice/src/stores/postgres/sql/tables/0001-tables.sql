@@ -1,9 +1,9 @@
--- The tables. Once released this text is never changed: a later migration adds to it. Every statement names its columns, so that a column may come.
+-- Once released this text is never changed: a later migration adds to it. Statements name their columns for that.
 --
 -- id             the first 16 bytes of the SHA-256 of the state's name
--- kind           0 token bucket, 1 fixed window, 2 sliding window counter, 3 sliding window log; null where there is no state (a block alone)
--- unit           window in microseconds, of a bucket the plan that wrote it (sluice_plan)
--- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one, and the latest time it was asked at
+-- kind           0 token bucket, 1 fixed window, 2 sliding window counter, 3 sliding window log; null for a block alone
+-- unit           window in microseconds; of a bucket the id of the plan that wrote it (sluice_plan)
+-- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one, and the latest time of a call
 -- ends           window, counter: end of the current window
 -- current        window, counter: micro-tokens charged in it
 -- previous       counter: micro-tokens charged in the window before
