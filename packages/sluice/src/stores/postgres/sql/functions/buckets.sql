@@ -41,13 +41,15 @@ begin
   with found as (
     select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
       from unnest(ids, lies_at, a_of, b_of, c_of) with ordinality as x (id, lies_at, a, b, c, nth)
+  ), level as (
+    select f.*, f.a > f.floor or (f.a = f.floor and f.b > empty_parts) as partly from found f
   ), charged as (
-    select f.*, case when (f.a, f.b) > (f.floor, empty_parts) then f.b else empty_parts end + spent_parts as parts,
-        case when (f.a, f.b) > (f.floor, empty_parts) then f.a else f.floor end + spent_us as whole
-      from found f
+    select l.*, case when l.partly then l.b else empty_parts end + spent_parts as parts,
+        case when l.partly then l.a else l.floor end + spent_us as whole
+      from level l
   ), decided as materialized (
     select c.*, c.whole + c.parts / n as zero, c.parts % n as rest,
-        (c.whole + c.parts / n, c.parts % n) <= (c.at, 0) as passes
+        c.whole + c.parts / n < c.at or (c.whole + c.parts / n = c.at and c.parts % n = 0) as passes
       from charged c
   ), wrote as (
     update sluice_state t set zero = d.zero, rest = nullif(d.rest, 0), seen = d.at from decided d

@@ -1,9 +1,8 @@
 -- The function and the table of "Rate limiting with PostgreSQL / YugabyteDB (token buckets function)", under their
--- names, for callers in SQL; made on request only. It takes one token and returns what is left, or -1 if there was none.
+-- names, for callers in SQL; made on request. It takes one token and returns what is left, or -1 if there was none.
 --
 -- tk: whole tokens left; part: millionths of the next one; ts: when the last token was taken. Refills are whole tokens
--- per second, so millionths per microsecond are whole too and nothing is rounded. A denied call changes nothing. A table
--- that the article's own text made gets the missing column.
+-- per second, so millionths per microsecond are whole too: nothing is rounded. A denied call changes nothing.
 create table if not exists rate_limiting_token_bucket (
   id text primary key,
   tk bigint not null,

@@ -1,5 +1,5 @@
--- One call to a token bucket, for callers in any language: the one function whose name never changes. It charges the same
--- bucket as a limiter of this name that has a limit of this name, rate and burst, for the same key.
+-- One call to a token bucket, for callers in any language: the one function whose name never changes. It charges the
+-- same bucket as a limiter of this name with a limit of this name, rate and burst, for the same key.
 --
 -- tokens   refilled in each period; burst: tokens the bucket holds; cost: tokens of this call, up to six decimals
 -- returns  outcome: allowed, denied or impossible (cost above burst); remaining: whole tokens; retry_after_ms:
@@ -22,7 +22,8 @@ declare
   zero numeric;
 begin
   if limiter is null or limit_name is null or coalesce(key, '') = '' then
-    raise exception 'sluice_check: limiter, limit_name and key are texts, and a key is not empty' using errcode = '22023';
+    raise exception 'sluice_check: limiter, limit_name and key are texts, and a key is not empty'
+      using errcode = '22023';
   elsif (tokens between 1 and 9007199254 and burst between 1 and 9007199254 and micros >= 1) is not true then
     raise exception 'sluice_check: tokens % in % with burst %: expected 1 to 9007199254 tokens, and a period above 0',
       tokens, period, burst using errcode = '22023';
