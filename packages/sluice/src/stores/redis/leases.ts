@@ -3,6 +3,7 @@ import { grantLease, leasedBucketKernel, type LeasedState } from '../../algorith
 import type { Micros } from '../../time/micros.ts'
 import { InvalidReply } from '../batch/replay.ts'
 import type { LeaseAnswer, LeaseRequest } from '../store.ts'
+import { readReply } from './reply.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
 /** Numbers per request. */
@@ -22,18 +23,15 @@ export function leaseArgument(requests: readonly LeaseRequest[], now: Micros): s
  * @throws InvalidReply also if the program granted another amount than the kernel
  */
 export function replayLeases(requests: readonly LeaseRequest[], reply: unknown): LeaseAnswer[] {
-  if (!Array.isArray(reply) || reply.length !== 2 * requests.length + 1) throw new InvalidReply()
-  const now: unknown = reply[requests.length]
-  if (!Number.isSafeInteger(now)) throw new InvalidReply()
+  const { now, values, next } = readReply(reply, requests.length, 0)
   return requests.map((request, index) => {
-    const answer = answerOf(request, reply[index], now as Micros)
-    if (answer.granted !== reply[requests.length + 1 + index]) throw new InvalidReply()
+    const answer = answerOf(request, values[index] as Uint8Array | null, now)
+    if (answer.granted !== next()) throw new InvalidReply()
     return answer
   })
 }
 
-function answerOf({ call, ...ask }: LeaseRequest, found: unknown, now: Micros): LeaseAnswer {
-  if (found !== null && !(found instanceof Uint8Array)) throw new InvalidReply()
+function answerOf({ call, ...ask }: LeaseRequest, found: Uint8Array | null, now: Micros): LeaseAnswer {
   const { tag, numbers, ends } = readValue(found)
   const plan = call.limit.plan as BucketPlan
   const stored = tag === 'tb' && numbers !== undefined ? leasedBucketKernel.codec.decodeState(numbers, plan) : undefined

@@ -11,80 +11,80 @@ local pack,an=struct.pack,struct.unpack
 local j=cjson.decode(ARGV[1])
 local bF=j[1]
 local bH=bF==0 and call('TIME')
-local v=bH and bH[1]*1000000+bH[2]or bF
+local w=bH and bH[1]*1000000+bH[2]or bF
 `
 
-const state = `local dD,dB,aB,dE,ac,bK=w'strings'
-local cC=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
-if not cC then
-return dD,dB,aB,dE,ac
+const state = `local dE,dC,aB,dF,ac,bK=v'strings'
+local cB=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
+if not cB then
+return dE,dC,aB,dF,ac
 end
-local bJ,cO=w'packed-value'
-local function bz(b)
-if cC[2*b]<0 then return nil end
-return pack('>I4I4',cC[2*b-1],cC[2*b])
+local bJ,cO=v'packed-value'
+local function by(b)
+if cB[2*b]<0 then return nil end
+return pack('>I4I4',cB[2*b-1],cB[2*b])
 end
 local function am(b)
-local ao=bz(b)
-if not ao then return dD(b)end
-local cx=redis.pcall('HMGET',KEYS[b],ao,'')
-if cx.err then return false end
-return cx[1]and bJ(cx[1],cx[2]or'')
+local ao=by(b)
+if not ao then return dE(b)end
+local cw=redis.pcall('HMGET',KEYS[b],ao,'')
+if cw.err then return false end
+return cw[1]and bJ(cw[1],cw[2]or'')
 end
-local function eg(at,ao,c,n)
+local function eh(at,ao,e,n)
 local G=redis.pcall('HGET',at,'')
 if type(G)=='table'then call('DEL',at)end
 if type(G)~='string'or#G<6 or(#G-6)%13>0 then G=false end
-local bs,aD=cO(c,G and string.sub(G,7)or'')
+local bq,aD=cO(e,G and string.sub(G,7)or'')
 local ad=G and an('>I6',G)or 0
 local aP
 if bF==0 and ad*1000>=n then
 if#G==6+#aD then
-aP=call('HSET',at,ao,bs)
+aP=call('HSET',at,ao,bq)
 else
-aP=call('HSET',at,ao,bs,'',string.sub(G,1,6)..aD)
+aP=call('HSET',at,ao,bq,'',string.sub(G,1,6)..aD)
 end
 else
-local cU=n+math.max(0,n-v)/4
-aP=call('HSET',at,ao,bs,'',pack('>I6',math.max(ad,math.floor(cU/1000)))..aD)
+local cU=n+math.max(0,n-w)/4
+aP=call('HSET',at,ao,bq,'',pack('>I6',math.max(ad,math.floor(cU/1000)))..aD)
 if bF~=0 and G then
 call('PEXPIREAT',at,bK(cU),'GT')
 else
 call('PEXPIREAT',at,bK(cU))
 end
 end
-if aP>0 and bF==0 and v%16==0 then
-w('sweep',bJ,ac)(at)
+if aP>0 and bF==0 and w%16==0 then
+v('sweep',bJ,ac)(at)
 end
 end
-local function J(b,c,n)
-local ao=bz(b)
-if ao then return eg(KEYS[b],ao,c,n+ac)end
-dB(b,c,n)
+local function J(b,e,n)
+local ao=by(b)
+if ao then return eh(KEYS[b],ao,e,n+ac)end
+dC(b,e,n)
 end
 local function remove(b)
-local ao=bz(b)
+local ao=by(b)
 if not ao then
-dE(b)
+dF(b)
 elseif type(redis.pcall('HGET',KEYS[b],ao))~='table'then
 call('HDEL',KEYS[b],ao)
 end
 end
-return am,J,aB,remove,ac,bz
+return am,J,aB,remove,ac,by
 `
 
 const strings = `local ac=(ARGV[3]or 0)+0
 local function am(b)
-local c=redis.pcall('GET',KEYS[b])
-return type(c)=='string'and c
+local e=redis.pcall('GET',KEYS[b])
+return type(e)=='string'and e
 end
 local function bK(n)
 if bF==0 then return math.floor(n/1000)end
 local l=call('TIME')
-return l[1]*1000+math.ceil(math.max(0,n-v)/1000)+60000
+return l[1]*1000+math.ceil(math.max(0,n-w)/1000)+60000
 end
-local function J(b,c,n)
-call('SET',KEYS[b],c,'PXAT',bK(n+ac))
+local function J(b,e,n)
+call('SET',KEYS[b],e,'PXAT',bK(n+ac))
 end
 local function aB(b,n)
 call('PEXPIREAT',KEYS[b],bK(n+ac))
@@ -95,55 +95,55 @@ end
 return am,J,aB,remove,ac,bK
 `
 
-const packedValue = `local function bJ(c,G)
-local y=#c
-if y~=13 and y~=14 then return c end
-local B,t,aa,x=an('>I3I4I5B',c)
-if B<6291456 or B>=10485760 or#G<6+13*x or x<1 then return c end
+const packedValue = `local function bJ(e,G)
+local C=#e
+if C~=13 and C~=14 then return e end
+local A,t,Z,x=an('>I3I4I5B',e)
+if A<6291456 or A>=10485760 or#G<6+13*x or x<1 then return e end
 local h,m,q=an('>I3I5I5',G,13*x-6)
-local d=0
-if y==14 then d=string.byte(c,14)end
-return pack('>I3I4I3I5I3I5I5',B,t,d,aa,h,m,q)
+local c=0
+if C==14 then c=string.byte(e,14)end
+return pack('>I3I4I3I5I3I5I5',A,t,c,Z,h,m,q)
 end
-local function cO(c,aD)
-if#c~=28 then return c,aD end
-local B,t,d,aa=an('>I3I4I3I5',c)
-if B<6291456 or B>=10485760 or d>255 then return c,aD end
-local dz,x=string.sub(c,16),0
+local function cO(e,aD)
+if#e~=28 then return e,aD end
+local A,t,c,Z=an('>I3I4I3I5',e)
+if A<6291456 or A>=10485760 or c>255 then return e,aD end
+local dA,x=string.sub(e,16),0
 for u=1,#aD,13 do
-if string.sub(aD,u,u+12)==dz then x=(u+12)/13 end
+if string.sub(aD,u,u+12)==dA then x=(u+12)/13 end
 end
 if x==0 then
-if#aD>51 then return c,aD end
-aD=aD..dz
+if#aD>51 then return e,aD end
+aD=aD..dA
 x=#aD/13
 end
-local bs=pack('>I3I4I5B',B,t,aa,x)
-if d>0 then bs=bs..string.char(d)end
-return bs,aD
+local bq=pack('>I3I4I5B',A,t,Z,x)
+if c>0 then bq=bq..string.char(c)end
+return bq,aD
 end
 return bJ,cO
 `
 
 const sweep = `local bJ,ac=...
-local av=w'block-value'
-local db=w'state-until'
+local aw=v'block-value'
+local db=v'state-until'
 return function(at)
-local ba=call('HRANDFIELD',at,128,'WITHVALUES')
+local aZ=call('HRANDFIELD',at,128,'WITHVALUES')
 local G=call('HGET',at,'')
-for x=1,#ba,2 do
-local c=bJ(ba[x+1],G)
-local f=av(c)
-if ba[x]~=''and(db(c)or 0)+ac<=v and f+ac<=v then call('HDEL',at,ba[x])end
+for x=1,#aZ,2 do
+local e=bJ(aZ[x+1],G)
+local f=aw(e)
+if aZ[x]~=''and(db(e)or 0)+ac<=w and f+ac<=w then call('HDEL',at,aZ[x])end
 end
 end
 `
 
-const blockValue = `local function av(c)
-local f,I=0,c
-if#c>=7 then
-local B,t=an('>I3I4',c)
-if B>=14680064 then f,I=(B-14680064)*4294967296+t,string.sub(c,8)end
+const blockValue = `local function aw(e)
+local f,I=0,e
+if#e>=7 then
+local A,t=an('>I3I4',e)
+if A>=14680064 then f,I=(A-14680064)*4294967296+t,string.sub(e,8)end
 end
 if string.byte(I)==1 then return 9000000000000000,''end
 return f,I
@@ -152,124 +152,124 @@ local function aU(f)
 local t=f%4294967296
 return pack('>I3I4',14680064+(f-t)/4294967296,t)
 end
-local function br(c,f)
-if f+60000000<=v then return c end
-return aU(f)..c
+local function bp(e,f)
+if f+60000000<=w then return e end
+return aU(f)..e
 end
-return av,aU,br
+return aw,aU,bp
 `
 
-const stateUntil = `local bl=w'bucket-value'
-local P,O=w'bucket-flow'
-local Z,Z,bw=w('bucket-leases',P,O)
-local bE,Z,aO=w'window-value'
-local bD=w'counter-value'
-return function(c)
-local e,d,s,k,h,m,q,Z,o=bl(c,0)
-if e then return bw(e,d,s,k,h,m,q,o or{})end
-local i,Z,r,z=bE(c)
-if i then return aO(i,r,z)end
-local bd,E,Z,p=bD(c)
-if bd and E>0 then return bd+p end
-return bd
+const stateUntil = `local bk=v'bucket-value'
+local P,O=v'bucket-flow'
+local Y,Y,bv=v('bucket-leases',P,O)
+local bE,Y,aO=v'window-value'
+local bD=v'counter-value'
+return function(e)
+local d,c,s,k,h,m,q,Y,o=bk(e,0)
+if d then return bv(d,c,s,k,h,m,q,o or{})end
+local i,Y,r,y=bE(e)
+if i then return aO(i,r,y)end
+local bc,E,Y,p=bD(e)
+if bc and E>0 then return bc+p end
+return bc
 end
 `
 
-const bucketValue = `local av,Z,br=w'block-value'
-local function dZ(d,s,k,h,m,q)
-if d>=h or s>9007199254740991 or k>3200000000000000 then return false end
+const bucketValue = `local aw,Y,bp=v'block-value'
+local function ea(c,s,k,h,m,q)
+if c>=h or s>9007199254740991 or k>3200000000000000 then return false end
 if m<1 or q<1 or m>9007199254 then return false end
 return h*(q/1000000+2)<=9007199254740992 and q/h*m<=3200000000000000
 end
-local function bl(c,f)
-local y=#c
-local B,t,d,aa,s,k,h,m,q
-if y==12 then
-B,t,aa,h,q=an('>I3I4I3BB',c)
-d,k,m,q=0,0,1,q*1000000
-elseif y==28 then
-B,t,d,aa,h,m,q=an('>I3I4I3I5I3I5I5',c)
+local function bk(e,f)
+local C=#e
+local A,t,c,Z,s,k,h,m,q
+if C==12 then
+A,t,Z,h,q=an('>I3I4I3BB',e)
+c,k,m,q=0,0,1,q*1000000
+elseif C==28 then
+A,t,c,Z,h,m,q=an('>I3I4I3I5I3I5I5',e)
 k=0
-elseif y>=49 and(y-49)%28==0 then
-B,t,d,s,k,h,m,q=an('>I3I4I7I7I7I7I7I7',c)
+elseif C>=49 and(C-49)%28==0 then
+A,t,c,s,k,h,m,q=an('>I3I4I7I7I7I7I7I7',e)
 end
-if B and B>=6291456 and B<10485760 then
-local e,o=(B-8388608)*4294967296+t,nil
-s=s or e+aa
-if not dZ(d,s,k,h,m,q)then return nil,nil,nil,nil,nil,nil,nil,0 end
-for u=50,y,28 do
+if A and A>=6291456 and A<10485760 then
+local d,o=(A-8388608)*4294967296+t,nil
+s=s or d+Z
+if not ea(c,s,k,h,m,q)then return nil,nil,nil,nil,nil,nil,nil,0 end
+for u=50,C,28 do
 o=o or{}
-o[#o+1]={an('>I7I7I7I7',c,u)}
+o[#o+1]={an('>I7I7I7I7',e,u)}
 end
-return e,d,s,k,h,m,q,f,o
+return d,c,s,k,h,m,q,f,o
 end
-local de,I=av(c)
+local de,I=aw(e)
 if de==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
 if I==''then return nil,nil,nil,nil,nil,nil,nil,de end
-return bl(I,de)
+return bk(I,de)
 end
-local function cb(e,d,s,k,h,m,q,f,o)
-local t,aa=e%4294967296,s-e
-local B=8388608+(e-t)/4294967296
-local c
-if k>0 or o or aa<0 or aa>=1099511627776 or h>=16777216 or q>=1099511627776 then
-c=pack('>I3I4I7I7I7I7I7I7',B,t,d,s,k,h,m,q)
-for Z,ah in ipairs(o or{})do c=c..pack('>I7I7I7I7',ah[1],ah[2],ah[3],ah[4])end
-elseif m==1 and d==0 and aa<16777216 and h<256 and q<256000000 and q%1000000==0 then
-c=pack('>I3I4I3BB',B,t,aa,h,q/1000000)
+local function cb(d,c,s,k,h,m,q,f,o)
+local t,Z=d%4294967296,s-d
+local A=8388608+(d-t)/4294967296
+local e
+if k>0 or o or Z<0 or Z>=1099511627776 or h>=16777216 or q>=1099511627776 then
+e=pack('>I3I4I7I7I7I7I7I7',A,t,c,s,k,h,m,q)
+for Y,ah in ipairs(o or{})do e=e..pack('>I7I7I7I7',ah[1],ah[2],ah[3],ah[4])end
+elseif m==1 and c==0 and Z<16777216 and h<256 and q<256000000 and q%1000000==0 then
+e=pack('>I3I4I3BB',A,t,Z,h,q/1000000)
 else
-c=pack('>I3I4I3I5I3I5I5',B,t,d,aa,h,m,q)
+e=pack('>I3I4I3I5I3I5I5',A,t,c,Z,h,m,q)
 end
-if f>0 then return br(c,f)end
-return c
+if f>0 then return bp(e,f)end
+return e
 end
-return bl,cb
+return bk,cb
 `
 
-const bucketFlow = `local function P(h,m,aS,V)
-local bo=m*1000000
-local cq,dt=bo%h,m%h
+const bucketFlow = `local function P(h,m,aS,U)
+local bm=m*1000000
+local cp,du=bm%h,m%h
 local aj=aS%1000000
 local aN=(aS-aj)/1000000
-local Q=V+aN*cq+aj*dt
-local C=Q%h
-return aN*((bo-cq)/h)+aj*((m-dt)/h)+(Q-C)/h,C
+local Q=U+aN*cp+aj*du
+local B=Q%h
+return aN*((bm-cp)/h)+aj*((m-du)/h)+(Q-B)/h,B
 end
-local function dy(h,m,dK,V,A)
+local function dz(h,m,dL,U,z)
 local D=0
-if A<=0 then return D end
-local cS=(A-V/h)/(m*dK/h)*(1-2^-50)
+if z<=0 then return D end
+local cS=(z-U/h)/(m*dL/h)*(1-2^-50)
 if cS>0 then D=cS-cS%1 end
 while true do
-local bM,C=P(h,m,(D+1)*dK,V)
-if bM>A or(bM==A and C>0)then return D end
+local bM,B=P(h,m,(D+1)*dL,U)
+if bM>z or(bM==z and B>0)then return D end
 D=D+1
 end
 end
-local function O(e,d,h,m,aS,l)
+local function O(d,c,h,m,aS,l)
 if aS<0 then aS=0 end
-local A,C=P(h,m,aS,0)
-local t,by=l-A,0
-if C>0 then t,by=t-1,h-C end
-if e>t or(e==t and d>=by)then return e,d end
-return t,by
+local z,B=P(h,m,aS,0)
+local t,bx=l-z,0
+if B>0 then t,bx=t-1,h-B end
+if d>t or(d==t and c>=bx)then return d,c end
+return t,bx
 end
-local function aK(e,d,h,m,l)
-local aN=dy(h,m,1000000,d,l-e)
-local bM,C=P(h,m,aN*1000000,d)
-e,d=e+bM,C
-local aj=dy(h,m,1,d,l-e)
-return aN*1000000+aj,e,d,aj
+local function aK(d,c,h,m,l)
+local aN=dz(h,m,1000000,c,l-d)
+local bM,B=P(h,m,aN*1000000,c)
+d,c=d+bM,B
+local aj=dz(h,m,1,c,l-d)
+return aN*1000000+aj,d,c,aj
 end
 local function bj(h,m,aN)
-local bo=m*1000000
-local d=bo%h
-local cj=d%131072
-local bP=aN*((d-cj)/131072)
+local bm=m*1000000
+local c=bm%h
+local ci=c%131072
+local bP=aN*((c-ci)/131072)
 local L=bP%h
-local cc=L*131072+aN*cj
-local C=cc%h
-return aN*((bo-d)/h)+(bP-L)/h*131072+(cc-C)/h,C
+local cc=L*131072+aN*ci
+local B=cc%h
+return aN*((bm-c)/h)+(bP-L)/h*131072+(cc-B)/h,B
 end
 local function aW(h,m,q,l)
 return math.min(l+3155760000000000,9007199254740990-(P(h,m,q,0)))
@@ -280,176 +280,176 @@ return P,O,aK,bj,aW
 const bucketLeases = `local P,O=...
 local function aq(o)
 local aC=0
-for Z,ah in ipairs(o)do aC=aC+ah[3]end
+for Y,ah in ipairs(o)do aC=aC+ah[3]end
 return aC
 end
-local function aF(e,d,h,m,q,o,l)
-local aC,C=aq(o),{}
-for Z,ah in ipairs(o)do
-if ah[4]<=l and#C==0 then
-e,d=O(e,d,h,m,q-aC,ah[4])
+local function aF(d,c,h,m,q,o,l)
+local aC,B=aq(o),{}
+for Y,ah in ipairs(o)do
+if ah[4]<=l and#B==0 then
+d,c=O(d,c,h,m,q-aC,ah[4])
 aC=aC-ah[3]
 else
-C[#C+1]=ah
+B[#B+1]=ah
 end
 end
-if#C==0 then return e,d,nil end
-e,d=O(e,d,h,m,q-aC,l)
-return e,d,C
+if#B==0 then return d,c,nil end
+d,c=O(d,c,h,m,q-aC,l)
+return d,c,B
 end
-local function bw(e,d,s,k,h,m,q,o)
+local function bv(d,c,s,k,h,m,q,o)
 local aC=aq(o)
-for Z,ah in ipairs(o)do
-e,d=O(e,d,h,m,q-aC,ah[4])
+for Y,ah in ipairs(o)do
+d,c=O(d,c,h,m,q-aC,ah[4])
 aC=aC-ah[3]
 end
-local bM,C=P(h,m,q,d)
-local n=e+bM
-if C>0 then n=n+1 end
+local bM,B=P(h,m,q,c)
+local n=d+bM
+if B>0 then n=n+1 end
 if k>0 and s+k>n then n=s+k end
 return n
 end
-return aq,aF,bw
+return aq,aF,bv
 `
 
-const windowValue = `local av,Z,br=w'block-value'
-local function bE(c)
-local f,I=0,c
-if#c~=21 then f,I=av(c)end
+const windowValue = `local aw,Y,bp=v'block-value'
+local function bE(e)
+local f,I=0,e
+if#e~=21 then f,I=aw(e)end
 if#I==21 then
-local B,t,D,z,p=an('>I3I4I7BI6',I)
-p=z%16*281474976710656+p
-if B>=10485760 and B<12582912 and p>0 then
-return(B-10485760)*4294967296+t,D,p,math.floor(z/16),f
+local A,t,D,y,p=an('>I3I4I7BI6',I)
+p=y%16*281474976710656+p
+if A>=10485760 and A<12582912 and p>0 then
+return(A-10485760)*4294967296+t,D,p,math.floor(y/16),f
 end
 end
-if I==c then f,I=av(c)end
+if I==e then f,I=aw(e)end
 return nil,nil,nil,nil,I==''and f or 0
 end
-local function cs(i,D,p,z,f)
-local t,bm=i%4294967296,p%281474976710656
-local dd=z*16+(p-bm)/281474976710656
-local c=pack('>I3I4I7BI6',10485760+(i-t)/4294967296,t,D,dd,bm)
-if f>0 then return br(c,f)end
-return c
+local function cr(i,D,p,y,f)
+local t,co=i%4294967296,p%281474976710656
+local dd=y*16+(p-co)/281474976710656
+local e=pack('>I3I4I7BI6',10485760+(i-t)/4294967296,t,D,dd,co)
+if f>0 then return bp(e,f)end
+return e
 end
-local function aO(i,p,z)
-if z>2 then return i+p end
-return i+math.ceil(p/(z==2 and 4 or z==1 and 16 or 64))
+local function aO(i,p,y)
+if y>2 then return i+p end
+return i+math.ceil(p/(y==2 and 4 or y==1 and 16 or 64))
 end
-return bE,cs,aO
+return bE,cr,aO
 `
 
-const counterValue = `local av,Z,br=w'block-value'
-local function bD(c)
-local f,I=0,c
-if#c~=28 then f,I=av(c)end
+const counterValue = `local aw,Y,bp=v'block-value'
+local function bD(e)
+local f,I=0,e
+if#e~=28 then f,I=aw(e)end
 if#I==28 then
-local B,t,E,H,af,p=an('>I3I4I7I7BI6',I)
+local A,t,E,H,af,p=an('>I3I4I7I7BI6',I)
 p=af%16*281474976710656+p
-if B>=12582912 and B<14680064 and p>0 then
-return(B-12582912)*4294967296+t,E,H,p,math.floor(af/16),f
+if A>=12582912 and A<14680064 and p>0 then
+return(A-12582912)*4294967296+t,E,H,p,math.floor(af/16),f
 end
 end
-if I==c then f,I=av(c)end
+if I==e then f,I=aw(e)end
 return nil,nil,nil,nil,nil,I==''and f or 0
 end
 local function cf(i,E,H,p,af,f)
-local t,bm=i%4294967296,p%281474976710656
-local dd=af*16+(p-bm)/281474976710656
-local c=pack('>I3I4I7I7BI6',12582912+(i-t)/4294967296,t,E,H,dd,bm)
-if f>0 then return br(c,f)end
-return c
+local t,co=i%4294967296,p%281474976710656
+local dd=af*16+(p-co)/281474976710656
+local e=pack('>I3I4I7I7BI6',12582912+(i-t)/4294967296,t,E,H,dd,co)
+if f>0 then return bp(e,f)end
+return e
 end
 return bD,cf
 `
 
 const drop = `local J,remove,ac=...
-local Z,aU=w'block-value'
+local Y,aU=v'block-value'
 return function(b,f)
-if f>v then return J(b,aU(f),f)end
-if ac>0 then return J(b,aU(1),v)end
+if f>w then return J(b,aU(f),f)end
+if ac>0 then return J(b,aU(1),w)end
 remove(b)
 end
 `
 
 const bucketAdopt = `local P,O,aK,bj,aW,aq,aF=...
-local function cJ(e,d,s,k,T,N,ai,h,m,q,o)
-local l=v
-if s>v then l=s end
+local function cJ(d,c,s,k,T,N,ai,h,m,q,o)
+local l=w
+if s>w then l=s end
 if o then
-e,d,o=aF(e,d,T,N,ai,o,l)
+d,c,o=aF(d,c,T,N,ai,o,l)
 end
-local dn,cR=P(T,N,ai,0)
-local be,dU=P(T,N,ai,d)
-local f=e+be
-if dU>0 then f=f+1 end
+local dp,cR=P(T,N,ai,0)
+local bd,dV=P(T,N,ai,c)
+local f=d+bd
+if dV>0 then f=f+1 end
 if k>0 and s+k>f then f=s+k end
 if f<=l then return nil end
-local cA=dn
-if cR>0 then cA=dn+1 end
-e,d=O(e,d,T,N,ai,l)
+local cz=dp
+if cR>0 then cz=dp+1 end
+d,c=O(d,c,T,N,ai,l)
 local cg=0
-if e>l or(e==l and d>0)then
-local bo=N*1000000
-local cq=bo%T
-cg=math.min(9007199256,math.floor((e-l+1)/((bo-cq)/T+cq/T))+1)
-local J,eh=bj(T,N,cg)
-e,d=e-J,d-eh
-if d<0 then e,d=e-1,d+T end
+if d>l or(d==l and c>0)then
+local bm=N*1000000
+local cp=bm%T
+cg=math.min(9007199256,math.floor((d-l+1)/((bm-cp)/T+cp/T))+1)
+local J,ei=bj(T,N,cg)
+d,c=d-J,c-ei
+if c<0 then d,c=d-1,c+T end
 end
 local aS,aj
-aS,e,d,aj=aK(e,d,T,N,l)
-local aL=(l-e)*T-d-aj*N
+aS,d,c,aj=aK(d,c,T,N,l)
+local av=(l-d)*T-c-aj*N
 local ac=0
 if cg==0 and aS>=q then
 aS=q
-elseif aL>0 then
-local cj=m%131072
-local bP=aL*((m-cj)/131072)
-local cc=(bP%N)*131072+aL*cj
+elseif av>0 then
+local ci=m%131072
+local bP=av*((m-ci)/131072)
+local cc=(bP%N)*131072+av*ci
 ac=(bP-bP%N)/N*131072+(cc-cc%N)/N
 end
-local A,eo=P(h,m,aS,0)
-local cL=eo+ac
-if k>cA then cA=k end
-e,d=l-A-(cL+(-cL)%h)/h,(-cL)%h
+local z,ep=P(h,m,aS,0)
+local cL=ep+ac
+if k>cz then cz=k end
+d,c=l-z-(cL+(-cL)%h)/h,(-cL)%h
 if cg>0 then
-local ee,ef=bj(h,m,cg)
-e,d=e+ee,d+ef
-if d>=h then e,d=e+1,d-h end
+local ef,eg=bj(h,m,cg)
+d,c=d+ef,c+eg
+if c>=h then d,c=d+1,c-h end
 end
-local bv=aW(h,m,q,l)
-if e>bv or(e==bv and d>0)then e,d=bv,0 end
+local bu=aW(h,m,q,l)
+if d>bu or(d==bu and c>0)then d,c=bu,0 end
 if o then
-e,d=O(e,d,h,m,q-aq(o),l)
+d,c=O(d,c,h,m,q-aq(o),l)
 end
-return e,d,l,cA,o
+return d,c,l,cz,o
 end
 return cJ
 `
 
 const windowAdopt = `local aO=...
-local function dm(g,l)
+local function dn(g,l)
 local r=j[g+3]
 if j[g+4]==1 then return l+r end
-local dI=l-j[g+8]
-return dI-dI%r+r+j[g+8]
+local dJ=l-j[g+8]
+return dJ-dJ%r+r+j[g+8]
 end
-local function bZ(i,D,p,z,g)
+local function bZ(i,D,p,y,g)
 local r=j[g+3]
-if p==r and z<5 then return i,D,p,z,false end
-if v>=i then
-if v>=aO(i,p,z)then return nil end
-return i,D,p,z,false
+if p==r and y<5 then return i,D,p,y,false end
+if w>=i then
+if w>=aO(i,p,y)then return nil end
+return i,D,p,y,false
 end
-if z==6 then
-if r<=p then return i,D,p,z,false end
+if y==6 then
+if r<=p then return i,D,p,y,false end
 return i,9007199254740991,r,4,true
 end
 if p==r then return i,D,p,4,true end
-if r<p and z>=4 then return i,D,p,z,false end
-local ad=dm(g,v)
+if r<p and y>=4 then return i,D,p,y,false end
+local ad=dn(g,w)
 if r>p and j[g+4]==1 then
 ad=i-p+r
 elseif i>ad then
@@ -457,169 +457,169 @@ ad=i
 end
 return ad,D,math.max(p,r),4,true
 end
-local function ca(i,p,z,g)
-local r,au=j[g+3],dm(g,v)
-if not i or v>=aO(i,p,z)then return au,r,0 end
+local function ca(i,p,y,g)
+local r,au=j[g+3],dn(g,w)
+if not i or w>=aO(i,p,y)then return au,r,0 end
 if r>p then return math.max(au,i+p),r,4 end
-if r<p and z<5 then return i+p,p,5 end
+if r<p and y<5 then return i+p,p,5 end
 if j[g+4]~=1 and au-r<i then au=au+r end
 return au,r,0
 end
-local function co(i,D,p,z,g)
-local W,r,aL=j[g+2],j[g+3],0
-if z>=5 and r<p then
-aL=math.max(0,math.min(math.floor((v-i+p)/r),math.floor(p/r)-1))
+local function cm(i,D,p,y,g)
+local V,r,av=j[g+2],j[g+3],0
+if y>=5 and r<p then
+av=math.max(0,math.min(math.floor((w-i+p)/r),math.floor(p/r)-1))
 end
-local ab,ak=i-p+aL*r,aL*W
+local aa,ak=i-p+av*r,av*V
 local K=math.max(0,D-ak)
-if z==6 or z==5 and ak>9007199254740991-2*W then return ab,0,K,i-ab,6 end
-return ab,ak,K,p,z
+if y==6 or y==5 and ak>9007199254740991-2*V then return aa,0,K,i-aa,6 end
+return aa,ak,K,p,y
 end
-local function bV(z,D,W)
-if z>=4 then return z end
-if D*4>W then return 3 end
-return D*16>W and 2 or D*64>W and 1 or 0
+local function bV(y,D,V)
+if y>=4 then return y end
+if D*4>V then return 3 end
+return D*16>V and 2 or D*64>V and 1 or 0
 end
-return bZ,ca,co,bV
+return bZ,ca,cm,bV
 `
 
 const counterAdopt = `local function bU(i,E,H,r)
-if i and v<i then return i,E,H end
-if not i or v>=i+r then return v-v%r+r,0,0 end
+if i and w<i then return i,E,H end
+if not i or w>=i+r then return w-w%r+r,0,0 end
 return i+r,0,E
 end
 local function bY(i,E,H,p,af,g)
 local r=j[g+3]
 if p==r then
-if af==0 or v>=i then return i,E,H,p,af,false end
+if af==0 or w>=i then return i,E,H,p,af,false end
 return i,E,H,p,0,true
 end
-if p>r and v<i then return i,E,H,p,af,false end
+if p>r and w<i then return i,E,H,p,af,false end
 i,E,H=bU(i,E,H,p)
 if p>r and af==0 then
 if H==0 then return nil end
 return i,E,H,p,1,true
 end
 i=i-p+r
-if v>=i or E+H==0 then return nil end
+if w>=i or E+H==0 then return nil end
 return i,E,H,r,0,true
 end
-local function cp(i,H,p,g)
+local function cn(i,H,p,g)
 if H==0 then return 0 end
 local bR=j[g+4]
 if p~=j[g+3]then
 bR=1
 while p/bR>1000000 do bR=bR*10 end
 end
-local cH=math.floor(p/bR)
-local C=math.min(cH,math.ceil((i-v)/bR))
+local cG=math.floor(p/bR)
+local B=math.min(cG,math.ceil((i-w)/bR))
 local aN=math.floor(H/1000000)
-local dA=aN*C
-local cr=math.floor(dA/cH)
-local d=(dA-cr*cH)*1000000+(H-aN*1000000)*C
-return cr*1000000+math.ceil(d/cH)
+local dB=aN*B
+local cq=math.floor(dB/cG)
+local c=(dB-cq*cG)*1000000+(H-aN*1000000)*B
+return cq*1000000+math.ceil(c/cG)
 end
-return bY,bU,cp
+return bY,bU,cn
 `
 
 const logValue = `local J,aB=...
-local av=w'block-value'
+local aw=v'block-value'
 local az,as,bg,bh=47,14,64,4503599627370496
-local function du(b,f)
-return{b=b,y=0,X=0,ak=0,u=0,Q=0,p=0,k=0,f=f,aw=0,cv=true}
+local function dv(b,f)
+return{b=b,C=0,X=0,ak=0,u=0,Q=0,p=0,k=0,f=f,ax=0,cu=true}
 end
-local function ec(b)
-local at,a=KEYS[b],du(b,0)
-local c=redis.pcall('GETRANGE',at,0,az+bg*as-1)
-if type(c)~='string'then return a end
-local r=#c
+local function ed(b)
+local at,a=KEYS[b],dv(b,0)
+local e=redis.pcall('GETRANGE',at,0,az+bg*as-1)
+if type(e)~='string'then return a end
+local r=#e
 if r==az+bg*as then r=call('STRLEN',at)end
-if r<az or string.byte(c)~=2 or(r-az)%as>0 then
-local f,I=av(c)
+if r<az or string.byte(e)~=2 or(r-az)%as>0 then
+local f,I=aw(e)
 if I==''then a.f=f end
 return a
 end
-local Z,f,p,k,ak,u,Q,X=an('>BI7I7I7I7I7I7I4',c)
-local aw=(r-az)/as
-if X>aw or p<1 then return a end
-a.aM,a.cv,a.aw,a.y=true,false,aw,aw+1
+local Y,f,p,k,ak,u,Q,X=an('>BI7I7I7I7I7I7I4',e)
+local ax=(r-az)/as
+if X>ax or p<1 then return a end
+a.aL,a.cu,a.ax,a.C=true,false,ax,ax+1
 a.f,a.p,a.k,a.ak,a.u,a.Q,a.X=f,p,k,ak,u,Q,X
-a.cY={[0]=string.sub(c,az+1)}
+a.cY={[0]=string.sub(e,az+1)}
 return a
 end
 local function aJ(a,S)
-if S==a.y-1 then return a.u,a.Q end
-if S==a.aw then return a.dw,a.dx end
+if S==a.C-1 then return a.u,a.Q end
+if S==a.ax then return a.dx,a.dy end
 local x=S%bg
 local cV=(S-x)/bg
-local cG=a.cY[cV]
-if not cG then
-local V=az+cV*bg*as
-cG=call('GETRANGE',KEYS[a.b],V,V+bg*as-1)
-a.cY[cV]=cG
+local cF=a.cY[cV]
+if not cF then
+local U=az+cV*bg*as
+cF=call('GETRANGE',KEYS[a.b],U,U+bg*as-1)
+a.cY[cV]=cF
 end
-local u,Q=an('>I7I7',cG,x*as+1)
+local u,Q=an('>I7I7',cF,x*as+1)
 return u,Q
 end
 local function ar(a,S)
 if S<a.X then return 0 end
-local Z,Q=aJ(a,S)
+local Y,Q=aJ(a,S)
 return(Q-a.ak)%bh
 end
-local function bt(a,dY,V)
-local t,B=V,a.y
-while t<B do
-local bA=math.floor((t+B)/2)
-if aJ(a,bA)>dY then B=bA else t=bA+1 end
+local function bs(a,dZ,U)
+local t,A=U,a.C
+while t<A do
+local bz=math.floor((t+A)/2)
+if aJ(a,bz)>dZ then A=bz else t=bz+1 end
 end
 return t
 end
-local function ci(a,Q,V)
-local t,B=V,a.y
-while t<B do
-local bA=math.floor((t+B)/2)
-if ar(a,bA)>=Q then B=bA else t=bA+1 end
+local function ch(a,Q,U)
+local t,A=U,a.C
+while t<A do
+local bz=math.floor((t+A)/2)
+if ar(a,bz)>=Q then A=bz else t=bz+1 end
 end
 return t
 end
-local function dR(a,al)
-local V=al.V
-a.cQ,a.aM,a.p,a.k=true,true,al.p,al.k
-if V==a.y then
-a.cv,a.aw,a.y,a.X,a.ak,a.u,a.Q=true,0,1,0,0,al.l,al.R
+local function dS(a,al)
+local U=al.U
+a.cQ,a.aL,a.p,a.k=true,true,al.p,al.k
+if U==a.C then
+a.cu,a.ax,a.C,a.X,a.ak,a.u,a.Q=true,0,1,0,0,al.l,al.R
 return
 end
-if V>a.X then
-local Z,ak=aJ(a,V-1)
-a.ak,a.X=ak,V
+if U>a.X then
+local Y,ak=aJ(a,U-1)
+a.ak,a.X=ak,U
 end
 if not al.bL then
-a.dw,a.dx,a.y=a.u,a.Q,a.y+1
+a.dx,a.dy,a.C=a.u,a.Q,a.C+1
 end
 a.u,a.Q=al.l,(a.Q+al.R)%bh
 end
-local function ds(a,X)
+local function dt(a,X)
 return pack('>BI7I7I7I7I7I7I4',2,a.f,a.p,a.k,a.ak,a.u,a.Q,X)
 end
-local function dr(a)
+local function ds(a)
 local n=a.u+a.p
 if a.k>a.p then n=a.u+a.k end
 if a.f>n then n=a.f end
 return n
 end
-local function el(a)
-local n=dr(a)
-local cl=a.y-1>a.aw
+local function em(a)
+local n=ds(a)
+local cj=a.C-1>a.ax
 local aP=''
-if cl and a.X<=a.aw then aP=pack('>I7I7',a.dw,a.dx)end
+if cj and a.X<=a.ax then aP=pack('>I7I7',a.dx,a.dy)end
 local X=a.X
-local cr=a.cv or a.aw<=bg or X>a.y-X
-if cr then X=0 end
-local G=ds(a,X)
-if cr then
+local cq=a.cu or a.ax<=bg or X>a.C-X
+if cq then X=0 end
+local G=dt(a,X)
+if cq then
 local bi=''
-if not a.cv then
-if a.aw<=bg then
+if not a.cu then
+if a.ax<=bg then
 bi=string.sub(a.cY[0],a.X*as+1)
 else
 bi=call('GETRANGE',KEYS[a.b],az+a.X*as,-1)
@@ -628,126 +628,126 @@ end
 return J(a.b,G..bi..aP,n)
 end
 call('SETRANGE',KEYS[a.b],0,G)
-if cl then call('APPEND',KEYS[a.b],aP)end
+if cj then call('APPEND',KEYS[a.b],aP)end
 aB(a.b,n)
 end
 return{
 az=az,
 as=as,
 bh=bh,
-eb=du,
-ap=ec,
+ec=dv,
+ap=ed,
 aJ=aJ,
 ar=ar,
-bt=bt,
-ci=ci,
-al=dR,
-G=ds,
-n=dr,
-cI=el,
+bs=bs,
+ch=ch,
+al=dS,
+G=dt,
+n=ds,
+cI=em,
 }
 `
 
 const logAdopt = `local F=...
-local bt,ar=F.bt,F.ar
-local dM=10000
-local function bq(a,g)
+local bs,ar=F.bs,F.ar
+local dN=10000
+local function bo(a,g)
 local r=j[g+3]
-if not a.aM or a.p==r then return a end
+if not a.aL or a.p==r then return a end
 local k=a.p
 if a.k>k then k=a.k end
-if a.u+k<=v then
-return F.eb(a.b,a.f)
+if a.u+k<=w then
+return F.ec(a.b,a.f)
 end
 a.p,a.cQ=r,true
 if k>r then a.k=k else a.k=0 end
 return a
 end
 local function bW(a,g)
-local l=v
-if a.u>v then l=a.u end
-local L=bt(a,l-j[g+3],a.X)
-return l,L,ar(a,a.y-1)-ar(a,L-1)
+local l=w
+if a.u>w then l=a.u end
+local L=bs(a,l-j[g+3],a.X)
+return l,L,ar(a,a.C-1)-ar(a,L-1)
 end
 local function ce(a,g,L,l,R)
-local V,k,ae=L,a.k,j[g+4]
-if k>0 then V,ae=bt(a,l-k,a.X),dM end
-local aR=a.y-V
+local U,k,ae=L,a.k,j[g+4]
+if k>0 then U,ae=bs(a,l-k,a.X),dN end
+local aR=a.C-U
 local bL=aR>0 and a.u==l
 if not bL and aR>=ae then
-if V<L then V=V+1 else bL=true end
+if U<L then U=U+1 else bL=true end
 end
 if aR==0 then k=0 end
-return{V=V,l=l,bL=bL,R=R,p=j[g+3],k=k}
+return{U=U,l=l,bL=bL,R=R,p=j[g+3],k=k}
 end
-return bq,bW,ce
+return bo,bW,ce
 `
 
 const logRefund = `local F,aI,J,aE=...
 local aJ,ar,az,as,bh=F.aJ,F.ar,F.az,F.as,F.bh
-return function(a,L,bO,bb)
-local C,ab,ax=bb,a.y,{}
-local function dJ(S)
-local aL=ar(a,S)-ar(a,S-1)
-if aL>C then aL=C end
-ax[S],C=aL,C-aL
+return function(a,L,bO,ba)
+local B,aa,ay=ba,a.C,{}
+local function dK(S)
+local av=ar(a,S)-ar(a,S-1)
+if av>B then av=B end
+ay[S],B=av,B-av
 end
 if aE<0 then
-while ab>L and C>0 do
-ab=ab-1
-dJ(ab)
+while aa>L and B>0 do
+aa=aa-1
+dK(aa)
 end
 elseif aE>bO then
-ab=F.bt(a,aE-1,L)
-for S=ab,a.y-1 do dJ(S)end
+aa=F.bs(a,aE-1,L)
+for S=aa,a.C-1 do dK(S)end
 end
-if C==bb then return false end
-local bn,Q={},(a.ak+ar(a,ab-1))%bh
-for S=ab,a.y-1 do
-local d=ar(a,S)-ar(a,S-1)-(ax[S]or 0)
-if d>0 then
-Q=(Q+d)%bh
-bn[#bn+1]={(aJ(a,S)),Q}
+if B==ba then return false end
+local bl,Q={},(a.ak+ar(a,aa-1))%bh
+for S=aa,a.C-1 do
+local c=ar(a,S)-ar(a,S-1)-(ay[S]or 0)
+if c>0 then
+Q=(Q+c)%bh
+bl[#bl+1]={(aJ(a,S)),Q}
 end
 end
-local cu=ab
-if#bn==0 then
-if ab==a.X then
+local ct=aa
+if#bl==0 then
+if aa==a.X then
 aI(a.b,a.f)
 return true
 end
-cu=ab-1
-a.u,a.Q=aJ(a,cu)
+ct=aa-1
+a.u,a.Q=aJ(a,ct)
 else
-a.u,a.Q=unpack(bn[#bn])
+a.u,a.Q=unpack(bl[#bl])
 end
 local bi=''
-if cu>a.X then bi=call('GETRANGE',KEYS[a.b],az+a.X*as,az+cu*as-1)end
-for S=1,#bn-1 do bi=bi..pack('>I7I7',bn[S][1],bn[S][2])end
+if ct>a.X then bi=call('GETRANGE',KEYS[a.b],az+a.X*as,az+ct*as-1)end
+for S=1,#bl-1 do bi=bi..pack('>I7I7',bl[S][1],bl[S][2])end
 J(a.b,F.G(a,0)..bi,F.n(a))
 return true
 end
 `
 
 const bucketRow = `local h,m,q=j[g+1],j[g+2],j[g+3]
-local bc,aA,R,bI=j[g+4],j[g+5],j[g+6],j[g+7]
+local bb,aA,R,bI=j[g+4],j[g+5],j[g+6],j[g+7]
 if j[g]==0 then
-local aj=bc*m
+local aj=bb*m
 bI=aj%h
 R=(aj-bI)/h
 aj=q*m
 aA=-aj%h
-bc=(aj+aA)/h
+bb=(aj+aA)/h
 end
 `
 
-const bucket = `local am,c=w'bucket-value'
-local P,O,aK,bj,aW=w'bucket-flow'
-local aq,aF,n=w('bucket-leases',P,O)
-local bG=w('bucket-adopt',P,O,aK,bj,aW,aq,aF)
+const bucket = `local am,e=v'bucket-value'
+local P,O,aK,bj,aW=v'bucket-flow'
+local aq,aF,n=v('bucket-leases',P,O)
+local bG=v('bucket-adopt',P,O,aK,bj,aW,aq,aF)
 return{
 am=am,
-c=c,
+e=e,
 P=P,
 O=O,
 aK=aK,
@@ -759,182 +759,203 @@ bG=bG,
 }
 `
 
-const bucketStep = `local l,f,U=v,0,0
-local e,d,s,k,o,ag,bX,n
-if c then
-local y=#c
-local B,t,aa,T,N,ai
-if y==12 then
-B,t,aa,T,ai=an('>I3I4I3BB',c)
-d,k,N,ai=0,0,1,ai*1000000
-elseif y==28 then
-B,t,d,aa,T,N,ai=an('>I3I4I3I5I3I5I5',c)
+const bucketStep = `local l,f,W=w,0,0
+local d,c,s,k,o,ag,bX,n
+if e then
+local C=#e
+local A,t,Z,T,N,ai
+if C==12 then
+A,t,Z,T,ai=an('>I3I4I3BB',e)
+c,k,N,ai=0,0,1,ai*1000000
+elseif C==28 then
+A,t,c,Z,T,N,ai=an('>I3I4I3I5I3I5I5',e)
 k=0
 end
-local ek=T==h and N==m and ai==q
-if ek and B>=6291456 and B<10485504 and d<h then
-e=(B-8388608)*4294967296+t
-s=e+aa
+local el=T==h and N==m and ai==q
+if el and A>=6291456 and A<10485504 and c<h then
+d=(A-8388608)*4294967296+t
+s=d+Z
 else
-aX=aX or cZ(v,pack,an)
-e,d,s,k,T,N,ai,f,o=aX.am(c,0)
+aX=aX or cZ(w,pack,an)
+d,c,s,k,T,N,ai,f,o=aX.am(e,0)
 end
-if e then
+if d then
 if T~=h or N~=m or ai~=q then
-e,d,s,k,o=aX.bG(e,d,s,k,T,N,ai,h,m,q,o)
-ag=e
+d,c,s,k,o=aX.bG(d,c,s,k,T,N,ai,h,m,q,o)
+ag=d
 end
-if e and s>v then l=s end
+if d and s>w then l=s end
 if o then
-e,d,o=aX.aF(e,d,h,m,q,o,l)
+d,c,o=aX.aF(d,c,h,m,q,o,l)
 end
 end
 end
-local bO=l-bc
-if not e then
-e,d,k=bO,aA,0
-elseif e<bO or(e==bO and d<=aA)then
-e,d=bO,aA
+local bO=l-bb
+if not d then
+d,c,k=bO,aA,0
+elseif d<bO or(d==bO and c<=aA)then
+d,c=bO,aA
 if k>0 and l>=s+k then k=0 end
 end
-local ap=ay
-if f>v then ap=0 end
-while U<ap do
-local cm,C=e+R,d+bI
-if C>=h then cm,C=cm+1,C-h end
-if cm>l or(cm==l and C>0)then break end
-e,d,U=cm,C,U+1
+local ap=aM
+if f>w then ap=0 end
+while W<ap do
+local ck,B=d+R,c+bI
+if B>=h then ck,B=ck+1,B-h end
+if ck>l or(ck==l and B>0)then break end
+d,c,W=ck,B,W+1
 end
-if U>0 or ag then
-n=e+bc
-if d>aA then n=n+1 end
-local aa,t=l-e,e%4294967296
-if k>0 or f>0 or o or aa<0 or aa>=1099511627776 or h>=16777216 or q>=1099511627776 then
-aX=aX or cZ(v,pack,an)
-bX=aX.c(e,d,l,k,h,m,q,f,o)
+if W>0 or ag then
+n=d+bb
+if c>aA then n=n+1 end
+local Z,t=l-d,d%4294967296
+if k>0 or f>0 or o or Z<0 or Z>=1099511627776 or h>=16777216 or q>=1099511627776 then
+aX=aX or cZ(w,pack,an)
+bX=aX.e(d,c,l,k,h,m,q,f,o)
 if o then
-n=aX.n(e,d,l,k,h,m,q,o)
+n=aX.n(d,c,l,k,h,m,q,o)
 elseif k>0 and l+k>n then
 n=l+k
 end
 if f>n then n=f end
-elseif m==1 and d==0 and aa<16777216 and h<256 and q<256000000 and q%1000000==0 then
-bX=pack('>I3I4I3BB',8388608+(e-t)/4294967296,t,aa,h,q/1000000)
+elseif m==1 and c==0 and Z<16777216 and h<256 and q<256000000 and q%1000000==0 then
+bX=pack('>I3I4I3BB',8388608+(d-t)/4294967296,t,Z,h,q/1000000)
 else
-bX=pack('>I3I4I3I5I3I5I5',8388608+(e-t)/4294967296,t,d,aa,h,m,q)
+bX=pack('>I3I4I3I5I3I5I5',8388608+(d-t)/4294967296,t,c,Z,h,m,q)
 end
 end
 `
 
-const window = `local bE,cs,aO=w'window-value'
-local bZ,ca,co,bV=w('window-adopt',aO)
-return function(c,g,ay)
-local R,W,dC=j[g+1],j[g+2],j[g+5]
-local f,U=0,0
-local i,D,A,z,ag
-if c then
-i,D,A,z,f=bE(c)
-if i then i,D,A,z,ag=bZ(i,D,A,z,g)end
+const reply = `local dh,aT=0,#KEYS
+local aQ={}
+for b=1,aT do
+ab[b]=ab[b]or''
+aQ[b]=#ab[b]
 end
-if not(i and v<i)then
-i,A,z=ca(i,A,z,g)
+for av=1,#br do aQ[aT+av]=br[av]end
+for x=1,#aQ do
+if aQ[x]>dh then dh=aQ[x]end
+end
+local G
+if dh<256 and#aQ<=2000 then
+G=string.char(1,unpack(aQ))
+else
+for x=1,#aQ do aQ[x]=pack('>I4',aQ[x])end
+G=string.char(4)..table.concat(aQ)
+end
+for x=1,#bC do bC[x]=pack('>I7',bC[x])end
+return G..table.concat(ab,'',1,aT)..table.concat(bC)..pack('>I7',w)
+`
+
+const window = `local bE,cr,aO=v'window-value'
+local bZ,ca,cm,bV=v('window-adopt',aO)
+return function(e,g,aM)
+local R,V,dD=j[g+1],j[g+2],j[g+5]
+local f,W=0,0
+local i,D,z,y,ag
+if e then
+i,D,z,y,f=bE(e)
+if i then i,D,z,y,ag=bZ(i,D,z,y,g)end
+end
+if not(i and w<i)then
+i,z,y=ca(i,z,y,g)
 D=0
 end
-local ab,ak,K,bx,bp=co(i,D,A,z,g)
-local cw,ae=v-ab,W
-if dC>0 and cw<dC then
-if cw<0 then cw=0 end
-local cy=math.floor(cw*j[g+6]/j[g+7])
-if cy<1000000 then cy=1000000 end
-if cy<ae then ae=cy end
+local aa,ak,K,bw,bn=cm(i,D,z,y,g)
+local cv,ae=w-aa,V
+if dD>0 and cv<dD then
+if cv<0 then cv=0 end
+local cx=math.floor(cv*j[g+6]/j[g+7])
+if cx<1000000 then cx=1000000 end
+if cx<ae then ae=cx end
 end
-if f>v then ay=0 end
-while U<ay and K+R<=ae do
-K,U=K+R,U+1
+if f>w then aM=0 end
+while W<aM and K+R<=ae do
+K,W=K+R,W+1
 end
-if U>0 then
-D,A=ak+K,bx
-z=bV(bp,D,W)
+if W>0 then
+D,z=ak+K,bw
+y=bV(bn,D,V)
 elseif not ag then
 return 0
 end
-local n=aO(i,A,z)
+local n=aO(i,z,y)
 if f>n then n=f end
-return U,cs(i,D,A,z,f),n
+return W,cr(i,D,z,y,f),n
 end
 `
 
-const counter = `local bD,cf=w'counter-value'
-local bY,bU,cp=w'counter-adopt'
-return function(c,g,ay)
-local R,W,r=j[g+1],j[g+2],j[g+3]
-local f,U,H,A,af=0,0,0,r,0
+const counter = `local bD,cf=v'counter-value'
+local bY,bU,cn=v'counter-adopt'
+return function(e,g,aM)
+local R,V,r=j[g+1],j[g+2],j[g+3]
+local f,W,H,z,af=0,0,0,r,0
 local i,E,ag
-if c then
-i,E,H,A,af,f=bD(c)
-if i then i,E,H,A,af,ag=bY(i,E,H,A,af,g)end
+if e then
+i,E,H,z,af,f=bD(e)
+if i then i,E,H,z,af,ag=bY(i,E,H,z,af,g)end
 end
-if not(i and v<i)then
+if not(i and w<i)then
 i,E,H=bU(i,E,H,r)
-A,af=r,0
+z,af=r,0
 end
-local bf=W-cp(i,H,A,g)
-if f>v then ay=0 end
-while U<ay and E+R<=bf do
-E,U=E+R,U+1
+local cH=V-cn(i,H,z,g)
+if f>w then aM=0 end
+while W<aM and E+R<=cH do
+E,W=E+R,W+1
 end
-if U==0 and not ag then return 0 end
+if W==0 and not ag then return 0 end
 local n=i
-if E>0 then n=i+A end
+if E>0 then n=i+z end
 if f>n then n=f end
-return U,cf(i,E,H,A,af,f),n
+return W,cf(i,E,H,z,af,f),n
 end
 `
 
 const log = `local F=...
-local aJ,ar,ci=F.aJ,F.ar,F.ci
-local bq,bW,ce=w('log-adopt',F)
-local function dl(a,g,L,ad,cn,K,R)
-local S=ci(a,ar(a,L-1)+K+R-j[g+2],L)
-if S<ad then cn=aJ(a,S)end
-return cn+j[g+3]
+local aJ,ar,ch=F.aJ,F.ar,F.ch
+local bo,bW,ce=v('log-adopt',F)
+local function dm(a,g,L,ad,cl,K,R)
+local S=ch(a,ar(a,L-1)+K+R-j[g+2],L)
+if S<ad then cl=aJ(a,S)end
+return cl+j[g+3]
 end
-local function cB(a,g,L,ad,cn,K)
-local W=j[g+2]
+local function cA(a,g,L,ad,cl,K)
+local V=j[g+2]
 local bS,bT=0,0
-if W>K then bS=math.floor((W-K)/1000000)end
-if K>0 then bT=cn+j[g+3]-v end
-local cl=(bS+1)*1000000
-if cl>W then return bS,bT,bT end
-return bS,dl(a,g,L,ad,cn,K,cl)-v,bT
+if V>K then bS=math.floor((V-K)/1000000)end
+if K>0 then bT=cl+j[g+3]-w end
+local cj=(bS+1)*1000000
+if cj>V then return bS,bT,bT end
+return bS,dm(a,g,L,ad,cl,K,cj)-w,bT
 end
 local function cP(a,g,R)
-local W=j[g+2]
+local V=j[g+2]
 local l,L,K=bW(a,g)
-if R>W-K then
-if R>W then return 2,0,cB(a,g,L,a.y,a.u,K)end
-return 1,dl(a,g,L,a.y,l,K,R)-v,cB(a,g,L,a.y,a.u,K)
+if R>V-K then
+if R>V then return 2,0,cA(a,g,L,a.C,a.u,K)end
+return 1,dm(a,g,L,a.C,l,K,R)-w,cA(a,g,L,a.C,a.u,K)
 end
 local al=ce(a,g,L,l,R)
-local ad=a.y
+local ad=a.C
 if al.bL then ad=ad-1 end
-local bS,ej,bT=cB(a,g,L,ad,l,K+R)
-return 0,0,bS,ej,bT,al
+local bS,ek,bT=cA(a,g,L,ad,l,K+R)
+return 0,0,bS,ek,bT,al
 end
 local function dg(a,g)
-local Z,L,K=bW(a,g)
-return cB(a,g,L,a.y,a.u,K)
+local Y,L,K=bW(a,g)
+return cA(a,g,L,a.C,a.u,K)
 end
-return bq,cP,dg
+return bo,cP,dg
 `
 
 export const adjustProgram: Program = {
-  sha1: 'fd0920398ee282c08b3e1bae1a10f65a64dd78c9',
+  sha1: '72050e512a162008d0eade314e771a5216675e11',
   source: () =>
     [
       ``,
       clock,
-      `local function w(M,...)
+      `local function v(M,...)
 if M=='state'then
 `,
       state,
@@ -992,171 +1013,171 @@ if M=='state'then
       `end
 end
 local aE=j[2]
-local am,J,aB,remove,ac=w'state'
-local aI=w('drop',J,remove,ac)
-local ct=9000000000000000
-local function di(b,g,aY)
-local bl,cb=w'bucket-value'
-local P,O,aK,bj,aW=w'bucket-flow'
-local aq,aF,bw=w('bucket-leases',P,O)
+local am,J,aB,remove,ac=v'state'
+local aI=v('drop',J,remove,ac)
+local cs=9000000000000000
+local function dj(b,g,aY)
+local bk,cb=v'bucket-value'
+local P,O,aK,bj,aW=v'bucket-flow'
+local aq,aF,bv=v('bucket-leases',P,O)
 `,
       bucketRow,
-      `local l,f=v,0
-local c=am(b)
-local e,d,s,k,o,ag
-if c then
+      `local l,f=w,0
+local e=am(b)
+local d,c,s,k,o,ag
+if e then
 local T,N,ai
-e,d,s,k,T,N,ai,f,o=bl(c,0)
-if f==ct then return true end
-if e and(T~=h or N~=m or ai~=q)then
-local cJ=w('bucket-adopt',P,O,aK,bj,aW,aq,aF)
-e,d,s,k,o=cJ(e,d,s,k,T,N,ai,h,m,q,o)
+d,c,s,k,T,N,ai,f,o=bk(e,0)
+if f==cs then return true end
+if d and(T~=h or N~=m or ai~=q)then
+local cJ=v('bucket-adopt',P,O,aK,bj,aW,aq,aF)
+d,c,s,k,o=cJ(d,c,s,k,T,N,ai,h,m,q,o)
 ag=true
 end
-if e and s>v then l=s end
+if d and s>w then l=s end
 end
-if aY>0 and aE>=0 and aE<=l-bc then
+if aY>0 and aE>=0 and aE<=l-bb then
 if not ag then return end
-if not e then return aI(b,f)end
+if not d then return aI(b,f)end
 else
-if o then e,d,o=aF(e,d,h,m,q,o,l)end
-local t=l-bc
-if not e then
-e,d,k=t,aA,0
-elseif e<t or(e==t and d<=aA)then
-e,d=t,aA
+if o then d,c,o=aF(d,c,h,m,q,o,l)end
+local t=l-bb
+if not d then
+d,c,k=t,aA,0
+elseif d<t or(d==t and c<=aA)then
+d,c=t,aA
 if k>0 and l>=s+k then k=0 end
 end
-local ae,bB=l+bc,0
-if aA>0 then ae,bB=ae-1,h-aA end
-local bv=aW(h,m,q,l)
-if ae>bv or(ae==bv and bB>0)then ae,bB=bv,0 end
-if e>ae or(e==ae and d>bB)then ae,bB=e,d end
-local Q=d-aY*bI
-local C=Q%h
-e,d,s=e-aY*R+(Q-C)/h,C,l
-if aY<0 and(e>ae or(e==ae and d>bB))then e,d=ae,bB end
-if o then e,d=O(e,d,h,m,q-aq(o),l)end
+local ae,bA=l+bb,0
+if aA>0 then ae,bA=ae-1,h-aA end
+local bu=aW(h,m,q,l)
+if ae>bu or(ae==bu and bA>0)then ae,bA=bu,0 end
+if d>ae or(d==ae and c>bA)then ae,bA=d,c end
+local Q=c-aY*bI
+local B=Q%h
+d,c,s=d-aY*R+(Q-B)/h,B,l
+if aY<0 and(d>ae or(d==ae and c>bA))then d,c=ae,bA end
+if o then d,c=O(d,c,h,m,q-aq(o),l)end
 end
-local n=e+bc
-if d>aA then n=n+1 end
+local n=d+bb
+if c>aA then n=n+1 end
 if k>0 and s+k>n then n=s+k end
 if o then
-n=bw(e,d,s,k,h,m,q,o)
+n=bv(d,c,s,k,h,m,q,o)
 elseif n<=l then
 return aI(b,f)
 end
 if f>n then n=f end
-J(b,cb(e,d,s,k,h,m,q,f,o),n)
+J(b,cb(d,c,s,k,h,m,q,f,o),n)
 end
-local function dP(b,g,aY)
-local bE,cs,aO=w'window-value'
-local bZ,ca,co,bV=w('window-adopt',aO)
-local bb,W=j[g+1],j[g+2]
+local function dQ(b,g,aY)
+local bE,cr,aO=v'window-value'
+local bZ,ca,cm,bV=v('window-adopt',aO)
+local ba,V=j[g+1],j[g+2]
 local f=0
-local c=am(b)
-local i,D,A,z,ag
-if c then
-local aM
-i,D,A,z,f=bE(c)
-if f==ct then return true end
-aM=i
-if i then i,D,A,z,ag=bZ(i,D,A,z,g)end
-if aM and not i then aI(b,f)end
+local e=am(b)
+local i,D,z,y,ag
+if e then
+local aL
+i,D,z,y,f=bE(e)
+if f==cs then return true end
+aL=i
+if i then i,D,z,y,ag=bZ(i,D,z,y,g)end
+if aL and not i then aI(b,f)end
 end
-local ad,bx,bp,ax=i,A,z,D
-if not(i and v<i)then
-ad,bx,bp=ca(i,A,z,g)
-ax=0
+local ad,bw,bn,ay=i,z,y,D
+if not(i and w<i)then
+ad,bw,bn=ca(i,z,y,g)
+ay=0
 end
-local ab,ak,K
-ab,ak,K,bx,bp=co(ad,ax,bx,bp,g)
+local aa,ak,K
+aa,ak,K,bw,bn=cm(ad,ay,bw,bn,g)
 if aY>0 then
-if K>0 and not(aE>=0 and aE<ab)then
-ax,ag=ak+K-math.min(bb,K),true
-if ax==0 and bp<4 then return aI(b,f)end
-i,D,A,z=ad,ax,bx,bV(bp,ax,W)
+if K>0 and not(aE>=0 and aE<aa)then
+ay,ag=ak+K-math.min(ba,K),true
+if ay==0 and bn<4 then return aI(b,f)end
+i,D,z,y=ad,ay,bw,bV(bn,ay,V)
 end
-elseif K<2*W then
-ax,ag=ak+math.min(2*W,K+bb),true
-i,D,A,z=ad,ax,bx,bV(bp,ax,W)
+elseif K<2*V then
+ay,ag=ak+math.min(2*V,K+ba),true
+i,D,z,y=ad,ay,bw,bV(bn,ay,V)
 end
 if not ag then return end
-J(b,cs(i,D,A,z,f),math.max(aO(i,A,z),f))
+J(b,cr(i,D,z,y,f),math.max(aO(i,z,y),f))
 end
-local function dN(b,g,aY)
-local bD,cf=w'counter-value'
-local bY,bU,cp=w'counter-adopt'
-local bb,W,r=j[g+1],j[g+2],j[g+3]
+local function dO(b,g,aY)
+local bD,cf=v'counter-value'
+local bY,bU,cn=v'counter-adopt'
+local ba,V,r=j[g+1],j[g+2],j[g+3]
 local f=0
-local c=am(b)
-local i,E,H,A,af,ag
-if c then
-local aM
-i,E,H,A,af,f=bD(c)
-if f==ct then return true end
-aM=i
-if i then i,E,H,A,af,ag=bY(i,E,H,A,af,g)end
-if aM and not i then aI(b,f)end
+local e=am(b)
+local i,E,H,z,af,ag
+if e then
+local aL
+i,E,H,z,af,f=bD(e)
+if f==cs then return true end
+aL=i
+if i then i,E,H,z,af,ag=bY(i,E,H,z,af,g)end
+if aL and not i then aI(b,f)end
 end
-local aR=i and v<i
-local bd,cD,cE=bU(i,E,H,r)
-if not aR then A,af=r,0 end
+local aR=i and w<i
+local bc,cC,cD=bU(i,E,H,r)
+if not aR then z,af=r,0 end
 if aY<0 then
-local bf=2*W-cD-cp(bd,cE,A,g)
-if bf>0 then
-i,E,H,ag=bd,cD+math.min(bf,bb),cE,true
+local cH=2*V-cC-cn(bc,cD,z,g)
+if cH>0 then
+i,E,H,ag=bc,cC+math.min(cH,ba),cD,true
 end
-elseif not(aE>=0 and aE<bd-2*A)then
-local ab=bd-A
-local cF,cW=math.min(cD,bb),0
-if aE>=0 and aE<ab then cF=0 end
-if aE<ab then cW=math.min(cE,bb-cF)end
-if cF+cW>0 then
-i,E,H,ag=bd,cD-cF,cE-cW,true
+elseif not(aE>=0 and aE<bc-2*z)then
+local aa=bc-z
+local cE,cW=math.min(cC,ba),0
+if aE>=0 and aE<aa then cE=0 end
+if aE<aa then cW=math.min(cD,ba-cE)end
+if cE+cW>0 then
+i,E,H,ag=bc,cC-cE,cD-cW,true
 if E+H==0 then return aI(b,f)end
 end
 end
 if not ag then return end
 local n=i
-if E>0 then n=i+A end
-J(b,cf(i,E,H,A,af,f),math.max(n,f))
+if E>0 then n=i+z end
+J(b,cf(i,E,H,z,af,f),math.max(n,f))
 end
-local function dO(b,g,aY)
-local F=w('log-value',J,aB)
-local bq,bW,ce=w('log-adopt',F)
-local aw=F.ap(b)
-if aw.f==ct then return true end
-local a=bq(aw,g)
-if aw.aM and not a.aM then aI(b,a.f)end
+local function dP(b,g,aY)
+local F=v('log-value',J,aB)
+local bo,bW,ce=v('log-adopt',F)
+local ax=F.ap(b)
+if ax.f==cs then return true end
+local a=bo(ax,g)
+if ax.aL and not a.aL then aI(b,a.f)end
 local l,L,K=bW(a,g)
 if aY>0 then
-local ei=w('log-refund',F,aI,J,aE)
-if ei(a,L,l-j[g+3],j[g+1])then return end
+local ej=v('log-refund',F,aI,J,aE)
+if ej(a,L,l-j[g+3],j[g+1])then return end
 else
 local aP=math.min(j[g+1],2*j[g+2]-K)
 if aP>0 then F.al(a,ce(a,g,L,l,aP))end
 end
 if a.cQ then F.cI(a)end
 end
-local aV={[0]=di,dP,dN,dO,di}
-local bC={}
+local aV={[0]=dj,dQ,dO,dP,dj}
+local bB={}
 for x=1,j[3]do
 local g=j[2+2*x]
-if aV[j[g]](x,g,j[3+2*x])then bC[#bC+1]=x end
+if aV[j[g]](x,g,j[3+2*x])then bB[#bB+1]=x end
 end
-return bC
+return bB
 `,
     ].join(''),
 }
 
 export const blockProgram: Program = {
-  sha1: '28505e7b61b60c1d65f4e68564464b4ed0c50ca9',
+  sha1: 'a9df33f69dff8906d7dd9f1ac6568d73aea9abfb',
   source: () =>
     [
       ``,
       clock,
-      `local function w(M,...)
+      `local function v(M,...)
 if M=='state'then
 `,
       state,
@@ -1195,63 +1216,63 @@ if M=='state'then
       logValue,
       `end
 end
-local am,J,aB,remove,Z,bz=w'state'
-local av,aU=w'block-value'
-local db=w'state-until'
-local function eq(c)
-local bl,cb=w'bucket-value'
-local P,O=w'bucket-flow'
-local aq,aF,bw=w('bucket-leases',P,O)
-local e,d,s,k,h,m,q,Z,o=bl(c,0)
+local am,J,aB,remove,Y,by=v'state'
+local aw,aU=v'block-value'
+local db=v'state-until'
+local function er(e)
+local bk,cb=v'bucket-value'
+local P,O=v'bucket-flow'
+local aq,aF,bv=v('bucket-leases',P,O)
+local d,c,s,k,h,m,q,Y,o=bk(e,0)
 if not o then return nil,''end
-local l=v
-if s>v then l=s end
-e,d,o=aF(e,d,h,m,q,o,l)
+local l=w
+if s>w then l=s end
+d,c,o=aF(d,c,h,m,q,o,l)
 if not o then return nil,''end
-e,d=O(-math.huge,0,h,m,q-aq(o),l)
-c=cb(e,d,l,k,h,m,q,0,o)
-return bw(e,d,l,k,h,m,q,o),c
+d,c=O(-math.huge,0,h,m,q-aq(o),l)
+e=cb(d,c,l,k,h,m,q,0,o)
+return bv(d,c,l,k,h,m,q,o),e
 end
 local r=j[2]
-local bC={}
-local function dQ(b)
-local F=w('log-value',J,aB)
+local bB={}
+local function dR(b)
+local F=v('log-value',J,aB)
 local a=F.ap(b)
-if r<0 or not a.aM then return a.f,''end
+if r<0 or not a.aL then return a.f,''end
 a.f=0
-if r>0 then a.f=v+r end
+if r>0 then a.f=w+r end
 call('SETRANGE',KEYS[b],0,F.G(a,a.X))
 aB(b,F.n(a))
 end
 for b=1,#KEYS do
-local ao,c=bz and bz(b),nil
-if ao then c=am(b)else c=redis.pcall('GETRANGE',KEYS[b],0,2047)end
-if type(c)~='string'then c=''end
-local f,I,n=0,c,nil
-if string.byte(c)==2 then
-f,I=dQ(b)
-elseif c~=''then
-f,I=av(c)
-n=db(c)
+local ao,e=by and by(b),nil
+if ao then e=am(b)else e=redis.pcall('GETRANGE',KEYS[b],0,2047)end
+if type(e)~='string'then e=''end
+local f,I,n=0,e,nil
+if string.byte(e)==2 then
+f,I=dR(b)
+elseif e~=''then
+f,I=aw(e)
+n=db(e)
 if f==9000000000000000 then
 f=0
-if r>=0 then bC[#bC+1],I=b,nil end
+if r>=0 then bB[#bB+1],I=b,nil end
 elseif not n and I~=''then
 f,I=0,''
 end
 end
 if I then
 if r<0 then
-n,I=eq(I)
+n,I=er(I)
 elseif r>0 then
-f=v+r
+f=w+r
 else
 f=0
 end
 if f>0 then
 if I~=''then
 J(b,aU(f)..I,math.max(f,n))
-elseif f>v then
+elseif f>w then
 J(b,aU(f),f)
 elseif ao then
 call('HSET',KEYS[b],ao,aU(f))
@@ -1260,27 +1281,27 @@ call('SET',KEYS[b],aU(f),'KEEPTTL')
 end
 elseif I~=''then
 J(b,I,n)
-elseif c~=''or r<0 then
+elseif e~=''or r<0 then
 remove(b)
 end
 end
 end
-return bC
+return bB
 `,
     ].join(''),
 }
 
 export const bucketsProgram: Program = {
-  sha1: '300c65d1a382b09666625f62de85200b870f0be6',
+  sha1: 'de64f492d4ffd35282e020dac9603a9ea20525ed',
   source: () =>
     [
       `local call,KEYS,ARGV=redis.call,KEYS,ARGV
 local pack,an,format=struct.pack,struct.unpack,string.format
 local bH=call('TIME')
-local v=bH[1]*1000000+bH[2]
+local w=bH[1]*1000000+bH[2]
 local aX
-local function cZ(v,pack,an)
-local function w(M,...)
+local function cZ(w,pack,an)
+local function v(M,...)
 if M=='bucket'then
 `,
       bucket,
@@ -1301,7 +1322,7 @@ if M=='bucket'then
       bucketAdopt,
       `end
 end
-return w'bucket'
+return v'bucket'
 end
 local h,m,q=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
 local aj=ARGV[4]*m
@@ -1309,46 +1330,35 @@ local bI=aj%h
 local R=(aj-bI)/h
 aj=q*m
 local aA=-aj%h
-local bc=(aj+aA)/h
-local aZ,dS,ac=#KEYS,#ARGV>5,ARGV[5]+0
-local Y={}
-if aZ==1 then
-Y=call('MGET',KEYS[1])
-elseif aZ>1 then
-Y=call('MGET',unpack(KEYS))
+local bb=(aj+aA)/h
+local aT,dT,ac=#KEYS,#ARGV>5,ARGV[5]+0
+local ab={}
+if aT==1 then
+ab=call('MGET',KEYS[1])
+elseif aT>1 then
+ab=call('MGET',unpack(KEYS))
 end
-local bu,bm,ay={},aZ<=1000,1
-for b=1,aZ do
-local c=Y[b]
-if dS then ay=ARGV[5+b]+0 end
+local br,bC,aM={},{},1
+for b=1,aT do
+local e=ab[b]
+if dT then aM=ARGV[5+b]+0 end
 `,
       bucketStep,
       `if bX then call('SET',KEYS[b],bX,'PXAT',format('%d',(n+ac)/1000))end
-local r=0
-if c then r=#c end
-if r>255 or U>255 then bm=false end
-bu[2*b-1],bu[2*b]=r,U
-if not c then Y[b]=''end
+br[b]=W
 end
-local G
-if bm then
-G=string.char(1,unpack(bu))
-else
-for b=1,aZ do bu[b]=pack('>I4I4',bu[2*b-1],bu[2*b])end
-G=string.char(4)..table.concat(bu,'',1,aZ)
-end
-return G..table.concat(Y)..pack('>I7',v)
 `,
+      reply,
     ].join(''),
 }
 
 export const consumeProgram: Program = {
-  sha1: 'c402fb81c73b6228ca99bce7dbc22128031bcd40',
+  sha1: 'd1ae97c3feff8b67b1edc4dc4f356ecc53b8c47a',
   source: () =>
     [
       ``,
       clock,
-      `local function w(M,...)
+      `local function v(M,...)
 if M=='window'then
 `,
       window,
@@ -1414,167 +1424,159 @@ end
 local aV,F={},nil
 local function cT(dc)
 if dc==1 then
-aV[1]=w'window'
+aV[1]=v'window'
 elseif dc==2 then
-aV[2]=w'counter'
+aV[2]=v'counter'
 else
 local aX
 local function cZ()
-return w'bucket'
+return v'bucket'
 end
-local function aH(c,g,ay)
+local function aH(e,g,aM)
 `,
       bucketRow,
       bucketStep,
-      `return U,bX,n
+      `return W,bX,n
 end
 aV[0],aV[4]=aH,aH
 end
 return aV[dc]
 end
-local bk=j[3]
+local be=j[3]
 local am,J,aB
-if ARGV[2]or bF~=0 or bk<#KEYS or bk>4000 then am,J,aB=w'state'end
-local Y={}
+if ARGV[2]or bF~=0 or be<#KEYS or be>4000 then am,J,aB=v'state'end
+local ab={}
 if ARGV[2]and ARGV[2]~=''then
-for b=1,bk do Y[b]=am(b)end
-elseif bk>0 then
-Y=call('MGET',unpack(KEYS,1,math.min(bk,4000)))
-for b=4001,bk do Y[b]=am(b)end
+for b=1,be do ab[b]=am(b)end
+elseif be>0 then
+ab=call('MGET',unpack(KEYS,1,math.min(be,4000)))
+for b=4001,be do ab[b]=am(b)end
 end
-local be,n={},{}
-local aT,y={},0
+local bd,n={},{}
+local bf,C={},0
 local cN,cM={},j[2]%2
 for x=5+j[4]-(j[2]-cM)/2,4+j[4]do cN[j[x]]=true end
-local ck,ch,bf={},0,1
-local function dh(u,aG,G,s)
+local br={}
+local function di(u,aG,G,s)
 for x=u,u+2*aG-2,2 do
 local b,g=j[x],j[x+1]
 if j[g]==3 then
-aT[G+3],aT[G+4],aT[G+5]=F.ep(s[b],g)
+bf[G+3],bf[G+4],bf[G+5]=F.eq(s[b],g)
 G=G+5
 end
 end
 end
-local function dX(u,aG)
+local function dY(u,aG)
 local ap=true
-local aZ,f,s,ax,dj={},{},{},{},{}
-local G=y
+local aT,f,s,ay,dk={},{},{},{},{}
+local G=C
 for x=u,u+2*aG-2,2 do
 local b,g=j[x],j[x+1]
 if j[g]==3 then
-if not s[b]then s[b]=F.bG(F.dv(b),g)end
-local a,R=s[b],(ax[b]or 0)+j[g+1]
-ax[b]=R
+if not s[b]then s[b]=F.bG(F.dw(b),g)end
+local a,R=s[b],(ay[b]or 0)+j[g+1]
+ay[b]=R
 local cX
-cX,aT[y+2],aT[y+3],aT[y+4],aT[y+5],dj[b]=F.dT(a,g,R)
-aT[y+1]=cX
-y=y+5
-if cX>0 or a.f>v then ap=false end
+cX,bf[C+2],bf[C+3],bf[C+4],bf[C+5],dk[b]=F.dU(a,g,R)
+bf[C+1]=cX
+C=C+5
+if cX>0 or a.f>w then ap=false end
 elseif ap then
-local U,c,bN=(aV[j[g]]or cT(j[g]))(aZ[b]or be[b]or Y[b],g,1)
-if U==0 then ap=false else aZ[b],f[b]=c,bN end
+local W,e,bN=(aV[j[g]]or cT(j[g]))(aT[b]or bd[b]or ab[b],g,1)
+if W==0 then ap=false else aT[b],f[b]=e,bN end
 end
 end
 if ap then
 for x=u,u+2*aG-2,2 do
-if cN[j[x]]and not Y[j[x]]then return 0 end
+if cN[j[x]]and not ab[j[x]]then return 0 end
 end
-if cM==0 then dh(u,aG,G,s)end
-for b,c in pairs(aZ)do be[b],n[b]=c,f[b]end
-for b,al in pairs(dj)do F.al(b,s[b],al)end
+if cM==0 then di(u,aG,G,s)end
+for b,e in pairs(aT)do bd[b],n[b]=e,f[b]end
+for b,al in pairs(dk)do F.al(b,s[b],al)end
 return 1
 end
-dh(u,aG,G,s)
+di(u,aG,G,s)
 for x=u,u+2*aG-2,2 do
 local b,g=j[x],j[x+1]
 if j[g]~=3 then
-local Z,c,bN=(aV[j[g]]or cT(j[g]))(be[b]or Y[b],g,0)
-if c then be[b],n[b]=c,bN end
+local Y,e,bN=(aV[j[g]]or cT(j[g]))(bd[b]or ab[b],g,0)
+if e then bd[b],n[b]=e,bN end
 end
 end
 return 0
 end
-if bk<#KEYS then
-local ba,ap=w('log-value',J,aB),{}
-local bq,cP,dg=w('log',ba)
+if be<#KEYS then
+local aZ,ap=v('log-value',J,aB),{}
+local bo,cP,dg=v('log',aZ)
 F={
-dv=function(b)
-if not ap[b]then ap[b]=ba.ap(b)end
+dw=function(b)
+if not ap[b]then ap[b]=aZ.ap(b)end
 return ap[b]
 end,
-bG=bq,
-dT=cP,
-ep=dg,
+bG=bo,
+dU=cP,
+eq=dg,
 al=function(b,a,al)
 ap[b]=a
-ba.al(a,al)
+aZ.al(a,al)
 end,
 cI=function()
-for Z,a in pairs(ap)do
-if a.cQ then ba.cI(a)end
+for Y,a in pairs(ap)do
+if a.cQ then aZ.cI(a)end
 end
 end,
 }
-for b=bk+1,#KEYS do
-local a=F.dv(b)
-Y[b]=(a.aM or a.f>0)and a.f
+for b=be+1,#KEYS do
+local a=F.dw(b)
+ab[b]=(a.aL or a.f>0)and a.f
 end
 end
 local u,ad=5+j[4],#j
 while u<=ad do
 local aG=j[u]
-local L,dk,g,ay=1,1,0,1
-if aG==0 then g,L,dk,ay=j[u+1],j[u+2],j[u+3],j[u+4]end
-for b=L,dk do
-local U,c,bN
+local L,dl,g,aM=1,1,0,1
+if aG==0 then g,L,dl,aM=j[u+1],j[u+2],j[u+3],j[u+4]end
+for b=L,dl do
+local W,e,bN
 if aG==0 then
-U,c,bN=(aV[j[g]]or cT(j[g]))(be[b]or Y[b],g,ay)
-if cN[b]and not Y[b]then
-U=0
-elseif c then
-be[b],n[b]=c,bN
+W,e,bN=(aV[j[g]]or cT(j[g]))(bd[b]or ab[b],g,aM)
+if cN[b]and not ab[b]then
+W=0
+elseif e then
+bd[b],n[b]=e,bN
 end
 else
-U=dX(u+1,aG)
+W=dY(u+1,aG)
 end
-if bf*(ay+1)>4503599627370496 then
-ck[#ck+1]=ch
-ch,bf=0,1
-end
-ch,bf=ch*(ay+1)+U,bf*(ay+1)
+br[#br+1]=W
 end
 u=u+5
 if aG>0 then u=u-4+2*aG end
 end
 if cM==1 then
-for b,c in pairs(be)do
+for b,e in pairs(bd)do
 if J then
-J(b,c,n[b])
+J(b,e,n[b])
 else
-call('SET',KEYS[b],c,'PXAT',math.floor(n[b]/1000))
+call('SET',KEYS[b],e,'PXAT',math.floor(n[b]/1000))
 end
 end
 if F then F.cI()end
 end
-y=#KEYS+1
-Y[y]=v
-for x=1,#aT do Y[y+x]=aT[x]end
-y=y+#aT
-for x=1,#ck do Y[y+x]=ck[x]end
-Y[y+#ck+1]=ch
-return Y
+for b=be+1,#KEYS do ab[b]=ab[b]and pack('>I7',ab[b])end
+local bC=bf
 `,
+      reply,
     ].join(''),
 }
 
 export const leaseProgram: Program = {
-  sha1: 'f3320db3f5d409b71ce53745639fdd91e6145a34',
+  sha1: 'e853c75a0d55fb7721278facc8210d559214068e',
   source: () =>
     [
       ``,
       clock,
-      `local function w(M,...)
+      `local function v(M,...)
 if M=='strings'then
 `,
       strings,
@@ -1601,15 +1603,15 @@ if M=='strings'then
       bucketAdopt,
       `end
 end
-local am,J,Z,remove,ac=w'strings'
-local aI=w('drop',J,remove,ac)
-local aH=w'bucket'
+local am,J,Y,remove,ac=v'strings'
+local aI=v('drop',J,remove,ac)
+local aH=v'bucket'
 local P,O,aK,aq=aH.P,aH.O,aH.aK,aH.aq
-local dL=64
-local function er(o,ah)
+local dM=64
+local function es(o,ah)
 local x=#o+1
-for S,ed in ipairs(o)do
-if ed[4]>ah[4]then
+for S,ee in ipairs(o)do
+if ee[4]>ah[4]then
 x=S
 break
 end
@@ -1617,92 +1619,88 @@ end
 table.insert(o,x,ah)
 return o
 end
-local function dW(b,c,u)
+local function dX(b,e,u)
 local h,m,q=j[u],j[u+1],j[u+2]
-local dq,ae,dp,dG,ea=j[u+3],j[u+4],j[u+5],j[u+6],j[u+7]
-local l,f=v,0
-local e,d,s,k,o,cd
-if c then
+local dr,ae,dq,dH,eb=j[u+3],j[u+4],j[u+5],j[u+6],j[u+7]
+local l,f=w,0
+local d,c,s,k,o,cd
+if e then
 local T,N,ai
-e,d,s,k,T,N,ai,f,o=aH.am(c,0)
-if e and(T~=h or N~=m or ai~=q)then
-e,d,s,k,o=aH.bG(e,d,s,k,T,N,ai,h,m,q,o)
+d,c,s,k,T,N,ai,f,o=aH.am(e,0)
+if d and(T~=h or N~=m or ai~=q)then
+d,c,s,k,o=aH.bG(d,c,s,k,T,N,ai,h,m,q,o)
 cd=true
 end
-if e and s>v then l=s end
+if d and s>w then l=s end
 end
-if f>v then ae=0 end
+if f>w then ae=0 end
 local bQ,au={},nil
 local da=false
 if o then
-local en,em,dH=aH.aF(e,d,h,m,q,o,l)
-for Z,ah in ipairs(dH or{})do
-if ah[1]==dp then au=ah else bQ[#bQ+1]=ah end
+local eo,en,dI=aH.aF(d,c,h,m,q,o,l)
+for Y,ah in ipairs(dI or{})do
+if ah[1]==dq then au=ah else bQ[#bQ+1]=ah end
 end
-da=au and dG<=au[2]
-if not da then e,d,o,cd=en,em,dH,true end
+da=au and dH<=au[2]
+if not da then d,c,o,cd=eo,en,dI,true end
 end
-local aQ=0
+local bt=0
 if not da then
-local aR,dF,df=0,0,l+ea
+local aR,dG,df=0,0,l+eb
 if au then
 aR=math.min(j[u+8],au[3])
-dF=math.min(j[u+9],au[3]-aR)
+dG=math.min(j[u+9],au[3]-aR)
 df=math.max(df,au[4])
-local cK,C=P(h,m,dF,0)
-d=d-C
-if d<0 then cK,d=cK+1,d+h end
+local cK,B=P(h,m,dG,0)
+c=c-B
+if c<0 then cK,c=cK+1,c+h end
 local aC=aq(bQ)+aR
-e,d=O(e-cK,d,h,m,q-aC,l)
+d,c=O(d-cK,c,h,m,q-aC,l)
 if s<l then s=l end
 o=bQ
 end
-local cz=0
-if ae>=dq and(au or#bQ<dL)then
-cz=q
-if e then
-local dV,cR=O(e,d,h,m,q,l)
-cz=aK(dV,cR,h,m,l)
+local cy=0
+if ae>=dr and(au or#bQ<dM)then
+cy=q
+if d then
+local dW,cR=O(d,c,h,m,q,l)
+cy=aK(dW,cR,h,m,l)
 end
 end
-if cz>=dq then aQ=math.min(ae,cz)end
-if aQ>0 then
-local t,by=O(-math.huge,0,h,m,q,l)
-if not e then
-e,d,k=t,by,0
-elseif e<t or(e==t and d<=by)then
-e,d=t,by
+if cy>=dr then bt=math.min(ae,cy)end
+if bt>0 then
+local t,bx=O(-math.huge,0,h,m,q,l)
+if not d then
+d,c,k=t,bx,0
+elseif d<t or(d==t and c<=bx)then
+d,c=t,bx
 if k>0 and l>=s+k then k=0 end
 end
-local A,C=P(h,m,aQ,d)
-e,d,s=e+A,C,l
+local z,B=P(h,m,bt,c)
+d,c,s=d+z,B,l
 end
-if aR+aQ>0 then o=er(bQ,{dp,dG,aR+aQ,df})end
-cd=cd or aQ>0
+if aR+bt>0 then o=es(bQ,{dq,dH,aR+bt,df})end
+cd=cd or bt>0
 end
 if cd then
 if o and#o==0 then o=nil end
-if not e then
+if not d then
 aI(b,f)
 else
-local n=aH.n(e,d,s,k,h,m,q,o or{})
+local n=aH.n(d,c,s,k,h,m,q,o or{})
 if f>n then n=f end
-J(b,aH.c(e,d,s,k,h,m,q,f,o),n)
+J(b,aH.e(d,c,s,k,h,m,q,f,o),n)
 end
 end
-return aQ
+return bt
 end
-local Y,aQ={},{}
+local ab,bC,br={},{},{}
 for x=1,#KEYS do
-local c=am(x)
-Y[x]=c
-aQ[x]=dW(x,c,3+(x-1)*j[2])
+ab[x]=am(x)
+bC[x]=dX(x,ab[x],3+(x-1)*j[2])
 end
-local y=#KEYS+1
-Y[y]=v
-for x=1,#aQ do Y[y+x]=aQ[x]end
-return Y
 `,
+      reply,
     ].join(''),
 }
 

@@ -16,7 +16,7 @@ import { withOverflow } from './packed/overflow.ts'
 import { createPacking, type PackingOptions } from './packed/packing.ts'
 import { bucketsProgram, leaseProgram, saltProgram } from './programs.gen.ts'
 import { type RedisPort, validPort } from './clients/redis-port.ts'
-import { replyOf } from './reply.ts'
+import { foundState, readReply } from './reply.ts'
 import { programRunner } from './run-program.ts'
 import { spreading } from './packed/salt.ts'
 import { replacingSilent } from './silence.ts'
@@ -86,10 +86,11 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     const { program, states, args } = requestOf(batch, callOptions, !layout.packed, closed, extra)
     const reply = await send(program, states, args, callOptions)
     return validated('redis: the program', reply, () => {
-      const found = replyOf(reply, states, closed)
-      const verdicts = replay(groups, batch, found, charge)
-      if (!found.isPassed(batch.parts)) throw new InvalidReply()
-      if (charge) newKeys?.made(states.filter(({ index }) => found.states[index]?.missing === true && found.states[index].passed === true))
+      const { now, next, values, isPassed } = readReply(reply, states.length, batch.parts.length)
+      const found = states.map((state, index) => foundState(state, values[index] as Uint8Array | null, closed.has(state)))
+      const verdicts = replay(groups, batch, { now, next, states: found }, charge)
+      if (!isPassed(batch.parts)) throw new InvalidReply()
+      if (charge) newKeys?.made(states.filter((_, index) => found[index]?.missing === true && found[index].passed === true))
       return verdicts
     })
   }

@@ -4,8 +4,7 @@
 -- KEYS        the states, each once; none to have the program there
 -- ARGV        n, m, burst, cost (burst * m and twice as much stay below 2^53), for how many microseconds values are kept after they are needed; then,
 --             where it is not 1 for each, for each state how many calls
--- returns     a text, which is sent sooner than a table: a byte, how many bytes are a number; for each state two numbers, how long its value was
---             (0 for none) and how many passed; the values; the time (7 bytes)
+-- returns     the text of reply.lua: no numbers; for each state how many passed
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
@@ -34,24 +33,13 @@ if states == 1 then
 elseif states > 1 then
   values = call('MGET', unpack(KEYS))
 end
-local heads, short, times = {}, states <= 1000, 1
+local counts, numbers, times = {}, {}, 1
 for state = 1, states do
   local value = values[state]
   if counted then times = ARGV[5 + state] + 0 end
   -- inline: bucket-step.lua
   -- A number would be written with all digits that it could have.
   if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000)) end
-  local length = 0
-  if value then length = #value end
-  if length > 255 or passed > 255 then short = false end
-  heads[2 * state - 1], heads[2 * state] = length, passed
-  if not value then values[state] = '' end
+  counts[state] = passed
 end
-local head
-if short then
-  head = string.char(1, unpack(heads))
-else
-  for state = 1, states do heads[state] = pack('>I4I4', heads[2 * state - 1], heads[2 * state]) end
-  head = string.char(4) .. table.concat(heads, '', 1, states)
-end
-return head .. table.concat(values) .. pack('>I7', now)
+-- inline: reply.lua

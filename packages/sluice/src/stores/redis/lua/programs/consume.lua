@@ -1,6 +1,6 @@
 -- Decides groups of calls, each all or nothing, in order: the reference driver (algorithms/group.ts), replayed. What follows from the
 -- plan, the state and the time is left to the caller, which replays the kernels on the states as they were: the answer is those,
--- the time, and what passed. For logs, whose states may be long, it returns the verdicts.
+-- the time, and what passed. For logs, whose states may be long, it returns the verdicts. The sections are those of stores/batch/batch.ts.
 --
 -- KEYS        the states, each once, those of logs last
 -- ARGV[1]     time; 1 to charge or 0 for a peek, and 2 more for each state that may not be made; how many states are not of logs; how many
@@ -8,9 +8,8 @@
 --             made, which keep a group that would from being charged; then, until the end, either
 --             0, row, first state, last state, times: groups of one call each, for every state from first to last so many in a row,
 --             or a group: how many calls, and for each of them state and row. Rows are named by the place of their first number.
--- returns     the values of the states as they were, of a log the end of its block instead (0 for none), nil for none; time; for each call of a log:
---             outcome, retryAfter, remaining, replenishAfter, resetAfter; then how many passed, of each run and each group, as
---             digits of whole numbers (base: one more than there are), a further number where one would pass 2^52
+-- returns     the text of reply.lua: of a log the end of its block (7 bytes) is its value; for each call of a log the numbers outcome, retryAfter,
+--             remaining, replenishAfter, resetAfter; counts of each run and each group
 
 -- include: clock.lua
 
@@ -56,7 +55,7 @@ local fresh, expires = {}, {}
 local verdicts, size = {}, 0
 local closed, charging = {}, args[2] % 2
 for place = 5 + args[4] - (args[2] - charging) / 2, 4 + args[4] do closed[args[place]] = true end
-local masks, digits, room = {}, 0, 1
+local counts = {}
 
 -- Writes into the verdicts what is left of a group's logs without any of its costs.
 local function add_uncharged(at, calls, head, seen)
@@ -156,11 +155,7 @@ while at <= last do
     else
       passed = group(at + 1, calls)
     end
-    if room * (times + 1) > 4503599627370496 then
-      masks[#masks + 1] = digits
-      digits, room = 0, 1
-    end
-    digits, room = digits * (times + 1) + passed, room * (times + 1)
+    counts[#counts + 1] = passed
   end
   at = at + 5
   if calls > 0 then at = at - 4 + 2 * calls end
@@ -177,10 +172,6 @@ if charging == 1 then
   if logs then logs.save() end
 end
 
-size = #KEYS + 1
-values[size] = now
-for place = 1, #verdicts do values[size + place] = verdicts[place] end
-size = size + #verdicts
-for place = 1, #masks do values[size + place] = masks[place] end
-values[size + #masks + 1] = digits
-return values
+for state = plain + 1, #KEYS do values[state] = values[state] and pack('>I7', values[state]) end
+local numbers = verdicts
+-- inline: reply.lua

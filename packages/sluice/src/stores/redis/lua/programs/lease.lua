@@ -3,7 +3,7 @@
 -- KEYS        the states, one for each request
 -- ARGV[1]     time; how many numbers belong to a request; for each request n, m, burst, the least amount, the most, holder, sequence, life, and of
 --             what the holder had what it keeps and what it returns; amounts in micro-tokens
--- returns     for each request the value of its state as it was, nil for none; time; for each request what was granted
+-- returns     the text of reply.lua: for each request the number that was granted; no counts
 
 -- include: clock.lua
 
@@ -105,13 +105,9 @@ local function grant(state, value, at)
   return granted
 end
 
-local values, granted = {}, {}
+local values, numbers, counts = {}, {}, {}
 for place = 1, #KEYS do
-  local value = read(place)
-  values[place] = value
-  granted[place] = grant(place, value, 3 + (place - 1) * args[2])
+  values[place] = read(place)
+  numbers[place] = grant(place, values[place], 3 + (place - 1) * args[2])
 end
-local size = #KEYS + 1
-values[size] = now
-for place = 1, #granted do values[size + place] = granted[place] end
-return values
+-- inline: reply.lua

@@ -1,0 +1,24 @@
+-- The end of a program that decides: it returns a text, which is sent sooner than a table. A byte, how many bytes are a count (1 or 4); for each state
+-- how long its value was (0 for none); how many passed, of each run and each group; the values; the numbers; the time. Numbers and the time have 7 bytes.
+--
+-- arguments   values by state; counts; numbers; now
+
+local widest, states = 0, #KEYS
+local heads = {}
+for state = 1, states do
+  values[state] = values[state] or ''
+  heads[state] = #values[state]
+end
+for part = 1, #counts do heads[states + part] = counts[part] end
+for place = 1, #heads do
+  if heads[place] > widest then widest = heads[place] end
+end
+local head
+if widest < 256 and #heads <= 2000 then
+  head = string.char(1, unpack(heads))
+else
+  for place = 1, #heads do heads[place] = pack('>I4', heads[place]) end
+  head = string.char(4) .. table.concat(heads)
+end
+for place = 1, #numbers do numbers[place] = pack('>I7', numbers[place]) end
+return head .. table.concat(values, '', 1, states) .. table.concat(numbers) .. pack('>I7', now)
