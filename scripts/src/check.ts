@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkApi } from './api.ts'
 import { checkFences } from './fences/check-fences.ts'
 import type { Finding } from './finding.ts'
 import { checkTexts } from './house-text.ts'
@@ -32,6 +33,7 @@ const PARTS: readonly Part[] = [
     run: (root) => node(root, 'node_modules/publint/src/cli.js', 'run', 'packages/sluice', '--strict', '--pack', 'false'),
   },
   { name: 'package types', run: packageTypes },
+  { name: 'api', run: checkApi },
   { name: 'size', run: (root) => node(root, 'node_modules/size-limit/bin.js') },
   { name: 'fences', run: (root) => checkFences(root) },
 ]

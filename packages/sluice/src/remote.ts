@@ -1,6 +1,11 @@
 export { withDividedLimit } from './stores/divided-limit.ts'
 export { withObservers } from './stores/observed.ts'
 export {
+  type BatchingOptions,
+  type BreakerOptions,
+  type BreakerState,
+  type DenialOptions,
+  type LeaseOptions,
   type RemoteStore,
   type RemoteStoreOptions,
   remoteStore,

@@ -46,16 +46,28 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'ring',
-    paths: [`${SRC}/stores/remote`, `${SRC}/stores/divided-limit.ts`, `${SRC}/stores/observed.ts`],
+    paths: [
+      `${SRC}/stores/remote`,
+      `${SRC}/stores/families`,
+      ...['divided-limit', 'no-program', 'observed', 'remote-calls'].map((name) => `${SRC}/stores/${name}.ts`),
+    ],
     goal: 0.8,
     tests: [
-      `${TEST}/stores/remote/**/*.test.ts`,
-      `${TEST}/stores/{divided-limit,observed}.test.ts`,
-      `${TEST}/conformance/around.test.ts`,
+      `${TEST}/stores/{remote,families}/**/*.test.ts`,
+      `${TEST}/stores/*.test.ts`,
+      `${TEST}/conformance/{around,by-slot}.test.ts`,
       `${TEST}/laws/{share,strict-leases}.test.ts`,
     ],
     without: NEVER,
     engines: [],
+  },
+  {
+    name: 'batch',
+    paths: [`${SRC}/stores/batch`],
+    goal: 0.8,
+    tests: [`${TEST}/stores/{batch,families,redis}/**/*.test.ts`, `${TEST}/stores/*.test.ts`, `${TEST}/conformance/redis.test.ts`],
+    without: NEVER,
+    engines: ['redis'],
   },
   {
     name: 'limiter',
