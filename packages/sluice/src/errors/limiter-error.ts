@@ -33,3 +33,13 @@ export class LimiterError extends Error {
     this.help = `docs/errors.md#${code.toLowerCase()}`
   }
 }
+
+/** The result of `make`, or the LimiterError that it throws; it passes other errors on. */
+export function attempt<T>(make: () => T): T | LimiterError {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof LimiterError) return error
+    throw error
+  }
+}

@@ -1,8 +1,6 @@
+import { fieldOf, refuse, type Value } from './document/value.ts'
 import { boundOf, type StoreKind } from './model/bound.ts'
-import type { Issues } from './document/issues.ts'
-import type { PolicyNode } from './document/node.ts'
-import type { FailureChoice } from './model/failure-choice.ts'
-import type { PolicyBody } from './model/policy.ts'
+import type { FailureChoice, PolicyBody } from './model/policy.ts'
 import type { Rule } from './model/rule.ts'
 import type { Sliced } from './model/sliced.ts'
 
@@ -17,17 +15,16 @@ export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind):
 }
 
 /** Checks the rules of a policy that names its own store. For a policy without one, the caller that brings the store checks them. */
-export function* refuseBounds(root: PolicyNode, { storeUrl, failure, rules }: PolicyBody, issues: Issues): Sliced<void> {
+export function* refuseBounds(root: Value, { storeUrl, failure, rules }: PolicyBody): Sliced<void> {
   if (storeUrl === undefined) return
   const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'
-  const nodes = root.kind === 'map' ? root.fields.get('rules')?.value : undefined
+  const list = fieldOf(root, 'rules')?.node
   for (const [index, rule] of rules.entries()) {
     yield
     const problem = overBudget(failure, rule, kind)
     if (problem === undefined) continue
-    const path = `rules[${index}].maxOvergrant`
-    const node = nodes?.kind === 'list' ? nodes.items[index] : undefined
-    const at = node?.kind === 'map' ? (node.fields.get('maxOvergrant')?.value.at ?? node.at) : root.at
-    issues.add(at, path, `${path} is ${problem}`)
+    const node = list?.kind === 'list' ? list.items[index] : undefined
+    const written = node === undefined ? root : (fieldOf({ ...root, node }, 'maxOvergrant') ?? { ...root, node })
+    refuse({ ...written, path: `rules[${index}].maxOvergrant` }, ` is ${problem}`)
   }
 }

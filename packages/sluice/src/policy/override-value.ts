@@ -28,7 +28,7 @@ export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
   refuseForeign(value, 'override')
   const issues = createIssues('override', () => ({ line: 1, column: 1 }))
   const known = new Map(rules.map((rule) => [rule.name, rule]))
-  const override = readOverride(nodeOf(value, 0), 'override', known, issues)
+  const override = readOverride({ node: nodeOf(value, 0), path: 'override', issues }, known)
   try {
     issues.settle()
   } catch (error) {
@@ -41,7 +41,7 @@ export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
   return override as Override
 }
 
-const DEEPEST = 4
+const MAX_DEPTH = 4
 const KEY_FORM = 'a text, a finite number, null where requests have no value, or a list of these'
 
 /**
@@ -57,7 +57,7 @@ function refuseForeign(value: unknown, place: string): void {
 function foreign(value: unknown, place: string, depth: number): string[] {
   const isKey = place.startsWith('override.key')
   if (typeof value === 'object' && value !== null) {
-    if (depth >= DEEPEST) return [`${place} is nested too deep: expected ${isKey ? KEY_FORM : `at most ${DEEPEST} levels`}`]
+    if (depth >= MAX_DEPTH) return [`${place} is nested too deep: expected ${isKey ? KEY_FORM : `at most ${MAX_DEPTH} levels`}`]
     if (Array.isArray(value)) return value.flatMap((item, index) => foreign(item, `${place}[${index}]`, depth + 1))
     return Object.entries(value).flatMap(([name, content]) =>
       content === undefined ? [] : foreign(content, `${place}.${name}`, depth + 1),
@@ -70,8 +70,8 @@ function foreign(value: unknown, place: string, depth: number): string[] {
 }
 
 function nodeOf(value: unknown, depth: number): PolicyNode {
-  if (Array.isArray(value) && depth < DEEPEST) return { kind: 'list', at: 0, items: value.map((item) => nodeOf(item, depth + 1)) }
-  if (typeof value === 'object' && value !== null && depth < DEEPEST) {
+  if (Array.isArray(value) && depth < MAX_DEPTH) return { kind: 'list', at: 0, items: value.map((item) => nodeOf(item, depth + 1)) }
+  if (typeof value === 'object' && value !== null && depth < MAX_DEPTH) {
     const fields = Object.entries(value)
       .filter(([, content]) => content !== undefined)
       .map(([name, content]): [string, Field] => [name, { at: 0, value: nodeOf(content, depth + 1) }])

@@ -1,7 +1,8 @@
 import type { Request } from '../../identity/request.ts'
 import { derived, parseSource, repeatable, type Source, valuesOf } from '../../identity/source.ts'
-import type { PolicyNode } from '../document/node.ts'
-import type { Issues } from '../document/issues.ts'
+import { textOf } from '../document/node.ts'
+import { refuse, type Value, warn, wrong } from '../document/value.ts'
+import { defined } from '../model/defined.ts'
 
 const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/
 /** Descriptors of the format; those that no source supports are refused. */
@@ -13,31 +14,24 @@ export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name
  * The source that a descriptor key names. An empty text counts as missing, and header names treat `-` and `_` as the same character
  * (Fairvisor's Token Bucket). An invalid key is reported and gives undefined.
  */
-export function readDescriptor(node: PolicyNode, path: string, issues: Issues): Source | undefined {
-  const text = node.kind === 'scalar' && node.type === 'text' ? node.text : ''
+export function readDescriptor(value: Value): Source | undefined {
+  const text = textOf(value.node) ?? ''
   const [, kind, name = ''] = NAMED.exec(text) ?? []
   if (kind === 'header')
     return filled(repeatable(`header:${canonicalHeader(name)}`, (request) => headerValues(canonicalHeader(name), request)))
-  if (kind === 'query') warnOfQuery(node, path, text, issues)
-  if (text === 'ua:bot') issues.warn(node.at, `${path}: ua:bot knows other programs by name than Fairvisor's list does`)
+  if (kind === 'query') warnOfQuery(value, text)
+  if (text === 'ua:bot') warn(value, ": ua:bot knows other programs by name than Fairvisor's list does")
   if (kind === 'query') return filled(repeatable(text, (request) => valuesOf('query', name, request)))
-  const source = kind === 'jwt' || FIXED.includes(text) ? parseSource(text) : undefined
+  const isFixed = FIXED.includes(text)
+  const source = kind === 'jwt' || isFixed ? parseSource(text) : undefined
   if (source !== undefined) return filled(source)
-  if (FIXED.includes(text))
-    issues.add(node.at, path, `${path} ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, {
-      value: text,
-      allowed: DESCRIPTOR_FORM,
-    })
-  else issues.wrong(node, path, DESCRIPTOR_FORM)
-  return undefined
+  if (!isFixed) return wrong(value, DESCRIPTOR_FORM)
+  return refuse(value, ` ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, { value: text, allowed: DESCRIPTOR_FORM })
 }
 
 /** Warns that the query is that of X-Original-URI, if present, and not of the call itself. */
-export function warnOfQuery({ at }: PolicyNode, path: string, text: string, issues: Issues): void {
-  issues.warn(
-    at,
-    `${path}: ${text} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`,
-  )
+export function warnOfQuery(value: Value, text: string): void {
+  warn(value, `: ${text} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`)
 }
 
 export function canonicalHeader(name: string): string {
@@ -55,5 +49,5 @@ export function headerValues(canonical: string, request: Request): readonly stri
 /** The same source, with an empty text treated as missing. */
 function filled(source: Source): Source {
   const { text, neutral } = source
-  return { ...derived(source, text, (value) => (value === '' ? undefined : value)), ...(neutral === undefined ? {} : { neutral }) }
+  return { ...derived(source, text, (value) => (value === '' ? undefined : value)), ...defined({ neutral }) }
 }

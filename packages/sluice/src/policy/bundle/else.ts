@@ -1,5 +1,5 @@
 import type { BundleRule } from './rule.ts'
-import type { Issues } from '../document/issues.ts'
+import { warn } from '../document/value.ts'
 import { type FirstHolding, indexFirst } from '../model/first-holding.ts'
 import type { Condition } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
@@ -9,7 +9,7 @@ import type { Sliced } from '../model/sliced.ts'
  * conditions, the same keys and the same algorithm. A rule with an empty `match` applies to every request instead. All elses share one
  * index of the earlier rules, so a request is compared with these once and not once for each else.
  */
-export function* elsesOf(rules: readonly BundleRule[], issues: Issues): Sliced<ReadonlyMap<BundleRule, Condition>> {
+export function* elsesOf(rules: readonly BundleRule[]): Sliced<ReadonlyMap<BundleRule, Condition>> {
   const alike = new Map<string, BundleRule[]>()
   const unmatched: { readonly rule: BundleRule; readonly siblings: readonly BundleRule[]; readonly before: number }[] = []
   for (const rule of rules) {
@@ -23,7 +23,7 @@ export function* elsesOf(rules: readonly BundleRule[], issues: Issues): Sliced<R
   const indexes = new Map<readonly BundleRule[], FirstHolding>()
   for (const { rule, siblings, before } of unmatched) {
     yield
-    warnOfSiblings(rule, siblings, before, issues)
+    warnOfSiblings(rule, siblings, before)
     if (before === 0) continue
     const index = indexes.get(siblings) ?? (yield* indexRules(siblings))
     indexes.set(siblings, index)
@@ -54,16 +54,16 @@ function conditionOf(rules: readonly BundleRule[], count: number, index: FirstHo
   }
 }
 
-function warnOfSiblings({ at, path, name }: BundleRule, siblings: readonly BundleRule[], before: number, issues: Issues): void {
+function warnOfSiblings({ at, name }: BundleRule, siblings: readonly BundleRule[], before: number): void {
   if (before > 0)
-    issues.warn(
+    warn(
       at,
-      `${path}: ${name} has no match and follows ${namesOf(siblings, 0, before)} with the same limit_keys, so it is read as their else; with "match": {} it would apply to every request`,
+      `: ${name} has no match and follows ${namesOf(siblings, 0, before)} with the same limit_keys, so it is read as their else; with "match": {} it would apply to every request`,
     )
   if (before < siblings.length)
-    issues.warn(
+    warn(
       at,
-      `${path}: ${name} has no match and applies to requests of ${namesOf(siblings, before, siblings.length)} as well; behind them it would be their else`,
+      `: ${name} has no match and applies to requests of ${namesOf(siblings, before, siblings.length)} as well; behind them it would be their else`,
     )
 }
 

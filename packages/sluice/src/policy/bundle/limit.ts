@@ -2,14 +2,15 @@ import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { toMicroTokens } from '../../algorithms/decimal.ts'
 import type { Rate } from '../../algorithms/rate.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
+import { attempt, LimiterError } from '../../errors/limiter-error.ts'
+import { valuesOf } from '../../identity/source.ts'
 import { readBucket } from '../document/bucket.ts'
-import { readBundleCost } from './cost.ts'
-import { type PerSecond, readPerSecond, readPositive } from './number.ts'
-import type { PolicyNode } from '../document/node.ts'
 import { DECIMAL_FORM, type Fields, openFields } from '../document/fields.ts'
-import type { Issues } from '../document/issues.ts'
+import { join, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { fixedCost, highestOf, MAX_COST, readCost } from '../model/cost.ts'
 import type { Cost } from '../model/rule.ts'
+import { canonicalHeader, headerValues, warnOfQuery } from './descriptor.ts'
+import { type PerSecond, readPerSecond, readPositive } from './number.ts'
 
 const NAMES = ['tokens_per_second', 'rps', 'burst', 'cost_source', 'fixed_cost', 'default_cost', 'min_cost', 'max_cost', 'algorithm']
 const RATE_FORM = `tokens_per_second or rps, ${DECIMAL_FORM}`
@@ -20,61 +21,86 @@ export interface BundleLimit {
 }
 
 /** Reads the `algorithm_config` of a token bucket. A wrong one is reported and gives undefined. */
-export function readTokenBucket(node: PolicyNode, path: string, lenient: boolean, issues: Issues): BundleLimit | undefined {
-  const config = openFields(node, path, { names: NAMES, lenient }, issues)
+export function readTokenBucket(value: Value, strict: boolean): BundleLimit | undefined {
+  const config = openFields(value, { names: NAMES, lenient: !strict })
   if (config === undefined) return undefined
   config.choice('algorithm', ['token_bucket'])
-  const cost = readBundleCost(config, issues)
-  const limit = readLimit(config, issues)
+  const cost = readBundleCost(config)
+  const limit = readLimit(config)
   if (limit === undefined || cost === undefined) return undefined
   if (cost.unknown > limit.capacity)
-    issues.warn(config.at, `${path}: a cost of ${cost.unknown} is above the burst of ${limit.capacity}: such requests are never admitted`)
+    warn(config, `: a cost of ${cost.unknown} is above the burst of ${limit.capacity}: such requests are never admitted`)
   else if (cost.most !== undefined && cost.most > limit.capacity)
-    issues.warn(
-      config.at,
-      `${path}: a client may say a cost above the burst of ${limit.capacity}: it is refused with a RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost is at most the burst`,
+    warn(
+      config,
+      `: a client may say a cost above the burst of ${limit.capacity}: it is refused with a RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost is at most the burst`,
     )
   return { limit, cost }
 }
 
-function readLimit(config: Fields, issues: Issues): AnyLimit | undefined {
-  const name = config.node('tokens_per_second') === undefined ? 'rps' : 'tokens_per_second'
-  const rateNode = config.node(name)
-  if (rateNode === undefined)
-    issues.add(config.at, config.pathOf('tokens_per_second'), `${config.path} has no rate: expected ${RATE_FORM}`, { allowed: RATE_FORM })
-  else if (name === 'tokens_per_second' && config.node('rps') !== undefined)
-    issues.warn(rateNode.at, `${config.path}: of tokens_per_second and rps the first is used`)
-  config.require('burst', `${DECIMAL_FORM}, at least the rate`)
-  const [rate, burst, burstNode] = [readPerSecond(config, name, issues), readPositive(config, 'burst', issues), config.node('burst')]
-  if (rate === undefined || burst === undefined || rateNode === undefined || burstNode === undefined) return undefined
-  if ((toMicroTokens(burst) as number) / 1_000_000 < rate.value) {
-    issues.wrong(burstNode, config.pathOf('burst'), `at least ${name}, which is ${rate.value}`)
-    return undefined
-  }
-  return readBucket(
-    chosenRate(rate, burst, config.pathOf(name), rateNode, issues),
-    burst,
-    { rate: { node: rateNode, path: config.pathOf(name) }, burst: { node: burstNode, path: config.pathOf('burst') } },
-    issues,
-  )
+function readLimit(config: Fields): AnyLimit | undefined {
+  const [exact, short] = [config.get('tokens_per_second'), config.get('rps')]
+  const [name, rateValue] = exact === undefined ? ['rps', short] : ['tokens_per_second', exact]
+  if (rateValue === undefined)
+    config.issues.add(config.node.at, join(config.path, 'tokens_per_second'), `${config.path} has no rate: expected ${RATE_FORM}`, {
+      allowed: RATE_FORM,
+    })
+  else if (exact !== undefined && short !== undefined)
+    warn({ ...exact, path: config.path }, ': of tokens_per_second and rps the first is used')
+  const burstValue = config.require('burst', `${DECIMAL_FORM}, at least the rate`)
+  const [rate, burst] = [readPerSecond(rateValue), readPositive(burstValue)]
+  if (rate === undefined || burst === undefined || rateValue === undefined || burstValue === undefined) return undefined
+  if ((toMicroTokens(burst) as number) / 1_000_000 < rate.value) return wrong(burstValue, `at least ${name}, which is ${rate.value}`)
+  return readBucket(chosenRate(rate, burst, rateValue), burst, { rate: rateValue, burst: burstValue })
 }
 
 /** The most exact form of a rate that a bucket of this burst can hold; warns if it is rounded. */
-function chosenRate({ forms }: PerSecond, burst: string, path: string, { at }: PolicyNode, issues: Issues): Rate {
-  const found = forms.findIndex(({ rate }) => canHold(rate, burst))
+function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
+  const found = forms.findIndex(({ rate }) => !(attempt(() => tokenBucket({ rate, burst })) instanceof LimiterError))
   // If no form fits, the last and simplest one gives the clearest error.
   const index = found === -1 ? forms.length - 1 : found
   const { rate, text } = forms[index] as PerSecond['forms'][number]
-  if (index > 0) issues.warn(at, `${path} has more decimals than a bucket of this burst can count: it is rounded down to ${text}`)
+  if (index > 0) warn(value, ` has more decimals than a bucket of this burst can count: it is rounded down to ${text}`)
   return rate
 }
 
-function canHold(rate: Rate, burst: string): boolean {
-  try {
-    tokenBucket({ rate, burst })
-    return true
-  } catch (error) {
-    if (error instanceof LimiterError) return false
-    throw error
+const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
+
+/**
+ * The cost of a request: `fixed_cost`, or the value of a header or parameter of the client. `default_cost` applies if there is no value,
+ * or one that is not a plain decimal above 0. Of several values the highest counts.
+ */
+function readBundleCost(config: Fields): Cost | undefined {
+  const from = config.text('cost_source', SOURCE_FORM, (text) => text === 'fixed' || /^(?:header|query):[A-Za-z0-9_-]{1,128}$/.test(text))
+  const source = config.get('cost_source')
+  warnOfCost(config, source, from)
+  const positive = (name: string, otherwise: number): number => Number(readPositive(config.get(name)) ?? otherwise)
+  const [fixed, fallback] = [positive('fixed_cost', 1), positive('default_cost', 1)]
+  const max = positive('max_cost', MAX_COST)
+  // A client that may send 0.0001 would pay nothing, so the minimum is below 1 only if the author set a smaller number.
+  const min = positive('min_cost', Math.min(1, fallback, max))
+  if (source !== undefined && from === undefined) return undefined
+  if (from === undefined || from === 'fixed') return fixedCost(fixed)
+  if (min > max || fallback < min || fallback > max)
+    return refuse(config, `: expected min_cost ${min} <= default_cost ${fallback} <= max_cost ${max}`)
+  const [kind, name = ''] = from.split(':')
+  const values = kind === 'header' ? headerValues.bind(undefined, canonicalHeader(name)) : valuesOf.bind(undefined, 'query', name)
+  const one = (text: string): number => {
+    const cost = readCost(text)
+    return cost === undefined || cost === 0 ? fallback : Math.min(max, Math.max(min, cost))
   }
+  return {
+    text: kind === 'header' ? `header:${canonicalHeader(name)}` : from,
+    unknown: fallback,
+    most: max,
+    of: (request) => highestOf(values(request), fallback, one),
+  }
+}
+
+/** Warns of costs that differ from Fairvisor's. */
+function warnOfCost(config: Fields, source: Value | undefined, from: string | undefined): void {
+  const fallback = config.get('default_cost')
+  if (fallback !== undefined && source === undefined)
+    warn(fallback, ' is not charged without cost_source, and Fairvisor charges it: with fixed_cost it is charged here as well')
+  if (source !== undefined && from?.startsWith('query:') === true) warnOfQuery(source, from)
 }

@@ -1,15 +1,14 @@
-import type { PolicyNode } from '../document/node.ts'
-import type { Issues } from '../document/issues.ts'
+import { textOf } from '../document/node.ts'
+import { readAs, type Value } from '../document/value.ts'
 
 const MAX_LENGTH = 200
-const FORM = `a text of 1 to ${MAX_LENGTH} characters`
 
 /** Reads a name or id. An invalid one is reported and gives undefined. */
-export function readName(node: PolicyNode, path: string, issues: Issues): string | undefined {
-  if (node.kind === 'scalar' && node.type === 'text' && node.text !== '' && node.text.length <= MAX_LENGTH && !/\p{Cs}/u.test(node.text))
-    return node.text
-  issues.wrong(node, path, FORM)
-  return undefined
+export function readName(value: Value | undefined): string | undefined {
+  return readAs(value, `a text of 1 to ${MAX_LENGTH} characters`, (node) => {
+    const text = textOf(node) ?? ''
+    return text !== '' && text.length <= MAX_LENGTH && !/\p{Cs}/u.test(text) ? text : undefined
+  })
 }
 
 /**

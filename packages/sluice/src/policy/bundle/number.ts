@@ -1,15 +1,12 @@
 import { toMicroTokens } from '../../algorithms/decimal.ts'
 import type { Rate } from '../../algorithms/rate.ts'
+import { DECIMAL_FORM } from '../document/fields.ts'
 import type { PolicyNode } from '../document/node.ts'
-import { DECIMAL_FORM, type Fields } from '../document/fields.ts'
-import type { Issues } from '../document/issues.ts'
+import { readAs, type Value } from '../document/value.ts'
 
-/** The exact decimal above 0 in a field, as its text. Undefined if it is missing; a wrong one is also reported. */
-export function readPositive(fields: Fields, name: string, issues: Issues): string | undefined {
-  const node = fields.node(name)
-  const text = node === undefined ? undefined : decimalOf(node)
-  if (node !== undefined && text === undefined) issues.wrong(node, fields.pathOf(name), DECIMAL_FORM)
-  return text
+/** The exact decimal above 0 of a field, as its text. Undefined if it is missing; a wrong one is also reported. */
+export function readPositive(value: Value | undefined): string | undefined {
+  return readAs(value, DECIMAL_FORM, decimalOf)
 }
 
 const RATE_FORM = 'a number above 0; more than six decimals are kept where the burst allows, else rounded down'
@@ -25,18 +22,14 @@ export interface PerSecond {
  * Reads a rate in tokens per second. For a quotient that a program computed, such as 0.3333333333333333 or 0.016666666666666666, it finds
  * the exact fraction again: 1 in 3 s, 1 in 60 s. Other decimals are exact over a longer period: 0.0166667 is 0.166667 in 10 s.
  */
-export function readPerSecond(fields: Fields, name: string, issues: Issues): PerSecond | undefined {
-  const node = fields.node(name)
-  if (node === undefined) return undefined
-  const text = decimalOf(node)
-  if (text !== undefined) return { forms: [{ rate: { tokens: text, per: '1s' }, text }], value: Number(text) }
-  const value = numberOf(node)
-  const forms = value === undefined ? [] : formsOf(value)
-  if (value === undefined || forms.length === 0) {
-    issues.wrong(node, fields.pathOf(name), RATE_FORM)
-    return undefined
-  }
-  return { forms, value }
+export function readPerSecond(field: Value | undefined): PerSecond | undefined {
+  return readAs(field, RATE_FORM, (node) => {
+    const text = decimalOf(node)
+    if (text !== undefined) return { forms: [{ rate: { tokens: text, per: '1s' }, text }], value: Number(text) }
+    const value = numberOf(node)
+    const forms = value === undefined ? [] : formsOf(value)
+    return value === undefined || forms.length === 0 ? undefined : { forms, value }
+  })
 }
 
 function formsOf(value: number): PerSecond['forms'] {

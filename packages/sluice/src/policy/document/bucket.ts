@@ -1,16 +1,8 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import type { Rate } from '../../algorithms/rate.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
-import type { ErrorCode } from '../../errors/limiter-error.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
-import type { PolicyNode } from './node.ts'
-import type { Issues } from './issues.ts'
-
-/** A value of the policy and its path. */
-export interface Placed {
-  readonly node: PolicyNode
-  readonly path: string
-}
+import { attempt, LimiterError } from '../../errors/limiter-error.ts'
+import { refuse, type Value, wrong } from './value.ts'
 
 export const RATE_FORM = 'tokens per duration, such as 10/s'
 
@@ -18,27 +10,8 @@ export const RATE_FORM = 'tokens per duration, such as 10/s'
  * Compiles a token bucket from exact texts. It reports an error at the value that causes it.
  * @param burst a validated decimal text
  */
-export function readBucket(
-  rate: Rate,
-  burst: string,
-  at: { readonly rate: Placed; readonly burst: Placed },
-  issues: Issues,
-): AnyLimit | undefined {
-  try {
-    return tokenBucket({ rate, burst })
-  } catch (error) {
-    if (!(error instanceof LimiterError)) throw error
-    report(error.code, error.message, at, issues)
-    return undefined
-  }
-}
-
-function report(
-  code: ErrorCode,
-  message: string,
-  { rate, burst }: { readonly rate: Placed; readonly burst: Placed },
-  issues: Issues,
-): void {
-  if (code === 'INVALID_RATE') issues.wrong(rate.node, rate.path, RATE_FORM)
-  else issues.add(burst.node.at, burst.path, `${burst.path}: ${message}`)
+export function readBucket(rate: Rate, burst: string, at: { readonly rate: Value; readonly burst: Value }): AnyLimit | undefined {
+  const limit = attempt(() => tokenBucket({ rate, burst }))
+  if (!(limit instanceof LimiterError)) return limit
+  return limit.code === 'INVALID_RATE' ? wrong(at.rate, RATE_FORM) : refuse(at.burst, `: ${limit.message}`)
 }

@@ -1,19 +1,20 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
 import { toMicroTokens } from '../../algorithms/decimal.ts'
+import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { DURATION_FORM, parseDuration } from '../../time/duration.ts'
 import type { Micros } from '../../time/micros.ts'
-import type { MapNode, PolicyNode } from './node.ts'
-import { type Issues, join } from './issues.ts'
 import { nearest } from './nearest.ts'
+import { type MapNode, type PolicyNode, textOf, wordOf } from './node.ts'
+import { below, fieldOf, itemsOf, join, openMap, quoted, readAs, refuse, type Value, wrong } from './value.ts'
 
 /** A map of a policy being read. Each reader returns undefined for a missing field, and for a wrong one, which it reports. */
-export interface Fields {
-  readonly at: number
-  readonly path: string
-  node(name: string): PolicyNode | undefined
-  pathOf(name: string): string
+export interface Fields extends Value {
+  readonly node: MapNode
+  get(name: string): Value | undefined
+  /** As `get`, but a missing field is reported. */
+  require(name: string, allowed: string): Value | undefined
+  open(name: string, known: Known): Fields | undefined
   text(name: string, allowed: string, accept?: (text: string) => boolean): string | undefined
-  choice<const T extends string>(name: string, options: readonly T[], later?: readonly string[]): T | undefined
+  choice<const T extends string>(name: string, options: readonly T[]): T | undefined
   flag(name: string): boolean | undefined
   /** An exact decimal above 0 as its text. */
   decimal(name: string): string | undefined
@@ -22,8 +23,6 @@ export interface Fields {
   whole(name: string, least: number, most: number): number | undefined
   /** A text, or a list of at least one text; each must be accepted. */
   texts(name: string, allowed: string, accept: (text: string) => boolean): string[] | undefined
-  /** Reports a missing field. */
-  require(name: string, allowed: string): boolean
 }
 
 export interface Known {
@@ -35,90 +34,61 @@ export interface Known {
 }
 
 /** Opens a map with known names. It refuses every other name and suggests the nearest known one. */
-export function openFields(node: PolicyNode, path: string, known: Known, issues: Issues): Fields | undefined {
-  const map = openMap(node, path, issues)
-  if (map === undefined) return undefined
-  for (const [name, { at }] of map.fields) {
-    if (known.names.includes(name)) continue
-    if (known.later?.includes(name) === true) issues.notYet(at, join(path, name))
-    else refuseName(at, join(path, name), name, known, issues)
+export function openFields(value: Value, { names, later = [], lenient = false }: Known): Fields | undefined {
+  const node = openMap(value)
+  if (node === undefined) return undefined
+  for (const [name, { at }] of node.fields) {
+    if (names.includes(name)) continue
+    const [path, allowed] = [join(value.path, name), names.join(', ')]
+    const near = nearest(name, names)
+    const hint = near === undefined ? '' : `did you mean ${near}? `
+    if (later.includes(name)) value.issues.add(at, path, `${path} is not yet supported`)
+    else if (lenient) value.issues.warn(at, `${path} is unknown and has no effect: ${hint}known are ${allowed}`)
+    else value.issues.add(at, path, `${path} is unknown: ${hint}allowed are ${allowed}`, { value: quoted(name), allowed })
   }
-  return fieldsOf(map, path, issues)
-}
-
-/** Opens a map whose names the author chose. */
-export function openMap(node: PolicyNode, path: string, issues: Issues): MapNode | undefined {
-  if (node.kind === 'map') return node
-  issues.wrong(node, path, 'a map')
-  return undefined
+  return fieldsOf({ node, path: value.path, issues: value.issues })
 }
 
 export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
 
-/** The readers of a map's fields, without a check of its names. */
-export function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
-  const pathOf = (name: string): string => join(path, name)
-  const node = (name: string): PolicyNode | undefined => map.fields.get(name)?.value
-  const text: Fields['text'] = (name, allowed, accept = (found) => found !== '') => {
-    const found = node(name)
-    if (found === undefined) return undefined
-    if (found.kind === 'scalar' && found.type === 'text' && accept(found.text)) return found.text
-    issues.wrong(found, pathOf(name), allowed)
-    return undefined
-  }
+function fieldsOf(map: Value & { readonly node: MapNode }): Fields {
+  const get: Fields['get'] = (name) => fieldOf(map, name)
   return {
-    at: map.at,
-    path,
-    node,
-    pathOf,
-    text,
-    choice<const T extends string>(name: string, options: readonly T[], later: readonly string[] = []) {
-      const found = node(name)
-      // Some parsers read an unquoted off or on as a boolean; here a word is its text.
-      const word = found?.kind === 'scalar' ? found.text : undefined
-      if (found === undefined || options.some((option) => option === word)) return word as T | undefined
-      if (word !== undefined && later.includes(word)) issues.notYet(found.at, `${pathOf(name)} ${word}`)
-      else issues.wrong(found, pathOf(name), options.join(', '))
-      return undefined
-    },
-    flag(name) {
-      const found = node(name)
-      if (found === undefined) return undefined
-      if (found.kind === 'scalar' && found.type === 'boolean') return found.text.toLowerCase() === 'true'
-      issues.wrong(found, pathOf(name), 'true or false')
-      return undefined
-    },
-    decimal(name) {
-      const found = node(name)
-      if (found === undefined) return undefined
-      const micro = found.kind === 'scalar' ? toMicroTokens(found.text) : undefined
-      if (found.kind === 'scalar' && micro !== undefined && micro > 0) return found.text
-      issues.wrong(found, pathOf(name), DECIMAL_FORM)
-      return undefined
-    },
-    duration(name) {
-      const found = node(name)
-      if (found === undefined) return undefined
-      const read = found.kind === 'scalar' ? duration(found.type === 'number' ? Number(found.text) : found.text) : undefined
-      if (read === undefined) issues.wrong(found, pathOf(name), DURATION_FORM)
-      return read
-    },
-    whole(name, least, most) {
-      const found = node(name)
-      if (found === undefined) return undefined
-      const value = found.kind === 'scalar' && found.type === 'number' && /^\d{1,15}$/.test(found.text) ? Number(found.text) : Number.NaN
-      if (value >= least && value <= most) return value
-      issues.wrong(found, pathOf(name), `a whole number from ${least} to ${most}`)
-      return undefined
-    },
-    texts(name, allowed, accept) {
-      const found = node(name)
-      return found === undefined ? undefined : readTexts(found, pathOf(name), allowed, accept, issues)
+    // Not spread: a literal with a spread takes ten times as long, and there is one for each map.
+    node: map.node,
+    path: map.path,
+    issues: map.issues,
+    get,
+    open(name, known) {
+      const value = get(name)
+      return value === undefined ? undefined : openFields(value, known)
     },
     require(name, allowed) {
-      if (node(name) !== undefined) return true
-      issues.add(map.at, pathOf(name), `${pathOf(name)} is missing: expected ${allowed}`, { allowed })
-      return false
+      const value = get(name)
+      if (value === undefined) refuse({ ...map, path: below(map.path, name) }, ` is missing: expected ${allowed}`, { allowed })
+      return value
+    },
+    text: (name, allowed, accept = (found) => found !== '') => readAs(get(name), allowed, (found) => accepted(textOf(found), accept)),
+    choice(name, options) {
+      const value = get(name)
+      // Some parsers read an unquoted off or on as a boolean; here a word is its text.
+      const word = value?.node.kind === 'scalar' ? value.node.text : undefined
+      const found = options.find((option) => option === word)
+      return value === undefined ? undefined : (found ?? wrong(value, options.join(', ')))
+    },
+    flag: (name) => readAs(get(name), 'true or false', flagOf),
+    decimal: (name) => readDecimal(get(name)),
+    duration: (name) => readAs(get(name), DURATION_FORM, durationOf),
+    whole(name, least, most) {
+      const value = get(name)
+      if (value === undefined) return undefined
+      const { node } = value
+      const number = node.kind === 'scalar' && node.type === 'number' && /^\d{1,15}$/.test(node.text) ? Number(node.text) : Number.NaN
+      return number >= least && number <= most ? number : wrong(value, `a whole number from ${least} to ${most}`)
+    },
+    texts(name, allowed, accept) {
+      const found = get(name)
+      return found === undefined ? undefined : readTexts(found, allowed, accept)
     },
   }
 }
@@ -126,30 +96,31 @@ export function fieldsOf(map: MapNode, path: string, issues: Issues): Fields {
 const MAX_TEXTS = 1_000
 
 /** Reads a text, or a list of at least one. Texts that are not accepted are reported and omitted. */
-export function readTexts(node: PolicyNode, path: string, allowed: string, accept: (text: string) => boolean, issues: Issues): string[] {
-  const items = node.kind === 'list' ? node.items : [node]
-  if (items.length === 0) issues.add(node.at, path, `${path} is an empty list: expected ${allowed}`, { allowed })
-  if (items.length > MAX_TEXTS) issues.add(node.at, path, `${path} has ${items.length} entries: expected at most ${MAX_TEXTS}`)
-  return items.flatMap((item, index) => {
-    if (item.kind === 'scalar' && item.type !== 'null' && accept(item.text)) return [item.text]
-    issues.wrong(item, node.kind === 'list' ? `${path}[${index}]` : path, allowed)
-    return []
+export function readTexts(value: Value, allowed: string, accept: (text: string) => boolean): string[] {
+  const items = value.node.kind === 'list' ? [...itemsOf(value)] : [value]
+  if (items.length === 0) refuse(value, ` is an empty list: expected ${allowed}`, { allowed })
+  if (items.length > MAX_TEXTS) refuse(value, ` has ${items.length} entries: expected at most ${MAX_TEXTS}`)
+  return items.flatMap((item) => readAs(item, allowed, (node) => accepted(wordOf(node), accept)) ?? [])
+}
+
+/** An exact decimal above 0 as its text. */
+export function readDecimal(value: Value | undefined): string | undefined {
+  return readAs(value, DECIMAL_FORM, (node) => {
+    const micro = node.kind === 'scalar' ? toMicroTokens(node.text) : undefined
+    return node.kind === 'scalar' && micro !== undefined && micro > 0 ? node.text : undefined
   })
 }
 
-function refuseName(at: number, path: string, name: string, { names, lenient = false }: Known, issues: Issues): void {
-  const near = nearest(name, names)
-  const hint = near === undefined ? '' : `did you mean ${near}? `
-  const allowed = names.join(', ')
-  if (lenient) return issues.warn(at, `${path} is unknown and has no effect: ${hint}known are ${allowed}`)
-  issues.add(at, path, `${path} is unknown: ${hint}allowed are ${allowed}`, { value: JSON.stringify(name.slice(0, 60)), allowed })
+function accepted(text: string | undefined, accept: (text: string) => boolean): string | undefined {
+  return text !== undefined && accept(text) ? text : undefined
 }
 
-function duration(value: string | number): Micros | undefined {
-  try {
-    return parseDuration(value)
-  } catch (error) {
-    if (error instanceof LimiterError) return undefined
-    throw error
-  }
+function flagOf(node: PolicyNode): boolean | undefined {
+  return node.kind === 'scalar' && node.type === 'boolean' ? node.text.toLowerCase() === 'true' : undefined
+}
+
+function durationOf(node: PolicyNode): Micros | undefined {
+  if (node.kind !== 'scalar') return undefined
+  const micros = attempt(() => parseDuration(node.type === 'number' ? Number(node.text) : node.text))
+  return micros instanceof LimiterError ? undefined : micros
 }

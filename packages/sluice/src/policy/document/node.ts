@@ -25,3 +25,17 @@ export interface Field {
   readonly at: number
   readonly value: PolicyNode
 }
+
+/** The text of a text; undefined for any other node. */
+export function textOf(node: PolicyNode | undefined): string | undefined {
+  return node?.kind === 'scalar' && node.type === 'text' ? node.text : undefined
+}
+
+/** The text of a text, a number or a truth value; undefined for any other node. */
+export function wordOf(node: PolicyNode): string | undefined {
+  return node.kind === 'scalar' && node.type !== 'null' ? node.text : undefined
+}
+
+export function isEmptyMap(node: PolicyNode): boolean {
+  return node.kind === 'map' && node.fields.size === 0
+}

@@ -1,6 +1,9 @@
 import { fromMicroTokens, toMicroTokens } from '../../algorithms/decimal.ts'
 import { valuesOf } from '../../identity/source.ts'
+import { type Glob, pathSegments } from './glob.ts'
+import { indexByPath } from './path-index.ts'
 import type { Cost } from './rule.ts'
+import type { Sliced } from './sliced.ts'
 
 /** The same cost for every request. */
 export function fixedCost(cost: number): Cost {
@@ -28,19 +31,19 @@ export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost
     text: `${kind}:${name}`,
     unknown: clamp(fallback),
     most: max,
-    of: (request) => clamp(dearestOf(valuesOf(kind, name, request), fallback, (text) => readCost(text) ?? fallback)),
+    of: (request) => clamp(highestOf(valuesOf(kind, name, request), fallback, (text) => readCost(text) ?? fallback)),
   }
 }
 
 /** The highest of the costs that a client sends; a line joined by commas is several values. */
-export function dearestOf(values: readonly string[], fallback: number, costOf: (text: string) => number): number {
+export function highestOf(values: readonly string[], fallback: number, costOf: (text: string) => number): number {
   if (values.length === 0) return fallback
-  let dearest = 0
+  let highest = 0
   for (const value of values) {
-    if (value.includes(',')) for (const part of value.split(',')) dearest = Math.max(dearest, costOf(part.trim()))
-    else dearest = Math.max(dearest, costOf(value))
+    if (value.includes(',')) for (const part of value.split(',')) highest = Math.max(highest, costOf(part.trim()))
+    else highest = Math.max(highest, costOf(value))
   }
-  return dearest
+  return highest
 }
 
 /**
@@ -53,4 +56,49 @@ export function readCost(text: string): number | undefined {
   const micro = toMicroTokens(`${whole}.${decimals.slice(0, 6) || '0'}`)
   if (micro === undefined) return MAX_COST
   return fromMicroTokens(/[1-9]/.test(decimals.slice(6)) ? micro + 1 : micro)
+}
+
+interface PricedPath {
+  readonly path: Glob
+  readonly cost: number
+}
+
+/** A cost by path. Paths are added while a policy is read, and indexed before its first request. */
+export interface EndpointCosts {
+  /** For any request: the cost of its path, or the fallback. Of several paths, or readings of its path, the highest counts. */
+  readonly cost: Cost
+  add(price: PricedPath): void
+  index(): Sliced<void>
+}
+
+export function endpointCosts(fallback: number = 1): EndpointCosts {
+  const prices: PricedPath[] = []
+  let most = fallback
+  let find: (segments: readonly string[]) => readonly PricedPath[] = () => prices
+  const costOf = (path: string): number => {
+    const matching = find(pathSegments(path))
+    return matching.length === 0 ? fallback : Math.max(...matching.map(({ cost }) => cost))
+  }
+  return {
+    add(price) {
+      prices.push(price)
+      most = Math.max(most, price.cost)
+    },
+    *index() {
+      find = yield* indexByPath(prices, ({ path }) => path)
+    },
+    cost: {
+      text: 'of the endpoint',
+      unknown: fallback,
+      get most() {
+        return most
+      },
+      of(request) {
+        // Without prices the path is not read: reading it would refuse a request whose path is unreadable.
+        if (prices.length === 0) return fallback
+        const { path, readings } = request
+        return readings === undefined ? costOf(path) : Math.max(...readings.map((reading) => costOf(reading.path)))
+      },
+    },
+  }
 }

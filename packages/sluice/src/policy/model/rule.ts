@@ -151,3 +151,10 @@ export function allHold(conditions: readonly Condition[], request: Request): Tru
   }
   return all
 }
+
+/** Why a rule cannot be sampled this way; undefined if it can. The counted request pays for all that it represents. */
+export function sampleProblem(sample: number = 1, { most = Infinity }: Cost, tiers: readonly Tier[]): string | undefined {
+  const least = Math.min(...tiers.map(({ limit }) => limit.capacity))
+  if (sample === 1 || most * sample <= least) return undefined
+  return `one request in ${sample} is charged ${sample} times up to ${most}, above the capacity ${least} of this rule: it could never pass`
+}

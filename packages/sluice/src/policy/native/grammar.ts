@@ -1,7 +1,30 @@
 import { DIALECTS, LEGACY } from '../model/header-choice.ts'
-import { listOf, oneOf, oneOrMore, SCALAR, type Schema, type Shape, shapeOf, TEXT, wholeFrom } from './shape.ts'
 
-/** The native dialect as data. The fields of each map are defined once, for the parser and for the published schema. */
+/** A JSON Schema (draft 2020-12), as data. */
+export type Schema = { readonly [keyword: string]: unknown }
+
+/** A map of the native dialect: its names for the parser, and its schema for programs that edit policies. */
+export interface Shape {
+  readonly names: readonly string[]
+  readonly schema: Schema
+}
+
+/** A map with only these names. */
+function shapeOf(properties: Readonly<Record<string, Schema>>, more: Schema = {}): Shape {
+  return Object.freeze({
+    names: Object.freeze(Object.keys(properties)),
+    schema: { type: 'object', properties, additionalProperties: false, ...more },
+  })
+}
+
+const oneOf = (values: readonly string[]): Schema => ({ enum: values })
+const listOf = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
+/** One item, or a list of at least one. */
+const oneOrMore = (item: Schema): Schema => ({ anyOf: [item, listOf(item, { minItems: 1, maxItems: 1_000 })] })
+const wholeFrom = (least: number, most: number): Schema => ({ type: 'integer', minimum: least, maximum: most })
+/** A text as YAML reads it without quotes. */
+const SCALAR: Schema = { type: ['string', 'number', 'boolean'] }
+const TEXT: Schema = { type: 'string', minLength: 1 }
 
 export const ALGORITHMS = ['token-bucket', 'fixed-window', 'sliding-window-counter', 'sliding-window-log'] as const
 export const MODES = ['enforce', 'shadow', 'off'] as const
@@ -29,8 +52,10 @@ const DURATION: Schema = {
     { type: 'string', pattern: String.raw`^\s*(\d{1,12}(\.\d{1,6})?)?\s*[a-z]{1,7}\s*$` },
   ],
 }
-const SOURCE_PATTERN = String.raw`^(header|query|cookie):[\w!#$%&'*+.^|~\x60-]{1,128}$|^jwt:[!-~]{1,128}$|^ip:(address|/\d{1,3}(/\d{1,3})?)$|^path:(template)?$|^(method|host):$|^ua:bot$|^const:`
-const SOURCE: Schema = { type: 'string', pattern: SOURCE_PATTERN }
+const SOURCE: Schema = {
+  type: 'string',
+  pattern: String.raw`^(header|query|cookie):[\w!#$%&'*+.^|~\x60-]{1,128}$|^jwt:[!-~]{1,128}$|^ip:(address|/\d{1,3}(/\d{1,3})?)$|^path:(template)?$|^(method|host):$|^ua:bot$|^const:`,
+}
 /** YAML parses an unquoted `path:` in a list as a map. */
 const BARE_SOURCE: Schema = {
   type: 'object',
@@ -144,3 +169,14 @@ export const ROOT: Shape = shapeOf(
   },
   { required: ['version', 'rules'] },
 )
+
+/**
+ * The native dialect as a JSON Schema (draft 2020-12), for editors and for programs that write policies. It comes from the same table as
+ * the parser, so every policy that loads is valid. Conditions across several fields, such as duplicate names or a burst that a rate
+ * cannot carry, are checked only by the parser.
+ */
+export const policySchema: Schema = Object.freeze({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Sluice policy, native dialect',
+  ...ROOT.schema,
+})

@@ -2,13 +2,14 @@ import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { fixedWindow } from '../../algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
-import { LimiterError } from '../../errors/limiter-error.ts'
+import { attempt, LimiterError } from '../../errors/limiter-error.ts'
+import { bareProblem, DURATION_FORM } from '../../time/duration.ts'
 import { readBucket, RATE_FORM } from '../document/bucket.ts'
 import { DECIMAL_FORM, type Fields } from '../document/fields.ts'
-import type { Issues } from '../document/issues.ts'
+import { textOf } from '../document/node.ts'
+import { refuse, type Value, warn } from '../document/value.ts'
+import { defined } from '../model/defined.ts'
 import { ALGORITHMS, ALIGNMENTS } from './grammar.ts'
-import type { PolicyNode } from '../document/node.ts'
-import { DURATION_FORM, bareProblem } from '../../time/duration.ts'
 
 export type AlgorithmWord = (typeof ALGORITHMS)[number]
 
@@ -23,108 +24,85 @@ interface WindowNumbers {
 /** The fields of one algorithm's limits, and their reader. */
 interface Form {
   readonly fields: readonly string[]
-  read(fields: Fields, issues: Issues): AnyLimit | undefined
+  read(fields: Fields): AnyLimit | undefined
   /** A warning about such limits for the policy's reader. */
   readonly warning?: (limit: AnyLimit) => string
 }
 
+const windowForm = (make: (numbers: WindowNumbers) => AnyLimit): Form => ({
+  fields: ['limit', 'window'],
+  read: (fields) => readWindow(fields, make),
+})
+
 const FORMS: Readonly<Record<AlgorithmWord, Form>> = {
   'token-bucket': { fields: ['rate', 'burst'], read: readTokenBucket },
-  'fixed-window': windowForm(['limit', 'window', 'align', 'ramp'], fixedWindow, ({ capacity }) => {
-    return `a fixed window may admit ${2 * capacity} around its end, twice its limit; sliding-window-counter or token-bucket does not`
-  }),
-  'sliding-window-counter': windowForm(['limit', 'window'], slidingWindowCounter),
-  'sliding-window-log': windowForm(['limit', 'window'], slidingWindowLog),
+  'fixed-window': {
+    fields: ['limit', 'window', 'align', 'ramp'],
+    read: (fields) => readWindow(fields, fixedWindow),
+    warning: ({ capacity }) =>
+      `a fixed window may admit ${2 * capacity} around its end, twice its limit; sliding-window-counter or token-bucket does not`,
+  },
+  'sliding-window-counter': windowForm(slidingWindowCounter),
+  'sliding-window-log': windowForm(slidingWindowLog),
 }
 
 const LIMIT_FIELDS: readonly string[] = [...new Set(Object.values(FORMS).flatMap(({ fields }) => fields))]
 
 /** The algorithm that a map names; the fallback if it names none. A wrong one is reported and gives undefined. */
 export function readAlgorithm(fields: Fields, fallback: AlgorithmWord): AlgorithmWord | undefined {
-  return fields.node('algorithm') === undefined ? fallback : fields.choice('algorithm', ALGORITHMS)
+  return fields.get('algorithm') === undefined ? fallback : fields.choice('algorithm', ALGORITHMS)
 }
 
 /** Whether a map has any field of a limit. */
 export function hasLimit(fields: Fields): boolean {
-  return LIMIT_FIELDS.some((name) => fields.node(name) !== undefined)
+  return LIMIT_FIELDS.some((name) => fields.node.fields.has(name))
 }
 
 /** Reads the limit of a map from the fields of this algorithm. A wrong one is reported and gives undefined. */
-export function readLimit(fields: Fields, algorithm: AlgorithmWord, issues: Issues): AnyLimit | undefined {
+export function readLimit(fields: Fields, algorithm: AlgorithmWord): AnyLimit | undefined {
   const form = FORMS[algorithm]
+  const allowed = form.fields.join(', ')
   for (const name of LIMIT_FIELDS) {
-    const node = fields.node(name)
-    if (node === undefined || form.fields.includes(name)) continue
-    const path = fields.pathOf(name)
-    issues.add(node.at, path, `${path} is no field of ${algorithm}: expected ${form.fields.join(', ')}`, {
-      allowed: form.fields.join(', '),
-    })
+    const foreign = form.fields.includes(name) ? undefined : fields.get(name)
+    if (foreign !== undefined) refuse(foreign, ` is no field of ${algorithm}: expected ${allowed}`, { allowed })
   }
-  const limit = form.read(fields, issues)
+  const limit = form.read(fields)
   if (limit !== undefined && form.warning !== undefined)
-    issues.warn(fields.node('algorithm')?.at ?? fields.at, `${fields.path}: ${form.warning(limit)}`)
+    warn({ ...fields, node: fields.get('algorithm')?.node ?? fields.node }, `: ${form.warning(limit)}`)
   return limit
 }
 
-function readTokenBucket(fields: Fields, issues: Issues): AnyLimit | undefined {
-  fields.require('rate', RATE_FORM)
-  fields.require('burst', DECIMAL_FORM)
-  const [rate, burst] = [fields.node('rate'), fields.node('burst')]
+function readTokenBucket(fields: Fields): AnyLimit | undefined {
+  const [rate, burst] = [fields.require('rate', RATE_FORM), fields.require('burst', DECIMAL_FORM)]
   const burstText = fields.decimal('burst')
   if (rate === undefined || burst === undefined) return undefined
-  const text = rate.kind === 'scalar' && rate.type === 'text' ? rate.text : ''
   // A wrong burst is already reported; the rate is still checked.
-  const at = { rate: { node: rate, path: fields.pathOf('rate') }, burst: { node: burst, path: fields.pathOf('burst') } }
-  const limit = readBucket(text, burstText ?? '0.000001', at, issues)
+  const limit = readBucket(textOf(rate.node) ?? '', burstText ?? '0.000001', { rate, burst })
   return burstText === undefined ? undefined : limit
-}
-
-function windowForm(fields: readonly string[], make: (numbers: WindowNumbers) => AnyLimit, warning?: Form['warning']): Form {
-  return {
-    fields,
-    read(map, issues) {
-      const numbers = readWindow(map, issues)
-      return numbers === undefined ? undefined : made(() => make(numbers), map, issues)
-    },
-    ...(warning === undefined ? {} : { warning }),
-  }
-}
-
-function readWindow(map: Fields, issues: Issues): WindowNumbers | undefined {
-  for (const name of ['window', 'ramp']) warnOfBare(map, name, issues)
-  map.require('limit', DECIMAL_FORM)
-  map.require('window', DURATION_FORM)
-  const [limit, window, ramp] = [map.decimal('limit'), map.duration('window'), map.duration('ramp')]
-  const align = map.choice('align', ALIGNMENTS)
-  if (limit === undefined || window === undefined) return undefined
-  return {
-    limit,
-    window: `${window}us`,
-    ...(align === undefined ? {} : { align }),
-    ...(ramp === undefined ? {} : { ramp: `${ramp}us` }),
-  }
-}
-
-/** Warns of a bare number: it means milliseconds, which few authors intend. */
-function warnOfBare(map: Fields, name: string, issues: Issues): void {
-  const node = map.node(name)
-  const problem = node?.kind === 'scalar' && node.type === 'number' ? bareProblem(Number(node.text)) : undefined
-  if (node !== undefined && problem !== undefined) issues.warn(node.at, `${map.pathOf(name)}: ${problem}; it is taken for milliseconds`)
 }
 
 const AT_RAMP: ReadonlySet<string> = new Set(['INVALID_OPTIONS', 'INVALID_DURATION'])
 
 /**
- * Constructs the limit. It reports what the constructor refuses although each number is well-formed: too large a limit, or a ramp that
- * does not fit the rest.
+ * Reads a window limit. It also reports what the constructor refuses although each number is well-formed: too large a limit, or a ramp
+ * that does not fit the rest.
  */
-function made(make: () => AnyLimit, map: Fields, issues: Issues): AnyLimit | undefined {
-  try {
-    return make()
-  } catch (error) {
-    if (!(error instanceof LimiterError)) throw error
-    const name = map.node('ramp') !== undefined && AT_RAMP.has(error.code) ? 'ramp' : 'limit'
-    issues.add((map.node(name) as PolicyNode).at, map.pathOf(name), `${map.pathOf(name)}: ${error.message}`)
-    return undefined
-  }
+function readWindow(fields: Fields, make: (numbers: WindowNumbers) => AnyLimit): AnyLimit | undefined {
+  for (const name of ['window', 'ramp']) warnOfBare(fields.get(name))
+  const limitValue = fields.require('limit', DECIMAL_FORM)
+  fields.require('window', DURATION_FORM)
+  const [limit, window, ramp] = [fields.decimal('limit'), fields.duration('window'), fields.duration('ramp')]
+  const align = fields.choice('align', ALIGNMENTS)
+  if (limitValue === undefined || limit === undefined || window === undefined) return undefined
+  const numbers = { limit, window: `${window}us`, ...defined({ align, ramp: ramp === undefined ? undefined : `${ramp}us` }) }
+  const made = attempt(() => make(numbers))
+  if (!(made instanceof LimiterError)) return made
+  return refuse((AT_RAMP.has(made.code) ? fields.get('ramp') : undefined) ?? limitValue, `: ${made.message}`)
+}
+
+/** Warns of a bare number: it means milliseconds, which few authors intend. */
+function warnOfBare(value: Value | undefined): void {
+  if (value?.node.kind !== 'scalar' || value.node.type !== 'number') return
+  const problem = bareProblem(Number(value.node.text))
+  if (problem !== undefined) warn(value, `: ${problem}; it is taken for milliseconds`)
 }

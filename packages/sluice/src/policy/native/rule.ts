@@ -1,66 +1,95 @@
-import type { Fields } from '../document/fields.ts'
-import { openFields } from '../document/fields.ts'
-import type { Issues } from '../document/issues.ts'
+import { type Fields, openFields } from '../document/fields.ts'
+import { itemsOf, readAs, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { defined } from '../model/defined.ts'
+import { type Cost, type OnStoreFailure, type Rule, sampleProblem, type Tier } from '../model/rule.ts'
+import type { Sliced } from '../model/sliced.ts'
 import { readCost } from './cost.ts'
 import { readExempt } from './exempt.ts'
-import { readKey, readMatch } from './match.ts'
-import { MODES, MAX_SAMPLED, RULE, RULE_NAME, STORE_FAILURES } from './grammar.ts'
-import { readTiers } from './tiers.ts'
-import type { PolicyNode } from '../document/node.ts'
-import type { Cost, OnStoreFailure, Rule, Tier } from '../model/rule.ts'
-import { sampleProblem } from '../model/sample.ts'
-import type { Sliced } from '../model/sliced.ts'
+import { MAX_SAMPLED, MODES, RULE, RULE_NAME, STORE_FAILURES, TIER } from './grammar.ts'
+import { type AlgorithmWord, hasLimit, readAlgorithm, readLimit } from './limit-form.ts'
+import { readKey, readMatch, readWhen } from './match.ts'
 
 const KNOWN = { names: RULE.names, later: ['onFull', 'unit'] }
 
 /** Reads one rule of the native dialect. A wrong one is reported and gives undefined. */
-export function* readRule(node: PolicyNode, path: string, fallback: OnStoreFailure, issues: Issues): Sliced<Rule | undefined> {
-  const fields = openFields(node, path, KNOWN, issues)
+export function* readRule(value: Value, fallback: OnStoreFailure): Sliced<Rule | undefined> {
+  const fields = openFields(value, KNOWN)
   if (fields === undefined) return undefined
   fields.require('name', 'a name')
   const name = fields.text('name', 'up to 64 printable characters without blanks, quotes, # and \\', (text) => RULE_NAME.test(text))
-  fields.require('key', 'a list of what requests are counted by, such as [ip:address]; [] is one bucket for everybody')
-  const key = readKey(fields, issues)
-  const match = readMatch(fields, issues)
-  const exempt = yield* readExempt(fields, issues)
-  const tiers = yield* readTiers(fields, issues)
-  const cost = yield* readCost(fields, issues)
+  const key = readKey(fields.require('key', 'a list of what requests are counted by, such as [ip:address]; [] is one bucket for everybody'))
+  const match = readMatch(fields)
+  const exempt = yield* readExempt(fields)
+  const tiers = yield* readTiers(fields)
+  const cost = yield* readCost(fields.get('cost'))
   const sample = fields.whole('sample', 1, MAX_SAMPLED)
   const mode = fields.choice('mode', MODES) ?? 'enforce'
   const onStoreFailure = fields.choice('onStoreFailure', STORE_FAILURES) ?? fallback
-  const maxOvergrant = readMaxOvergrant(fields, issues)
+  const maxOvergrant = readMaxOvergrant(fields)
   if (name === undefined || key === undefined || cost === undefined) return undefined
-  warnOfCost(fields, cost, tiers, issues)
-  const sampled = sample === undefined || sample === 1 ? {} : { sample }
-  const problem = sampled.sample === undefined ? undefined : sampleProblem(sampled.sample, cost, tiers)
-  if (problem !== undefined)
-    issues.add(fields.node('sample')?.at ?? fields.at, fields.pathOf('sample'), `${fields.pathOf('sample')}: ${problem}`)
+  warnOfCost(fields.get('cost'), cost, tiers)
+  const problem = sampleProblem(sample, cost, tiers)
+  if (problem !== undefined) refuse(fields.get('sample') ?? fields, `: ${problem}`)
   return {
     name,
     mode,
     match,
-    ...(exempt.length === 0 ? {} : { exempt }),
     key,
     tiers,
     cost,
-    ...sampled,
     onStoreFailure,
-    ...(maxOvergrant === undefined ? {} : { maxOvergrant }),
+    ...defined({ exempt, sample: sample === 1 ? undefined : sample, maxOvergrant }),
   }
 }
 
-function readMaxOvergrant(fields: Fields, issues: Issues): number | undefined {
-  const node = fields.node('maxOvergrant')
-  if (node === undefined) return undefined
-  if (node.kind === 'scalar' && node.text === 'unbounded') return Infinity
-  if (node.kind === 'scalar' && /^\d{1,15}(?:\.\d{1,6})?$/.test(node.text)) return Number(node.text)
-  issues.wrong(node, fields.pathOf('maxOvergrant'), 'tokens from 0 with at most six decimals, or unbounded')
-  return undefined
+function readMaxOvergrant(fields: Fields): number | undefined {
+  return readAs(fields.get('maxOvergrant'), 'tokens from 0 with at most six decimals, or unbounded', (node) => {
+    if (node.kind !== 'scalar') return undefined
+    if (node.text === 'unbounded') return Infinity
+    return /^\d{1,15}(?:\.\d{1,6})?$/.test(node.text) ? Number(node.text) : undefined
+  })
 }
 
 /** Warns of a fixed cost above a burst of the rule. */
-function warnOfCost(rule: Fields, cost: Cost, tiers: readonly Tier[], issues: Issues): void {
-  const node = rule.node('cost')
-  if (node?.kind !== 'scalar' || !tiers.some(({ limit }) => Number(cost.text) > limit.capacity)) return
-  issues.warn(node.at, `${rule.pathOf('cost')}: a cost of ${cost.text} is above a burst of this rule: such requests are never admitted`)
+function warnOfCost(value: Value | undefined, { text }: Cost, tiers: readonly Tier[]): void {
+  if (value?.node.kind !== 'scalar' || !tiers.some(({ limit }) => Number(text) > limit.capacity)) return
+  warn(value, `: a cost of ${text} is above a burst of this rule: such requests are never admitted`)
+}
+
+const MAX_TIERS = 1_000
+
+/** A tier as written; undefined if it is wrong. */
+interface ReadTier {
+  readonly at: Value
+  readonly tier: Tier | undefined
+}
+
+/** Reads the listed tiers in order, and last the rule's own limit, if it has one. */
+function* readTiers(rule: Fields): Sliced<Tier[]> {
+  const algorithm = readAlgorithm(rule, 'token-bucket')
+  if (algorithm === undefined) return []
+  const list = rule.get('tiers')
+  if (list !== undefined && (list.node.kind !== 'list' || list.node.items.length === 0 || list.node.items.length > MAX_TIERS))
+    wrong(list, `a list of { when, and the fields of a limit }, at most ${MAX_TIERS}`)
+  const tiers: ReadTier[] = []
+  for (const item of list === undefined ? [] : itemsOf(list)) tiers.push({ at: item, tier: yield* readTier(item, algorithm) })
+  const limit = list === undefined || hasLimit(rule) ? readLimit(rule, algorithm) : undefined
+  if (limit !== undefined) tiers.push({ at: rule, tier: { label: '', when: [], limit } })
+  const open = tiers.findIndex(({ tier }) => tier?.when.length === 0)
+  for (const { at } of open === -1 ? [] : tiers.slice(open + 1))
+    warn({ ...at, path: rule.path }, ': a tier after one without conditions is never used')
+  if (list !== undefined && open === -1)
+    warn({ ...list, path: rule.path }, ': requests that none of the tiers matches are not limited by this rule')
+  return tiers.flatMap(({ tier }) => tier ?? [])
+}
+
+function* readTier(value: Value, fallback: AlgorithmWord): Sliced<Tier | undefined> {
+  yield
+  const fields = openFields(value, TIER)
+  if (fields === undefined) return undefined
+  const when = yield* readWhen(fields)
+  const algorithm = readAlgorithm(fields, fallback)
+  const limit = algorithm === undefined ? undefined : readLimit(fields, algorithm)
+  const label = when.map(({ source, value: allowed }) => `${source.text}=${allowed}`).join(',')
+  return limit === undefined ? undefined : { label, when, limit }
 }

@@ -1,7 +1,6 @@
 import { derived, firstOf, parseSource, type Source } from '../../identity/source.ts'
-import type { PolicyNode } from '../document/node.ts'
-import { openFields, openMap } from '../document/fields.ts'
-import type { Issues } from '../document/issues.ts'
+import { openFields } from '../document/fields.ts'
+import { entriesOf, type Value, wrong } from '../document/value.ts'
 import type { KeyPart } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
 
@@ -18,48 +17,34 @@ const source = (text: string): Source => parseSource(text) as Source
  * Reads the identity and tier of tenants. The identity is the subject of a verified token, or the header that `identity` names, else the
  * address. The tier is the plan of a verified token, else the header's entry in `identity.tiers`, else the value of a trusted proxy.
  */
-export function* readTenancy(
-  found: { readonly node: PolicyNode; readonly path: string } | undefined,
-  tenants: readonly string[],
-  issues: Issues,
-): Sliced<Tenancy> {
-  const block = found === undefined ? undefined : openFields(found.node, found.path, { names: ['header', 'tiers'] }, issues)
-  block?.require('header', 'the name of a header')
-  const name = block?.text('header', 'the name of a header', (text) => parseSource(`header:${text}`) !== undefined)
+export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
+  const fields = block === undefined ? undefined : openFields(block, { names: ['header', 'tiers'] })
+  fields?.require('header', 'the name of a header')
+  const name = fields?.text('header', 'the name of a header', (text) => parseSource(`header:${text}`) !== undefined)
   const header = name === undefined ? undefined : source(`header:${name}`)
-  const tiersNode = block?.node('tiers')
-  const tiers =
-    tiersNode === undefined || block === undefined
-      ? new Map<string, string>()
-      : yield* readTiers(tiersNode, block.pathOf('tiers'), tenants, issues)
-  const said = firstOf([
-    source('jwt:plan'),
-    ...(header === undefined ? [] : [mapped(header, tiers)]),
-    fromTrustedProxy(source('header:x-tenant-tier')),
-  ])
   const known = new Set(tenants)
+  const tiers = yield* readTiers(fields?.get('tiers'), known)
+  const proxied = source('header:x-tenant-tier')
+  const tier = firstOf([
+    source('jwt:plan'),
+    ...(header === undefined ? [] : [derived(header, header.text, (value) => tiers.get(value ?? ''))]),
+    derived(proxied, proxied.text, (value, { trustedPeer }) => (trustedPeer ? value : undefined)),
+  ])
   return {
     identity: [header ?? source('jwt:sub'), source('ip:address')],
-    tier: derived(said, 'tier', (tier) => (tier !== undefined && known.has(tier) ? tier : 'default')),
+    tier: derived(tier, 'tier', (value) => (value !== undefined && known.has(value) ? value : 'default')),
   }
 }
 
 /** Reads `identity.tiers`. Its names are keys of clients, so no message shows one. */
-function* readTiers(node: PolicyNode, path: string, tenants: readonly string[], issues: Issues): Sliced<Map<string, string>> {
+function* readTiers(map: Value | undefined, tenants: ReadonlySet<string>): Sliced<ReadonlyMap<string, string>> {
   const tiers = new Map<string, string>()
-  const known = new Set(tenants)
-  for (const [index, [key, { value }]] of [...(openMap(node, path, issues)?.fields ?? [])].entries()) {
+  let index = -1
+  for (const { name, value } of entriesOf(map)) {
     yield
-    if (value.kind === 'scalar' && known.has(value.text)) tiers.set(key, value.text)
-    else issues.wrong(value, `${path}[${index}]`, `one of the tenants ${tenants.join(', ')}`)
+    index += 1
+    if (value.node.kind === 'scalar' && tenants.has(value.node.text)) tiers.set(name, value.node.text)
+    else wrong({ ...value, path: `${map?.path}[${index}]` }, `one of the tenants ${[...tenants].join(', ')}`)
   }
   return tiers
-}
-
-function mapped(from: Source, values: ReadonlyMap<string, string>): Source {
-  return derived(from, from.text, (value) => values.get(value ?? ''))
-}
-
-function fromTrustedProxy(from: Source): Source {
-  return derived(from, from.text, (value, { trustedPeer }) => (trustedPeer ? value : undefined))
 }

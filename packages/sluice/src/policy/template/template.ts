@@ -1,150 +1,99 @@
-import type { MapNode, PolicyNode } from '../document/node.ts'
-import { DEFAULT_DEADLINE } from '../model/failure-choice.ts'
-import { type Fields, openFields, openMap } from '../document/fields.ts'
+import { type Fields, openFields, readDecimal } from '../document/fields.ts'
+import { entriesOf, fieldOf, refuse, type Value, warn } from '../document/value.ts'
+import { endpointCosts } from '../model/cost.ts'
+import { defined } from '../model/defined.ts'
 import { type HeaderChoice, headerChoice } from '../model/header-choice.ts'
-import { type Issues, join } from '../document/issues.ts'
-import { readPath } from '../native/match.ts'
-import { MAX_SAMPLED } from '../native/grammar.ts'
-import type { PolicyBody } from '../model/policy.ts'
-import type { Cost, KeyPart, Match, OnStoreFailure, Rule, Tier } from '../model/rule.ts'
-import { sampleProblem } from '../model/sample.ts'
+import { DEFAULT_DEADLINE, type PolicyBody } from '../model/policy.ts'
+import { type Cost, type KeyPart, type Match, type OnStoreFailure, type Rule, sampleProblem } from '../model/rule.ts'
 import { flatMapSliced, type Sliced } from '../model/sliced.ts'
-import { BESIDE, readBeside } from '../native/surroundings.ts'
-import { endpointCost, type Prices, priceList } from './cost.ts'
-import { readTenancy, type Tenancy } from './identity.ts'
-import { type Level, readLevel } from './level.ts'
+import { MAX_SAMPLED } from '../native/grammar.ts'
+import { readPath } from '../native/match.ts'
+import { readSharedSections, SHARED_SECTIONS } from '../native/shared-sections.ts'
+import { readTenancy } from './identity.ts'
+import { readLevel } from './level.ts'
 
 const INNER = ['global', 'tenants', 'endpoints', 'failure_policy', 'headers', 'identity']
-const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...BESIDE]
+const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...SHARED_SECTIONS]
 
 /**
  * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, which are charged together. A tenant is one
  * identity; its tier chooses the bucket.
  */
-export function* readTemplate(root: MapNode, issues: Issues): Sliced<PolicyBody | undefined> {
-  const outer = openFields(root, '', { names: OUTER }, issues)
-  const inside = outer?.node('rate_limits')
-  const inner = inside === undefined ? undefined : openFields(inside, 'rate_limits', { names: INNER }, issues)
+export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
+  const outer = openFields(root, { names: OUTER })
+  const inner = outer?.open('rate_limits', { names: INNER })
   if (outer === undefined || inner === undefined) return undefined
-  const failure = readFailure(either('failure_policy', outer, inner, issues)?.fields) ?? 'deny'
-  const headers = readHeaders(either('headers', outer, inner, issues), issues)
-  const tenants = namesOf(inner, 'tenants', issues)
-  const tenancy = yield* readTenancy(either('identity', outer, inner, issues), [...tenants.keys()], issues)
-  const prices = priceList()
-  const make = maker({ cost: endpointCost(prices), failure, issues })
-  const rules = [
-    ...readGlobal(inner, make),
-    ...(yield* readTenants(tenants, tenancy, make, issues)),
-    ...(yield* readEndpoints(inner, tenancy, prices, make, issues)),
-  ]
-  yield* prices.index()
-  if (tenants.size > 0 && !tenants.has('default'))
-    issues.warn(inner.at, 'rate_limits.tenants: without default, identities of no tier are not limited')
-  for (const { name, sample, cost, tiers: limits } of rules) {
-    const problem = sample === undefined ? undefined : sampleProblem(sample, cost, limits)
-    if (problem !== undefined) issues.add(inner.at, 'rate_limits', `sample of ${name}: ${problem}`)
+  const onStoreFailure = readFailure(holderOf('failure_policy', outer, inner)) ?? 'deny'
+  const headers = readHeaders(holderOf('headers', outer, inner))
+  const tenantsNode = inner.get('tenants')?.node
+  const tenants = tenantsNode?.kind === 'map' ? [...tenantsNode.fields.keys()] : []
+  const { identity, tier } = yield* readTenancy(holderOf('identity', outer, inner).get('identity'), tenants)
+  const costs = endpointCosts()
+  const defaults: Defaults = { cost: costs.cost, onStoreFailure }
+  const global = inner.get('global')
+  const rules = [global === undefined ? undefined : readRule(global, 'global', { key: [], match: { when: [] } }, defaults)].filter(
+    (rule) => rule !== undefined,
+  )
+  const tenantRules = yield* flatMapSliced(entriesOf(inner.get('tenants')), ({ name, key, value }) => {
+    if (!/^[\w.-]{1,64}$/.test(name)) refuse(key, ": a tenant's name is expected to be letters, digits, dots, - and _")
+    const match = { when: [{ source: tier, value: name }] }
+    return readRule(value, `tenant:${name}`, { extra: ['shared'], key: [identity], match }, defaults) ?? []
+  })
+  const endpointRules = yield* flatMapSliced(entriesOf(inner.get('endpoints')), ({ name, key, value }) => {
+    const path = readPath(key)
+    if (path === undefined) return []
+    if (!/^[!$-[\]-~]{1,200}$/.test(name)) refuse(key, ': expected at most 200 printable characters without blanks, quotes, # and \\')
+    const rule = readRule(value, `endpoint:${name}`, { extra: ['shared', 'cost'], key: [identity], match: { path, when: [] } }, defaults)
+    const cost = readDecimal(fieldOf(value, 'cost'))
+    if (cost !== undefined) costs.add({ path, cost: Number(cost) })
+    return rule === undefined ? [] : { ...rule, cost: { ...costs.cost, text: cost ?? '1', unknown: Number(cost ?? 1) } }
+  })
+  yield* costs.index()
+  for (const rule of tenantRules) rules.push(rule)
+  for (const rule of endpointRules) rules.push(rule)
+  if (tenants.length > 0 && !tenants.includes('default')) warn(inner, '.tenants: without default, identities of no tier are not limited')
+  for (const { name, sample, cost, tiers } of rules) {
+    const problem = sampleProblem(sample, cost, tiers)
+    if (problem !== undefined) inner.issues.add(inner.node.at, inner.path, `sample of ${name}: ${problem}`)
   }
-  if (rules.length === 0 && !issues.failed)
-    issues.add(inner.at, 'rate_limits', 'rate_limits has no limit: expected global, tenants or endpoints')
-  return {
-    rules,
-    failure: { ...DEFAULT_DEADLINE, policy: failure },
-    headers,
-    ...(yield* readBeside(outer, rules, issues)),
-  }
+  if (rules.length === 0 && !inner.issues.failed) refuse(inner, ' has no limit: expected global, tenants or endpoints')
+  const failure = { ...DEFAULT_DEADLINE, policy: onStoreFailure }
+  return { rules, failure, headers, ...(yield* readSharedSections(outer, rules)) }
 }
 
 interface Use {
   /** Field names of this level only. */
-  readonly extra: readonly string[]
-  readonly key: (level: Level) => readonly KeyPart[]
+  readonly extra?: readonly string[]
+  /** The key, unless the level is shared. */
+  readonly key: readonly KeyPart[]
   readonly match: Match
 }
 
-interface Made {
-  readonly level: Level
-  readonly rule: Rule | undefined
+interface Defaults {
+  readonly cost: Cost
+  readonly onStoreFailure: OnStoreFailure
 }
 
-type Make = (name: string, node: PolicyNode, path: string, use: Use) => Made | undefined
-
-function maker({ cost, failure, issues }: { readonly cost: Cost; readonly failure: OnStoreFailure; readonly issues: Issues }): Make {
-  return (name, node, path, { extra, key, match }) => {
-    const level = readLevel(node, path, extra, issues)
-    if (level === undefined) return undefined
-    const { fields, limit, windowMs } = level
-    const onStoreFailure = readFailure(fields) ?? failure
-    if (limit === undefined) return { level, rule: undefined }
-    const tier: Tier = { label: '', when: [], limit, ...(windowMs === undefined ? {} : { windowMs }) }
-    const sample = fields.whole('sample', 1, MAX_SAMPLED) ?? 1
-    const sampled = sample === 1 ? {} : { sample }
-    return { level, rule: { name, mode: 'enforce', match, key: key(level), tiers: [tier], cost, ...sampled, onStoreFailure } }
-  }
+/** Reads one level as a rule. Undefined for an endpoint that only has a cost, and for a wrong limit, which is reported. */
+function readRule(value: Value, name: string, { extra = [], key, match }: Use, { cost, onStoreFailure }: Defaults): Rule | undefined {
+  const level = readLevel(value, extra)
+  if (level === undefined) return undefined
+  const { fields, limit, windowMs, shared } = level
+  const failure = readFailure(fields) ?? onStoreFailure
+  if (limit === undefined) return undefined
+  const sample = fields.whole('sample', 1, MAX_SAMPLED)
+  const tiers = [{ label: '', when: [], limit, ...defined({ windowMs }) }]
+  const sampled = defined({ sample: sample === 1 ? undefined : sample })
+  return { name, mode: 'enforce', match, key: shared ? [] : key, tiers, cost, onStoreFailure: failure, ...sampled }
 }
 
-function readGlobal(inner: Fields, make: Make): Rule[] {
-  const node = inner.node('global')
-  const made =
-    node === undefined ? undefined : make('global', node, inner.pathOf('global'), { extra: [], key: () => [], match: { when: [] } })
-  return made?.rule === undefined ? [] : [made.rule]
-}
-
-function* readTenants(
-  tenants: ReadonlyMap<string, { at: number; value: PolicyNode }>,
-  tenancy: Tenancy,
-  make: Make,
-  issues: Issues,
-): Sliced<Rule[]> {
-  return yield* flatMapSliced(tenants, ([name, { at, value }]) => {
-    const path = join('rate_limits.tenants', name)
-    if (!/^[\w.-]{1,64}$/.test(name)) issues.add(at, path, `${path}: a tenant's name is expected to be letters, digits, dots, - and _`)
-    const made = make(`tenant:${name}`, value, path, {
-      extra: ['shared'],
-      key: ({ shared }) => (shared ? [] : [tenancy.identity]),
-      match: { when: [{ source: tenancy.tier, value: name }] },
-    })
-    return made?.rule === undefined ? [] : [made.rule]
-  })
-}
-
-function* readEndpoints(inner: Fields, tenancy: Tenancy, prices: Prices, make: Make, issues: Issues): Sliced<Rule[]> {
-  return yield* flatMapSliced(namesOf(inner, 'endpoints', issues), ([name, { at, value }]) => {
-    const path = join('rate_limits.endpoints', name)
-    const glob = readPath({ kind: 'scalar', at, text: name, type: 'text' }, path, issues)
-    if (glob === undefined) return []
-    if (!/^[!$-[\]-~]{1,200}$/.test(name))
-      issues.add(at, path, `${path}: expected at most 200 printable characters without blanks, quotes, # and \\`)
-    const made = make(`endpoint:${name}`, value, path, {
-      extra: ['shared', 'cost'],
-      key: ({ shared }) => (shared ? [] : [tenancy.identity]),
-      match: { path: glob, when: [] },
-    })
-    const cost = made?.level.fields.decimal('cost')
-    if (cost !== undefined) prices.add({ path: glob, cost: Number(cost) })
-    return made?.rule === undefined
-      ? []
-      : [{ ...made.rule, cost: { ...made.rule.cost, text: String(cost ?? 1), unknown: Number(cost ?? 1) } }]
-  })
-}
-
-function namesOf(inner: Fields, name: string, issues: Issues): MapNode['fields'] {
-  const node = inner.node(name)
-  return (node === undefined ? undefined : openMap(node, inner.pathOf(name), issues))?.fields ?? new Map()
-}
-
-interface Found {
-  readonly node: PolicyNode
-  readonly path: string
-  readonly fields: Fields
-}
-
-/** A block that may be next to rate_limits or inside it, but not both. */
-function either(name: string, outer: Fields, inner: Fields, issues: Issues): Found | undefined {
-  const [beside, within] = [outer.node(name), inner.node(name)]
-  if (beside !== undefined && within !== undefined)
-    issues.add(within.at, inner.pathOf(name), `${name} stands beside rate_limits and in it: expected one of them`)
-  if (beside !== undefined) return { node: beside, path: name, fields: outer }
-  return within === undefined ? undefined : { node: within, path: inner.pathOf(name), fields: inner }
+/** The map that has a block: it may be next to rate_limits or inside it, but not both. */
+function holderOf(name: string, outer: Fields, inner: Fields): Fields {
+  const within = inner.get(name)
+  if (outer.get(name) === undefined) return inner
+  if (within !== undefined)
+    inner.issues.add(within.node.at, within.path, `${name} stands beside rate_limits and in it: expected one of them`)
+  return outer
 }
 
 const FAILURES: ReadonlyMap<string, OnStoreFailure> = new Map([
@@ -153,16 +102,12 @@ const FAILURES: ReadonlyMap<string, OnStoreFailure> = new Map([
   ['local', 'local'],
 ])
 
-function readFailure(fields: Fields | undefined): OnStoreFailure | undefined {
-  return FAILURES.get(fields?.choice('failure_policy', [...FAILURES.keys()]) ?? '')
+function readFailure(fields: Fields): OnStoreFailure | undefined {
+  return FAILURES.get(fields.choice('failure_policy', [...FAILURES.keys()]) ?? '')
 }
 
-function readHeaders(found: Found | undefined, issues: Issues): HeaderChoice {
-  const names = ['include_limit', 'include_remaining', 'include_retry_after']
-  const headers = found === undefined ? undefined : openFields(found.node, found.path, { names }, issues)
-  return headerChoice({
-    limit: headers?.flag('include_limit') ?? true,
-    remaining: headers?.flag('include_remaining') ?? true,
-    retryAfter: headers?.flag('include_retry_after') ?? true,
-  })
+function readHeaders(holder: Fields): HeaderChoice {
+  const fields = holder.open('headers', { names: ['include_limit', 'include_remaining', 'include_retry_after'] })
+  const flag = (name: string): boolean => fields?.flag(name) ?? true
+  return headerChoice({ limit: flag('include_limit'), remaining: flag('include_remaining'), retryAfter: flag('include_retry_after') })
 }

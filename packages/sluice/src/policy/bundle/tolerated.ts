@@ -1,0 +1,46 @@
+import { isEmptyMap, type PolicyNode } from '../document/node.ts'
+import type { Fields } from '../document/fields.ts'
+import { quoted, refuse, type Value, warn, wrong } from '../document/value.ts'
+
+/** Reports what Fairvisor ignores: as a warning, or as an issue in strict mode. */
+export function overlook(value: Value, what: string, strict: boolean): void {
+  if (strict) refuse(value, what)
+  else warn(value, what)
+}
+
+/**
+ * A list. Anything else is reported and gives undefined. Lua programs write an empty list as `{}`, which Fairvisor accepts. This parser
+ * accepts it with a warning, unless it is strict.
+ */
+export function readList(value: Value, form: string, strict: boolean): Value | undefined {
+  if (value.node.kind === 'list') return value
+  if (strict || !isEmptyMap(value.node)) return wrong(value, form)
+  warn(value, ` is {} and is read as an empty list: expected ${form}`)
+  return { ...value, node: { kind: 'list', at: value.node.at, items: [] } }
+}
+
+/**
+ * Refuses a section of the format that this package does not implement, unless the section has no effect in Fairvisor either.
+ * @param kind `switch`: a block that must state whether it is enabled
+ */
+export function refuseSection(fields: Fields, name: string, kind: 'list' | 'block' | 'switch'): void {
+  const value = fields.get(name)
+  if (value === undefined) return
+  const { node } = value
+  const isList = node.kind === 'list'
+  const isEmpty = isEmptyMap(node) || (isList && node.items.length === 0)
+  if (kind === 'list' && isEmptyMap(node)) warn(value, ' is {} and is read as an empty list: expected a list')
+  if (kind === 'switch' && isEmpty)
+    warn(value, ' is empty and has no effect: Fairvisor refuses the bundle, expected { "enabled": false } or none')
+  if (isEmpty || isOff(node)) return
+  const found = node.kind === 'scalar' ? quoted(node.text) : isList ? 'a list' : 'a map'
+  const allowed = isList ? 'an empty list or none' : '{ "enabled": false } or none'
+  refuse(value, ` is not yet supported, and is ${found}: expected ${allowed}`, { value: found, allowed })
+}
+
+/** Whether a section is null or says that it is not enabled. */
+function isOff(node: PolicyNode): boolean {
+  if (node.kind === 'scalar') return node.type === 'null'
+  const enabled = node.kind === 'map' ? node.fields.get('enabled')?.value : undefined
+  return enabled?.kind === 'scalar' && enabled.type === 'boolean' && enabled.text === 'false'
+}
