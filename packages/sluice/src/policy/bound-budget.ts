@@ -1,6 +1,7 @@
 import { fieldOf, refuse, type Value } from './document/value.ts'
 import { boundOf, type StoreKind } from './model/bound.ts'
-import type { FailureChoice, PolicyBody } from './model/policy.ts'
+import type { FailureChoice } from './model/failure-choice.ts'
+import type { PolicyBody } from './model/policy.ts'
 import type { Rule } from './model/rule.ts'
 import type { Sliced } from './model/sliced.ts'
 

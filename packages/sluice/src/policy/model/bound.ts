@@ -1,5 +1,5 @@
 import { MICRO } from '../../algorithms/decimal.ts'
-import type { FailureChoice } from './policy.ts'
+import type { FailureChoice } from './failure-choice.ts'
 import type { Rule } from './rule.ts'
 
 /**

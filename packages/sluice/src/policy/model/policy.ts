@@ -1,9 +1,10 @@
 import type { TrustedProxies } from '../../identity/trusted-proxies.ts'
 import type { Bound, StoreKind } from './bound.ts'
 import type { Exemption } from './exemption.ts'
+import type { FailureChoice } from './failure-choice.ts'
 import type { HeaderChoice } from './header-choice.ts'
 import type { Override } from './override.ts'
-import type { OnStoreFailure, Rule } from './rule.ts'
+import type { Rule } from './rule.ts'
 import type { StoreUrl } from './store-url.ts'
 
 /** A parsed, validated and compiled policy. It is frozen, and has the same form in every dialect. */
@@ -59,31 +60,4 @@ export interface JwtChecks {
   readonly audience?: readonly string[]
   /** Milliseconds that clocks may differ by. */
   readonly leewayMs: number
-}
-
-/** The deadline of a policy that states none. */
-export const DEFAULT_DEADLINE = { deadlineMs: 50, defaultDeadline: true } as const
-
-/** The settings of a policy for a store that cannot answer. */
-export interface FailureChoice {
-  /** Milliseconds a remote store may take. */
-  readonly deadlineMs: number
-  /** Set if the policy states no deadline: the first calls may then take longer, while the first connection is made. */
-  readonly defaultDeadline?: true
-  /** For rules without their own `onStoreFailure`. */
-  readonly policy: OnStoreFailure
-  /** The most processes that share the store, and the longest outage in milliseconds; bounds are computed from them. */
-  readonly processes?: number
-  readonly outageMs?: number
-  /** Absent: the defaults of the breaker. */
-  readonly breaker?: BreakerChoice
-}
-
-/** When to stop calling a store that fails, and when to probe it. An absent field is the breaker's default. */
-export interface BreakerChoice {
-  /** Failures within `windowMs` milliseconds that open it. */
-  readonly failures?: number
-  readonly windowMs?: number
-  /** Milliseconds between probes. */
-  readonly probeMs?: number
 }
