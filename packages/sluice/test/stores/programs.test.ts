@@ -7,34 +7,12 @@ import { type Call, type Store, StoreFailure } from '../../src/stores/store.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 
 const ten = tokenBucket({ rate: '10/s', burst: 10 })
-const stranger = { ...ten, algorithm: { ...ten.algorithm, name: 'sliding-window', tag: 'sw' } } as unknown as AnyLimit
 
 function call(limit: AnyLimit): Call {
   return { id: { scope: { text: 's:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }
 }
 
 describe('a store with programs', () => {
-  const sent: unknown[] = []
-  const send = async (...asked: unknown[]): Promise<never> => {
-    sent.push(asked)
-    throw new Error('was sent')
-  }
-  const stores: [string, Store][] = [
-    ['redisStore', bareRedisStore({ client: { evalsha: send, eval: send } })],
-    ['postgresStore', barePostgresStore({ client: { query: send, run: send } })],
-  ]
-
-  it.each(stores)('%s sends nothing of a limit that it cannot decide', async (name, store) => {
-    for (const charge of [true, false]) {
-      await expect(store.decide([{ calls: [call(stranger)] }], { charge })).rejects.toMatchObject({
-        name: 'LimiterError',
-        code: 'INVALID_OPTIONS',
-        message: expect.stringContaining(`${name}: cannot decide a limit of sliding-window (sw)`),
-      })
-    }
-    expect(sent).toEqual([])
-  })
-
   const now = 1_763_692_800_123_456
   const garbage: [string, unknown][] = [
     ['nothing', []],

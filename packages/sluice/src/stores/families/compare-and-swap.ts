@@ -1,13 +1,14 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { applyGroup } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Random, Time } from '../../time/time.ts'
 import { createRemoteCalls, type RemoteCalls } from '../remote-calls.ts'
 import {
-  type Call,
   type CallGroup,
   type Capabilities,
   type Change,
   changedState,
+  type ChangeResult,
   type DecideOptions,
   type GroupVerdict,
   type StateId,
@@ -27,6 +28,10 @@ export interface SwapRow {
   readonly expiresAt: Micros
   /** Nothing passes before this instant; 0 if there is no block. */
   readonly until: Micros
+  /** Tag of the algorithm that wrote the state, if the backend knows it: a state of another algorithm is ignored. */
+  readonly tag?: string
+  /** Set if this version cannot read the row: its groups and changes fail with this. */
+  readonly failure?: StoreFailure
 }
 
 /** A row to write in place of the one that was read. */
@@ -59,6 +64,10 @@ export interface SwapBackend {
   classify(error: unknown): StoreFailure
   /** Whether the server gave up because of other calls, wrote nothing, and may succeed if the attempt starts again. */
   isConflict?(error: unknown): boolean
+  /** A limit with the algorithm that decides the backend's states. Default: as it is. */
+  limitOf?(limit: AnyLimit): AnyLimit
+  /** The failure of groups that would create this row; undefined if they may. Default: they may. */
+  refuse?(id: string): StoreFailure | undefined
   /** Sends the attempts of one call. Default: up to `maxInFlight` calls at once, each until its deadline. */
   run?: <T>(attempts: () => Promise<T>, options: DecideOptions | undefined) => Promise<T>
 }
@@ -123,29 +132,27 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
   }
   const version = (): string => String(Math.floor(random() * Number.MAX_SAFE_INTEGER) + 1)
 
+  const { limitOf = (limit) => limit } = backend
   return {
     name,
     capabilities: { clock: backend.clock, atomicBatch: 'any', changes: ['adjust', 'block', 'unblock', 'reset'], sync: false },
     decide: (groups, options) => {
-      const firsts = new Map<string, Call>()
-      for (const call of groups.flatMap((group) => group.calls)) {
-        const id = backend.idOf(call.id)
-        if (!firsts.has(id)) firsts.set(id, call)
-      }
-      const states = [...firsts.values()].map(({ id }) => id)
-      return swap(states, options, (rows, now) => decided(groups, firsts, rows, now, options?.charge === false))
+      const states = groups.flatMap(({ calls: all }) => all.map(({ id }) => id))
+      return swap(states, options, (rows, now) => decided(groups, rows, now, options?.charge === false))
     },
     change: (changes, options) =>
       inRuns(changes, (alike) =>
         swap(alike.map(changedState), options, (rows, now) => {
           const changed = new Map<string, SwapRow>()
-          for (const change of alike) {
+          const answer = alike.map((change): ChangeResult => {
             const id = backend.idOf(changedState(change))
             const row = changed.get(id) ?? rowOf(rows, id)
-            const after = changedRow(change, row, now)
+            if (row.failure !== undefined) return { failure: row.failure }
+            const after = changedRow(change, row, now, limitOf)
             if (after !== row) changed.set(id, after)
-          }
-          return { answer: undefined, rows: changed }
+            return {}
+          })
+          return { answer, rows: changed }
         }),
       ),
     ready: (options) => swap([], options, () => ({ answer: undefined, rows: new Map() })),
@@ -155,33 +162,44 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
   /** The verdicts of the reference driver, and the rows that change. */
   function decided(
     groups: readonly CallGroup[],
-    firsts: ReadonlyMap<string, Call>,
-    rows: ReadonlyMap<string, SwapRow>,
+    found: ReadonlyMap<string, SwapRow>,
     now: Micros,
     look: boolean,
   ): { answer: readonly GroupVerdict[]; rows: ReadonlyMap<string, SwapRow> } {
-    const ids = [...firsts.keys()]
-    const slots = new Map(ids.map((id, slot) => [id, slot]))
-    const states = ids.map((id) => stateOf(firsts.get(id) as Call, rowOf(rows, id)))
-    const blocks = ids.map((id) => rowOf(rows, id).until)
-    const changed = new Map<string, SwapRow>()
-    const answer = groups.map(({ calls: asked }): GroupVerdict => {
-      const placed = asked.map(({ id, limit, cost, phase }) => ({ slot: slots.get(backend.idOf(id)) as number, limit, cost, phase }))
-      const result = applyGroup(states, placed, now, blocks, look)
+    const rows = new Map(found)
+    const states = new Map<string, unknown>()
+    const changed = new Set<string>()
+    const refusalOf = (id: string): StoreFailure | undefined => (rows.has(id) ? undefined : backend.refuse?.(id))
+    const answer = groups.map(({ calls: own }): GroupVerdict => {
+      const ids = [...new Set(own.map(({ id }) => backend.idOf(id)))]
+      const held = ids.map((id) => rowOf(rows, id))
+      const unreadable = held.find(({ failure }) => failure !== undefined)?.failure
+      if (unreadable !== undefined) return { failure: unreadable }
+      const placed = own.map(({ id, limit, cost, phase }) => ({ slot: ids.indexOf(backend.idOf(id)), limit: limitOf(limit), cost, phase }))
+      for (const { slot, limit } of placed) {
+        const id = ids[slot] as string
+        if (!states.has(id)) states.set(id, stateOf(limit, held[slot] as SwapRow))
+      }
+      const before = ids.map((id) => states.get(id))
+      const blocks = held.map(({ until }) => until)
+      const result = applyGroup(before, placed, now, blocks, look)
+      const refused = result.outcome === 'allowed' ? ids.map(refusalOf).find((failure) => failure !== undefined) : undefined
+      if (refused !== undefined) return { failure: refused }
       for (const { slot, limit, state } of result.writes) {
         const id = ids[slot] as string
-        const row = rowWith(rowOf(rows, id), limit, state)
-        states[slot] = limit.algorithm.codec.decodeState(row.numbers)
-        if (!look) changed.set(id, row)
+        const row = rowWith(held[slot] as SwapRow, limit, state)
+        rows.set(id, row)
+        states.set(id, stateOf(limit, row))
+        changed.add(id)
       }
       return verdictOf(result, now)
     })
-    return { answer, rows: changed }
+    return { answer, rows: look ? new Map() : new Map([...changed].map((id) => [id, rowOf(rows, id)])) }
   }
 }
 
 /** The row after a change: the same object if nothing changes. */
-function changedRow(change: Change, row: SwapRow, now: Micros): SwapRow {
+function changedRow(change: Change, row: SwapRow, now: Micros, limitOf: (limit: AnyLimit) => AnyLimit): SwapRow {
   switch (change.kind) {
     case 'block':
       return { ...row, until: now + change.micros }
@@ -190,9 +208,10 @@ function changedRow(change: Change, row: SwapRow, now: Micros): SwapRow {
     case 'reset':
       return row.numbers.length === 0 ? row : { ...ABSENT, until: row.until }
     case 'adjust': {
-      const { limit, phase } = change.call
+      const { phase } = change.call
+      const limit = limitOf(change.call.limit)
       const { algorithm, plan } = limit
-      const stored = stateOf(change.call, row)
+      const stored = stateOf(limit, row)
       const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
       const adjusted: unknown = algorithm.adjust(plan, state, now, change.amount, phase, change.receipt)
       if (adjusted === stored) return row
@@ -201,13 +220,13 @@ function changedRow(change: Change, row: SwapRow, now: Micros): SwapRow {
   }
 }
 
-function rowWith(row: SwapRow, { algorithm, plan }: Call['limit'], state: unknown): SwapRow {
+function rowWith(row: SwapRow, { algorithm, plan }: AnyLimit, state: unknown): SwapRow {
   const numbers = algorithm.codec.encodeState(state)
-  return { ...row, numbers, expiresAt: algorithm.expiresAt(plan, algorithm.codec.decodeState(numbers)) }
+  return { ...row, tag: algorithm.tag, numbers, expiresAt: algorithm.expiresAt(plan, algorithm.codec.decodeState(numbers)) }
 }
 
-function stateOf({ limit }: Call, { numbers }: SwapRow): unknown {
-  return numbers.length === 0 ? undefined : limit.algorithm.codec.decodeState(numbers)
+function stateOf({ algorithm }: AnyLimit, { numbers, tag = algorithm.tag }: SwapRow): unknown {
+  return numbers.length === 0 || tag !== algorithm.tag ? undefined : algorithm.codec.decodeState(numbers)
 }
 
 function rowOf(rows: ReadonlyMap<string, SwapRow>, id: string): SwapRow {

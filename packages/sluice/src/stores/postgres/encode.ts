@@ -4,7 +4,6 @@ import { stateName } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
 import type { Batch, BatchState } from '../batch/batch.ts'
 import type { Adjustment } from '../batch/change-runs.ts'
-import { noProgram } from '../no-program.ts'
 import type { Call, CallGroup, StateId } from '../store.ts'
 
 /** The values of the column `kind`. */
@@ -117,27 +116,28 @@ export function digestsOf(ids: readonly StateId[]): string[] {
 
 const texts = new WeakMap<object, string>()
 
-/**
- * Kind, plan id and numbers of a plan as the functions read them.
- * @throws LimiterError INVALID_OPTIONS for an algorithm that they do not support
- */
+/** Kind, plan id and numbers of a plan as the functions read them. */
 function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
   if (known !== undefined) return known
   const { tag, codec } = limit.algorithm
-  if (!Object.hasOwn(KINDS, tag)) throw noProgram('postgresStore', limit, KINDS)
   const numbers = codec.encodePlan(limit.plan)
   const kind = KINDS[tag]
-  const filled = [kind, unitOf(kind, numbers), ...numbers]
+  const filled = [kind, tag === 'tb' ? planIdOf(numbers) : (numbers[1] as number), ...numbers]
   while (filled.length < PLAN_WIDTH) filled.push(0)
   const text = filled.join()
   texts.set(limit.plan, text)
   return text
 }
 
-/** The plan id: a window's length, or the first 60 bits of the SHA-256 of a bucket's numbers. */
-function unitOf(kind: number, numbers: readonly number[]): bigint {
-  return kind === KINDS.tb ? BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`) : BigInt(numbers[1] as number)
+/** The plan id of a bucket: the first 60 bits of the SHA-256 of its numbers. */
+export function planIdOf(numbers: readonly number[]): bigint {
+  return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`)
+}
+
+/** Whether functions decide a limit. */
+export function hasFunctions({ algorithm }: AnyLimit): boolean {
+  return Object.hasOwn(KINDS, algorithm.tag)
 }
 
 /** An array literal of PostgreSQL. */

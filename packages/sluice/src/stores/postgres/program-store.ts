@@ -9,9 +9,12 @@ import {
   type DecideOptions,
   type GroupVerdict,
   type StateId,
+  type Store,
 } from '../store.ts'
+import { besidePrograms } from '../families/beside-programs.ts'
+import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { aroundLocked } from './around-locked.ts'
-import { adjustmentValues, arrayText, digestsOf, requestOf } from './encode.ts'
+import { adjustmentValues, arrayText, digestsOf, hasFunctions, requestOf } from './encode.ts'
 import { classify } from './failures.ts'
 import { type FunctionNames, functionNames } from './functions.ts'
 import { createLanes, type Locking } from './lanes.ts'
@@ -22,6 +25,7 @@ import { numbersOf, replyOf } from './reply.ts'
 import { refuseReadOnly, SETTINGS, warnsOnce } from './server-check.ts'
 import { digestsIn, statementsOf } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
+import { swapBackend } from './swap-states.ts'
 
 /** What the function `block` takes for a length to end a block. */
 const UNBLOCK = -1
@@ -33,7 +37,8 @@ const UNBLOCK = -1
 export function programStore(options: Chosen, names: FunctionNames = functionNames(options.table)): PostgresStore {
   const { client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random } = options
   const statements = statementsOf(table, names)
-  const query = createQuery(createLanes(client, maxInFlight, clock), clock, random)
+  const lanes = createLanes(client, maxInFlight, clock)
+  const query = createQuery(lanes, clock, random)
   const warn = warnsOnce(client, options.onWarning)
 
   const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, deadline) => {
@@ -60,11 +65,17 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     })
   }
 
-  const charge = (groups: readonly CallGroup[], callOptions: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
-    if ((callOptions?.onContention ?? onContention) === 'wait') return run(groups, callOptions, 'wait')
+  const swap = compareAndSwapStore(swapBackend(client, table, lanes), { clock, random })
+
+  const charge = (
+    groups: readonly CallGroup[],
+    callOptions: DecideOptions | undefined,
+    decide: (groups: readonly CallGroup[], locking: 'wait' | 'fail') => Promise<readonly GroupVerdict[]>,
+  ): Promise<readonly GroupVerdict[]> => {
+    if ((callOptions?.onContention ?? onContention) === 'wait') return decide(groups, 'wait')
     const lockedAmong = async (digests: readonly string[]) =>
       digestsIn(await query(statements.locked, [arrayText(digests)], callOptions, 'fail'))
-    return aroundLocked(groups, (some) => run(some, callOptions, 'fail'), lockedAmong)
+    return aroundLocked(groups, (some) => decide(some, 'fail'), lockedAmong)
   }
 
   const block = (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<unknown> =>
@@ -81,12 +92,12 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     return query(statements.reset, [arrayText(digestsOf(ids))], callOptions, 'wait')
   }
 
-  return {
+  const programs: PostgresStore = {
     name: 'postgres',
     capabilities: { clock: 'server', atomicBatch: 'any', changes: ['adjust', 'block', 'unblock', 'reset'], sync: false },
     decide: async (groups, callOptions) => {
       if (callOptions?.charge === false) return run(groups, callOptions, 'none')
-      const verdicts = await charge(groups, callOptions)
+      const verdicts = await charge(groups, callOptions, (some, locking) => run(some, callOptions, locking))
       if (callOptions?.now === undefined) sweeper.decided()
       return verdicts
     },
@@ -102,6 +113,13 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
       migrate(client, { ...migrateOptions, table, unlogged }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
   }
+  const decideBySwap: Store['decide'] = (groups, callOptions) => {
+    if (callOptions?.charge === false) return swap.decide(groups, callOptions)
+    return charge(groups, callOptions, (some, locking) =>
+      swap.decide(some, locking === 'fail' ? { ...callOptions, onContention: 'fail' } : callOptions),
+    )
+  }
+  return besidePrograms(programs, { ...swap, decide: decideBySwap }, hasFunctions)
 }
 
 /** The time to decide at, in microseconds; 0: the server's own. */

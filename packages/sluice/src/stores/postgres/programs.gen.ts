@@ -1,7 +1,7 @@
 // Made from the programs beside this file by `npm run generate`; edit those, not this.
 
 export const migrations: readonly { readonly name: string; readonly sha256: string; readonly source: string }[] = [
-  { name: '0001-tables', sha256: '74971b2e23f97872f67c4549110147a32470d546284ee25a8b64c866cfdb8f5f', source: `create table sluice_state (
+  { name: '0001-tables', sha256: 'fa6ee2ec1d12f0078e4cfa72970fb9f139c9ae9e5c29f7e257e7f4fe73e156ec', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   zero bigint,
@@ -18,7 +18,8 @@ export const migrations: readonly { readonly name: string; readonly sha256: stri
   tail bigint,
   hold bigint,
   blocked_until bigint,
-  kind smallint
+  kind smallint,
+  state bytea
 ) with (fillfactor = 90);
 create table sluice_plan (
   unit bigint primary key,
@@ -941,7 +942,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'fresh', hash: 'be20aad8', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
+  { name: 'fresh', hash: '69af01f9', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
 language sql immutable as $$
   select greatest(t.blocked_until, case t.kind
     when 0 then greatest(
@@ -951,6 +952,8 @@ language sql immutable as $$
     when 1 then sluice_fresh_at(t.ends, t.unit, coalesce(t.turn, 0))
     when 2 then t.ends + case when t.current > 0 then t.unit else 0 end
     when 3 then t.newest + greatest(t.unit, t.hold)
+    when 4 then t.ends
+    else case when t.kind is not null then 9223372036854775807 end
   end)
 $$;
 ` },
@@ -966,7 +969,7 @@ $$;
   ) c
 $$;
 ` },
-  { name: 'sweep', hash: '13c0264a', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: '9d80b1ee', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];

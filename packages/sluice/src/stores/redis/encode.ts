@@ -5,7 +5,6 @@ import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Batch, BatchState, Part } from '../batch/batch.ts'
 import type { Adjustment } from '../batch/change-runs.ts'
-import { noProgram } from '../no-program.ts'
 import type { DecideOptions } from '../store.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
 
@@ -104,14 +103,14 @@ export function adjustmentArgument(adjustments: readonly Adjustment[], now: Micr
   return `[${[now, adjustments[0]?.receipt ?? -1, adjustments.length, ...places, ...rows].join(',')}]`
 }
 
-/**
- * The numbers of one limit, cost and phase for a program (lua/*.lua document them); the index of its kernel comes first.
- * @throws LimiterError INVALID_OPTIONS for an algorithm without a program
- */
+/** The numbers of one limit, cost and phase for a program (lua/*.lua document them); the index of its kernel comes first. */
 function rowOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
-  const { tag } = limit.algorithm
-  if (Object.hasOwn(ROWS, tag)) return ROWS[tag](limit, cost, phase)
-  throw noProgram('redisStore', limit, ROWS)
+  return ROWS[limit.algorithm.tag](limit, cost, phase)
+}
+
+/** Whether programs decide a limit. */
+export function hasProgram({ algorithm }: AnyLimit): boolean {
+  return Object.hasOwn(ROWS, algorithm.tag)
 }
 
 const ROWS: Readonly<Record<AlgorithmTag, (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]>> = {

@@ -4,11 +4,13 @@ import { systemRandom, systemSecret, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { type BatchState, batchOf } from '../batch/batch.ts'
 import { InvalidReply, replay, validated } from '../batch/replay.ts'
+import { besidePrograms } from '../families/beside-programs.ts'
+import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type DecideOptions, type GroupVerdict, type StateId, type Store } from '../store.ts'
 import { changing, FORGET, marking, type SendProgram } from './changes.ts'
 import { classify } from './failures.ts'
-import { requestOf } from './encode.ts'
+import { hasProgram, requestOf } from './encode.ts'
 import { calledOf, type Layout, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
 import { createNewKeys, KEPT, type NewKeysOptions } from './packed/new-keys.ts'
@@ -21,6 +23,7 @@ import { programRunner } from './run-program.ts'
 import { spreading } from './packed/salt.ts'
 import { replacingSilent } from './silence.ts'
 import { bySlot } from './slots.ts'
+import { swapBackend } from './swap.ts'
 
 export interface BareRedisOptions extends NewKeysOptions {
   readonly client: RedisPort
@@ -90,7 +93,10 @@ export function bareRedisStore(options: BareRedisOptions): Store {
       const found = states.map((state, index) => foundState(state, values[index] as Uint8Array | null, closed.has(state)))
       const verdicts = replay(groups, batch, { now, next, states: found }, charge)
       if (!isPassed(batch.parts)) throw new InvalidReply()
-      if (charge) newKeys?.made(states.filter((_, index) => found[index]?.missing === true && found[index].passed === true))
+      if (charge) {
+        const made = states.filter((_, index) => found[index]?.missing === true && found[index].passed === true)
+        newKeys?.made(made.map(({ first }) => first.id.scope.text))
+      }
       return verdicts
     })
   }
@@ -101,7 +107,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     return validated('redis: the program', reply, () => replayLeases(requests, reply))
   }
 
-  const store: Store = {
+  const programs: Store = {
     name: 'redis',
     capabilities: { clock: 'server', atomicBatch: 'any', changes: ['adjust', 'block', 'unblock', 'reset'], sync: false },
     decide,
@@ -118,6 +124,8 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     },
     close: async () => {},
   }
+  const swap = compareAndSwapStore(swapBackend(send, newKeys), { clock, random: systemRandom })
+  const store = besidePrograms(programs, swap, hasProgram)
   const whole = client.cluster === true ? bySlot(store, layout.slotOf, client.nodeOf) : store
   if (newKeys === undefined) return whole
   const spread = spreading(prefix, systemSecret, (key, offered, callOptions) =>

@@ -6,6 +6,7 @@ import type { Micros } from '../../time/micros.ts'
 export interface Stored {
   /** End of a block; 0 for none. */
   readonly ends: Micros
+  /** Absent for algorithms without a program: the state's name ends with it. */
   readonly tag?: AlgorithmTag
   /** The state's numbers (its codec's); absent if there is no state. */
   readonly numbers?: readonly number[]
@@ -15,8 +16,8 @@ const NOTHING: Stored = { ends: 0 }
 /** The end of the block for which a state of a newer version counts, here and in the programs: later than that of any other. */
 export const NEWER_ENDS: Micros = 9_000_000_000_000_000
 const NEWER: Stored = { ends: NEWER_ENDS }
-/** The first byte of such a state. */
-const NEWER_BYTE = 1
+/** The first byte of such a state, of a log, and of a state of an algorithm without a program. */
+const [NEWER_BYTE, LOG, OTHER] = [1, 2, 3]
 /** Bytes of a block, of the head of a log, and of each of its entries. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
@@ -32,7 +33,7 @@ const [EARLY_BUCKET, BUCKET, WINDOW, COUNTER, BLOCKED] = [3, 4, 5, 6, 7]
 /** Reads a value of any kind; an invalid one counts as absent, one of a newer version as blocked until `NEWER_ENDS`, as in the programs. */
 export function readValue(bytes: Uint8Array | null): Stored {
   if (bytes === null) return NOTHING
-  if (bytes[0] === 2) return readLog(bytes)
+  if (bytes[0] === LOG) return readLog(bytes)
   if (bytes.length < BLOCK || kindOf(bytes) !== BLOCKED) return readState(bytes) ?? (bytes[0] === NEWER_BYTE ? NEWER : NOTHING)
   const ends = instant(bytes)
   if (bytes.length === BLOCK) return { ends }
@@ -58,6 +59,9 @@ function readState(bytes: Uint8Array): Stored | undefined {
       return bucket([zero, rest, zero + age, 0, unsigned(bytes, 15, 3), unsigned(bytes, 18, 5), unsigned(bytes, 23, 5)])
     }
     return length < 49 || (length - 49) % 28 > 0 ? undefined : bucket([zero, ...sevens(bytes, length)])
+  }
+  if (bytes[0] === OTHER && length % 7 === 1) {
+    return { ends: 0, numbers: Array.from({ length: (length - 8) / 7 }, (_, index) => signed(bytes, 8 + 7 * index)) }
   }
   if (kind === WINDOW && length === 21) return windows('fw', bytes)
   if (kind === COUNTER && length === 28) return windows('sc', bytes)
@@ -98,6 +102,11 @@ export function unsigned(bytes: Uint8Array, from: number, width: number): number
   let number = bytes[from] as number
   for (let at = from + 1; at < from + width; at += 1) number = number * 256 + (bytes[at] as number)
   return number
+}
+
+/** An integer plus 2^53, in seven bytes. */
+function signed(bytes: Uint8Array, from: number): number {
+  return (unsigned(bytes, from, 3) - 2 ** 21) * 2 ** 32 + unsigned(bytes, from + 3, 4)
 }
 
 function readLog(bytes: Uint8Array): Stored {

@@ -68,7 +68,15 @@ const idleWindow: Algorithm<Plan, State> = {
     encodeState: ({ count, last, idle }) => [count, last, idle],
     decodeState: ([count = 0, last = 0, idle = 0]) => ({ count, last, idle }),
   },
-  cells: 'log',
+  cells: {
+    width: 2,
+    save: ({ count, last }, cells, at) => void ([cells[at], cells[at + 1]] = [count, last]),
+    load({ idle }, cells, at, into) {
+      Object.assign(into, { count: cells[at], last: cells[at + 1], idle })
+    },
+    sameUnit: (one, other) => one.idle === other.idle,
+    unit: ({ idle }) => [idle],
+  },
 }
 
 /** @param idle seconds */

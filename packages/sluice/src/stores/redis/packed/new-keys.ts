@@ -26,8 +26,8 @@ export interface NewKeys {
   closed(scope: string): boolean
   /** The states that may not be created now. */
   closedAmong(states: readonly BatchState[]): ReadonlySet<BatchState>
-  /** Counts the states that were created. */
-  made(states: readonly BatchState[]): void
+  /** Counts states that were created, by their scopes. */
+  made(scopes: readonly string[]): void
 }
 
 /** How long states are kept after they are needed if new keys are counted: a key that comes back within this time is not new. */
@@ -64,8 +64,8 @@ export function createNewKeys(maxNewKeys: number, clock: Time): NewKeys {
       const full = new Set([...scopes].filter(closed))
       return new Set(states.filter((state) => full.has(scopeOf(state))))
     },
-    made(states) {
-      for (const scope of states.map(scopeOf)) if (!isShared(scope)) levelOf(scope).level -= 1
+    made(scopes) {
+      for (const scope of scopes) if (!isShared(scope)) levelOf(scope).level -= 1
     },
   }
 }

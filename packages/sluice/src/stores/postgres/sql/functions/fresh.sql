@@ -10,5 +10,7 @@ language sql immutable as $$
     when 1 then sluice_fresh_at(t.ends, t.unit, coalesce(t.turn, 0))
     when 2 then t.ends + case when t.current > 0 then t.unit else 0 end
     when 3 then t.newest + greatest(t.unit, t.hold)
+    when 4 then t.ends
+    else case when t.kind is not null then 9223372036854775807 end
   end)
 $$;

@@ -1,16 +1,18 @@
 -- Once released this text is never changed: a later migration adds to it. Statements name their columns for that.
 --
 -- id             the first 16 bytes of the SHA-256 of the state's name
--- kind           0 token bucket, 1 fixed window, 2 sliding window counter, 3 sliding window log; null for a block alone
+-- kind           0 token bucket, 1 fixed window, 2 sliding window counter, 3 sliding window log,
+--                4 any other algorithm; null for a block alone
 -- unit           window in microseconds; of a bucket the id of the plan that wrote it (sluice_plan)
 -- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one, and the latest time of a call
--- ends           window, counter: end of the current window
+-- ends           window, counter: end of the current window; kind 4: when the state equals the initial one
 -- current        window, counter: micro-tokens charged in it
 -- previous       counter: micro-tokens charged in the window before
 -- turn absent    window and counter of plans that take turns (docs/decisions/0006)
 -- newest charged log: instant of the newest entry, micro-tokens that were ever charged
 -- head tail      log: numbers of the first and the last entry
 -- hold           bucket, log: what a longer plan still needs (docs/algorithms)
+-- state          kind 4: the state's numbers as text
 -- blocked_until  nothing passes before this instant
 -- Instants are microseconds since 1970. Zero is kept as null, which takes no room, but in zero, ends and newest.
 create table sluice_state (
@@ -30,7 +32,8 @@ create table sluice_state (
   tail bigint,
   hold bigint,
   blocked_until bigint,
-  kind smallint
+  kind smallint,
+  state bytea
 ) with (fillfactor = 90);
 
 -- Plans of buckets; unit: the first 60 bits of the SHA-256 of the numbers.

@@ -45,6 +45,8 @@ for state = 1, #KEYS do
   local member, value = member_of and member_of(state), nil
   if member then value = read(state) else value = redis.pcall('GETRANGE', KEYS[state], 0, 2047) end
   if type(value) ~= 'string' then value = '' end
+  -- Longer than all others but logs: of an algorithm without a program.
+  if #value == 2048 and string.byte(value) ~= 2 then value = call('GET', KEYS[state]) end
   local ends, inner, expires = 0, value, nil
   if string.byte(value) == 2 then
     ends, inner = block_log(state)

@@ -1,5 +1,6 @@
 -- The instant until which a state is needed; nothing for what is no state.
 
+local split = make 'block-value'
 local read_bucket = make 'bucket-value'
 local flow, cut = make 'bucket-flow'
 local _, _, leased_until = make('bucket-leases', flow, cut)
@@ -13,5 +14,8 @@ return function(value)
   if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
   if ended and current > 0 then return ended + window end
+  -- Of an algorithm without a program (value.ts).
+  local _, inner = split(value)
+  if string.byte(inner) == 3 then return (parse('>I7', inner, 2)) end
   return ended
 end

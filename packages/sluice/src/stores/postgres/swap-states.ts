@@ -1,0 +1,154 @@
+import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
+import type { SwapBackend, SwapRow, SwapWrite } from '../families/compare-and-swap.ts'
+import { type DecideOptions, StoreFailure } from '../store.ts'
+import { arrayText, digestOf, planIdOf } from './encode.ts'
+import { classify, isConflict } from './failures.ts'
+import type { Lanes, Locking, Statement } from './lanes.ts'
+import type { PostgresPort, Row } from './clients/postgres-port.ts'
+
+/** By the value of the column `kind`: the columns with a state's numbers, in the order of its codec. n, m and burst are of its plan. */
+const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])[] = [
+  ['tb', ['zero', 'rest', 'seen', 'hold', 'n', 'm', 'burst']],
+  ['fw', ['ends', 'current', 'unit', 'turn']],
+  ['sc', ['ends', 'current', 'previous', 'unit', 'absent']],
+  ['sl', ['unit', 'hold']],
+  // All algorithms without functions: the column `state` has the numbers, `ends` says until when they are needed.
+  [undefined, []],
+]
+const [LOG, OTHER] = [3, 4]
+/** All columns of a state. */
+const ALL =
+  'id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold, blocked_until, state'
+
+/** Columns in which null, which takes no room, stands for zero. */
+const NULL_FOR_ZERO: ReadonlySet<string> = new Set(['rest', 'current', 'previous', 'turn', 'hold'])
+
+interface Statements {
+  readonly read: string
+  readonly write: Statement
+}
+
+/**
+ * Statements on the tables of the functions. A version is the transaction that wrote a row last and, of a log, its last entry: new
+ * entries come after that.
+ */
+function statementsOf(table: string): Statements {
+  const [state, plan, log] = ['state', 'plan', 'log'].map((name) => `${table}_${name}`)
+  // Dividing by zero rolls back the whole statement if a row has changed, is gone or was made.
+  const write = (more: string): string => `with expected as (
+  select e.id, e.version from jsonb_to_recordset($1::text::jsonb) as e (id uuid, version text)${more}),
+locked as (
+  select s.id from ${state} s join expected e on e.id = s.id and e.version = s.xmin::text || ' ' || coalesce(s.tail, 0) order by s.id
+  for update of s),
+plans as (
+  insert into ${plan} (unit, n, m, burst) select unit, n, m, burst from jsonb_populate_recordset(null::${plan}, $2::text::jsonb)
+  on conflict do nothing),
+written as (
+  insert into ${state} as s (${ALL}) select ${ALL} from jsonb_populate_recordset(null::${state}, $1::text::jsonb) w
+  where (select count(*) from locked) = (select count(*) from expected where version <> '0') order by w.id
+  on conflict (id) do update set (${ALL}) = (${ALL.replaceAll(/\w+/g, 'excluded.$&')}) where s.id in (select id from locked) returning 1),
+gone as (delete from ${log} l using expected e where l.id = e.id),
+entries as (
+  insert into ${log} (id, seq, at, base) select id, seq, at, base from jsonb_populate_recordset(null::${log}, $3::text::jsonb))
+select 1 / case when (select count(*) from written) = (select count(*) from expected) then 1 else 0 end as many`
+  return {
+    read: `select t.now::text as now, s.id::text as id, s.xmin::text || ' ' || coalesce(s.tail, 0) as version, to_jsonb(s)::text as state,
+  to_jsonb(p)::text as plan, (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from (
+    select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost from ${log} l where l.id = s.id) e) as entries
+from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) t left join ${state} s on s.id = any($1::text::uuid[])
+  left join ${plan} p on p.unit = s.unit and s.kind = 0`,
+    write: { text: write(''), bounded: write(` where set_config('lock_timeout', $4::text, true) is not null`) },
+  }
+}
+
+/** The states of the functions, for the algorithms that have none. */
+export function swapBackend(client: PostgresPort, table: string, lanes: Lanes): SwapBackend {
+  const statements = statementsOf(table)
+  const lockingOf = (options: DecideOptions | undefined): Locking =>
+    options?.charge === false ? 'none' : (options?.onContention ?? 'wait')
+  return {
+    name: 'postgres',
+    clock: 'server',
+    idOf: digestOf,
+    classify,
+    isConflict,
+    run: (attempts, options) => lanes.run(attempts, options, lockingOf(options)),
+    async read(ids) {
+      const found = await client.query(statements.read, [arrayText(ids)])
+      const rows = found.flatMap((row): [string, SwapRow][] =>
+        typeof row['id'] === 'string' ? [[row['id'].replaceAll('-', ''), rowOf(row)]] : [],
+      )
+      return { rows: new Map(rows), now: Number(found[0]?.['now']) }
+    },
+    async write(rows, options) {
+      const records = rows.map(recordsOf)
+      const values = [records.map(({ state }) => state), records.flatMap(({ plan }) => plan), records.flatMap(({ entries }) => entries)]
+      const sent = values.map((list) => JSON.stringify(list))
+      return (await lanes.send(statements.write, sent, options, lockingOf(options))).length === 1
+    },
+  }
+}
+
+type Columns = Readonly<Record<string, string | number | null>>
+
+function rowOf(row: Row): SwapRow {
+  const columns = { ...parsed(row['plan']), ...parsed(row['state']) }
+  const [kind, until] = [columns['kind'], Number(columns['blocked_until'] ?? 0)]
+  const common = { version: String(row['version']), numbers: [], expiresAt: 0, until }
+  if (kind === null || kind === undefined) return common
+  const [tag, names] = COLUMNS[Number(kind)] ?? []
+  if (names === undefined) {
+    const failure = new StoreFailure('setup', 'no', `postgres: a state is of kind ${kind} (a newer version wrote it: update this one)`)
+    return { ...common, failure }
+  }
+  const more = kind === LOG ? row['entries'] : kind === OTHER ? textOf(String(columns['state'])) : undefined
+  const others = typeof more === 'string' && more !== '' ? more.split(' ').map(Number) : []
+  const numbers = [...names.map((name) => Number(columns[name] ?? 0)), ...others]
+  if (numbers.includes(Number.NaN)) throw new StoreFailure('protocol', 'no', `postgres: the table answered ${JSON.stringify(row)}`)
+  return { ...common, numbers, ...(tag === undefined ? {} : { tag }) }
+}
+
+function parsed(json: unknown): Columns {
+  return typeof json === 'string' ? (JSON.parse(json) as Columns) : {}
+}
+
+/** The records of a row in the three tables. */
+function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): {
+  readonly state: Columns
+  readonly plan: readonly Columns[]
+  readonly entries: readonly Columns[]
+} {
+  // A row without a state and a block has a block that is over, so that it is swept.
+  const head = { id, version, blocked_until: numbers.length === 0 ? until || 1 : until || null }
+  if (numbers.length === 0) return { state: head, plan: [], entries: [] }
+  const found = COLUMNS.findIndex(([known]) => known === tag)
+  const kind = found === -1 ? OTHER : found
+  if (kind === OTHER)
+    return { state: { ...head, kind, unit: 0, ends: expiresAt, state: bytesOf(numbers.join(' ')) }, plan: [], entries: [] }
+  const names = COLUMNS[kind]?.[1] as readonly string[]
+  const { n, m, burst, ...columns } = Object.fromEntries(names.map((name, index) => [name, numbers[index] as number]))
+  const state = Object.fromEntries(Object.entries(columns).filter(([name, value]) => value !== 0 || !NULL_FOR_ZERO.has(name)))
+  if (n !== undefined && m !== undefined && burst !== undefined) {
+    const unit = String(planIdOf([n, m, burst]))
+    return { state: { ...head, kind, ...state, unit }, plan: [{ unit, n, m, burst }], entries: [] }
+  }
+  if (kind !== LOG) return { state: { ...head, kind, ...state }, plan: [], entries: [] }
+  const first = Number(version.split(' ')[1] ?? 0) + 1
+  const entries: Columns[] = []
+  let charged = 0
+  for (let at = names.length; at < numbers.length; at += 2) {
+    entries.push({ id, seq: first + entries.length, at: numbers[at] as number, base: charged })
+    charged += numbers[at + 1] as number
+  }
+  const [newest, tail] = [entries.at(-1)?.['at'] ?? null, first + entries.length - 1]
+  return { state: { ...head, kind, ...state, newest, charged, head: first, tail }, plan: [], entries }
+}
+
+/** A text of ASCII as the type bytea has it in JSON, and back. */
+function bytesOf(text: string): string {
+  return `\\x${Array.from(text, (char) => char.charCodeAt(0).toString(16)).join('')}`
+}
+
+function textOf(bytes: string): string {
+  return bytes.slice(2).replaceAll(/../g, (digits) => String.fromCharCode(Number.parseInt(digits, 16)))
+}

@@ -1,0 +1,41 @@
+-- Reads states with digests of their values, or writes states if all values still have the digests that were read, and otherwise none.
+--
+-- KEYS        the states, each once
+-- ARGV[1]     time; then, to write, for each state: the digest that was read, empty for no value; the new value without its block, in
+--             hexadecimal digits, empty for none; the end of the block, 0 for none; until when the state is needed
+-- returns     to read: the values, nil for none; their digests; time. To write: 1, or 0 if a value has changed
+
+-- include: clock.lua
+
+-- modules
+
+local read, put, _, remove, extra = make 'state'
+local states = #KEYS
+local found = {}
+for state = 1, states do
+  local value = read(state)
+  found[state], found[states + state] = value, value and redis.sha1hex(value) or ''
+end
+if #args == 1 then
+  found[2 * states + 1] = now
+  return found
+end
+for state = 1, states do
+  if found[states + state] ~= args[4 * state - 2] then return 0 end
+end
+local drop = make('drop', put, remove, extra)
+local _, _, blocked = make 'block-value'
+for state = 1, states do
+  local value = string.gsub(args[4 * state - 1], '..', function(digits)
+    return string.char(tonumber(digits, 16))
+  end)
+  local ends, expires = args[4 * state], args[4 * state + 1]
+  if value == '' then
+    drop(state, ends)
+  else
+    -- A log has its block in its head.
+    if string.byte(value) ~= 2 then value = blocked(value, ends) end
+    put(state, value, math.max(ends, expires))
+  end
+end
+return 1
