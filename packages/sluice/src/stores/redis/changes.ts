@@ -1,9 +1,9 @@
 import { type Adjustment, inRuns } from '../batch/change-runs.ts'
-import type { CallOptions, Change, StateId, Store } from '../store.ts'
+import { type CallOptions, type Change, changedState, type StateId, type Store } from '../store.ts'
+import { adjustmentArgument } from './encode.ts'
 import { NEWER } from './failures.ts'
 import { calledOf, type Named, namedOf } from './layout.ts'
 import { adjustProgram, blockProgram, type Program } from './programs.gen.ts'
-import { adjustmentArgument } from './encode.ts'
 
 /** Runs a program on states; rejects with StoreFailure. */
 export type SendProgram = (
@@ -13,8 +13,6 @@ export type SendProgram = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-type Mark = Exclude<Change, Adjustment>
-
 /** What block.lua takes for a length to delete a state; 0 ends its block. */
 export const FORGET = -1
 
@@ -22,8 +20,7 @@ export const FORGET = -1
 export function changing(send: SendProgram): Store['change'] {
   return (changes, options) =>
     inRuns(changes, async (run) => {
-      const sent = run[0]?.kind === 'adjust' ? adjust(send, run as Adjustment[], options) : mark(send, run as Mark[], options)
-      const reply = await sent
+      const reply = await sendRun(send, run, options)
       // The places, from 1, of states of a newer version, of which nothing was changed.
       const newer = Array.isArray(reply) ? reply.map(Number) : []
       return run.map((_, index) => (newer.includes(index + 1) ? { failure: NEWER } : {}))
@@ -35,13 +32,13 @@ export function marking(send: SendProgram, ids: readonly StateId[], length: numb
   return send(blockProgram, ids.map(namedOf), [`[${options?.now ?? 0},${length}]`], options)
 }
 
-function adjust(send: SendProgram, run: readonly Adjustment[], options: CallOptions | undefined): Promise<unknown> {
-  const states = run.map(({ call }) => calledOf(call))
-  return send(adjustProgram, states, [adjustmentArgument(run, options?.now ?? 0)], options)
-}
-
-function mark(send: SendProgram, run: readonly Mark[], options: CallOptions | undefined): Promise<unknown> {
-  const ids = run.map(({ id }) => id)
-  const [first] = run as [Mark]
-  return marking(send, ids, first.kind === 'block' ? first.micros : first.kind === 'reset' ? FORGET : 0, options)
+function sendRun(send: SendProgram, run: readonly Change[], options: CallOptions | undefined): Promise<unknown> {
+  const [first] = run as readonly [Change]
+  if (first.kind !== 'adjust') {
+    const length = first.kind === 'block' ? first.micros : first.kind === 'reset' ? FORGET : 0
+    return marking(send, run.map(changedState), length, options)
+  }
+  const adjustments = run as readonly Adjustment[]
+  const states = adjustments.map(({ call }) => calledOf(call))
+  return send(adjustProgram, states, [adjustmentArgument(adjustments, options?.now ?? 0)], options)
 }

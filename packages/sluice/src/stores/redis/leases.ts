@@ -31,13 +31,13 @@ export function replayLeases(requests: readonly LeaseRequest[], reply: unknown):
   })
 }
 
-function answerOf({ call, ...ask }: LeaseRequest, found: Uint8Array | null, now: Micros): LeaseAnswer {
+function answerOf({ call, ...request }: LeaseRequest, found: Uint8Array | null, now: Micros): LeaseAnswer {
   const { tag, numbers, ends } = readValue(found)
   const plan = call.limit.plan as BucketPlan
   const stored = tag === 'tb' && numbers !== undefined ? leasedBucketKernel.codec.decodeState(numbers, plan) : undefined
   const adopted: LeasedState | undefined = stored === undefined ? undefined : leasedBucketKernel.adopt(plan, stored, now, 0)
   const wait = (numbers === undefined || tag === 'tb' ? ends : 0) - now
-  const grant = grantLease(plan, adopted, now, { ...ask, want: wait > 0 ? 0 : ask.want, cost: call.cost })
+  const grant = grantLease(plan, adopted, now, { ...request, want: wait > 0 ? 0 : request.want, cost: call.cost })
   const { granted, outcome, retryAfter, remaining, replenishAfter, resetAfter } = grant
   const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   if (wait <= 0) return { granted, at: now, verdict }

@@ -17,34 +17,34 @@ export type RunProgram = (
  */
 export function programRunner(client: RedisPort): RunProgram {
   /** The call that sends the text, by digest. */
-  const bringing = new Map<string, Promise<unknown>>()
-  return (program, keys, args, late) => {
-    const { sha1, source } = program
-    const byDigest = (): Promise<unknown> => client.evalsha(sha1, keys, args)
-    const forgotten = (error: unknown): void => {
-      if (!isNoScript(error)) throw error
-      if (late()) {
-        throw new StoreFailure('timeout', 'no', 'redis: it had forgotten the program, and the deadline has passed', { cause: error })
-      }
-    }
-    const bring = (): Promise<unknown> => {
-      const text = client.eval(source(), keys, args)
-      bringing.set(sha1, text)
-      const done = (): void => void (bringing.get(sha1) === text && bringing.delete(sha1))
-      text.then(done, done)
-      return text
-    }
-    return byDigest().catch(async (error: unknown) => {
-      forgotten(error)
-      const text = bringing.get(sha1)
-      if (text === undefined) return bring()
-      await text.catch(() => {})
-      forgotten(error)
-      // The text may have gone to another node of a cluster.
-      return byDigest().catch((again: unknown) => {
-        forgotten(again)
-        return bring()
-      })
+  const loading = new Map<string, Promise<unknown>>()
+  const load: Send = ({ sha1, source }, keys, args) => {
+    const text = client.eval(source(), keys, args)
+    loading.set(sha1, text)
+    const done = (): void => void (loading.get(sha1) === text && loading.delete(sha1))
+    text.then(done, done)
+    return text
+  }
+  const byDigest: Send = ({ sha1 }, keys, args) => client.evalsha(sha1, keys, args)
+  const recover = async (error: unknown, late: () => boolean, ...call: Parameters<Send>): Promise<unknown> => {
+    throwUnlessLost(error, late)
+    const text = loading.get(call[0].sha1)
+    if (text === undefined) return load(...call)
+    await text.catch(() => {})
+    throwUnlessLost(error, late)
+    // The text may have gone to another node of a cluster.
+    return byDigest(...call).catch((again: unknown) => {
+      throwUnlessLost(again, late)
+      return load(...call)
     })
   }
+  return (program, keys, args, late) => byDigest(program, keys, args).catch((error: unknown) => recover(error, late, program, keys, args))
+}
+
+type Send = (program: Program, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
+
+/** Throws unless the server lost the program and the caller still waits. */
+function throwUnlessLost(error: unknown, late: () => boolean): void {
+  if (!isNoScript(error)) throw error
+  if (late()) throw new StoreFailure('timeout', 'no', 'redis: it had forgotten the program, and the deadline has passed', { cause: error })
 }

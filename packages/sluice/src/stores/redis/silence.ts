@@ -5,14 +5,14 @@ import type { RedisPort } from './clients/redis-port.ts'
 /** Milliseconds without any reply after which a connection counts as dead; a random time of up to half of that is added. */
 const SILENT_MS = 300
 /** Milliseconds after that in which a reply still counts: data that waited in the socket while this process was busy is read first. */
-const HEARD_OUT_MS = 50
+const LAST_WAIT_MS = 50
 /** How often that wait is repeated if this process was busy meanwhile. */
-const PATIENCE = 5
+const MAX_REPEATS = 5
 
-interface Heard {
+interface Watched {
   /** When the first call since the last reply was sent; undefined if no call has been sent since. */
-  since: number | undefined
-  readonly patience: number
+  unansweredSince: number | undefined
+  readonly silentMs: number
   suspected: boolean
 }
 
@@ -26,25 +26,26 @@ interface Heard {
 export function replacingSilent(port: RedisPort, time: Time, random: Random): RedisPort {
   const { connections } = port
   if (connections === undefined) return port
-  const known = new WeakMap<object, Heard>()
-  const patience = (): number => SILENT_MS * (1 + random() / 2)
-  const heardOn = (connection: object): Heard => {
-    const heard: Heard = known.get(connection) ?? { since: undefined, patience: patience(), suspected: false }
-    known.set(connection, heard)
-    return heard
+  const known = new WeakMap<object, Watched>()
+  const silentMs = (): number => SILENT_MS * (1 + random() / 2)
+  const watchedAt = (connection: object): Watched => {
+    const watched: Watched = known.get(connection) ?? { unansweredSince: undefined, silentMs: silentMs(), suspected: false }
+    known.set(connection, watched)
+    return watched
   }
-  const suspect = (connection: object, heard: Heard): void => {
-    if (heard.suspected) return
-    heard.suspected = true
-    hearOut(connection, heard, time.monotonic(), PATIENCE)
+  const suspect = (connection: object, watched: Watched): void => {
+    if (watched.suspected) return
+    watched.suspected = true
+    waitForReply(connection, watched, time.monotonic(), MAX_REPEATS)
   }
-  const hearOut = (connection: object, heard: Heard, suspectedAt: MonotonicInstant, more: number): void => {
-    const asked = time.monotonic()
-    time.after(HEARD_OUT_MS, () => {
+  const waitForReply = (connection: object, watched: Watched, suspectedAt: MonotonicInstant, more: number): void => {
+    const startedAt = time.monotonic()
+    time.after(LAST_WAIT_MS, () => {
       // A reply came meanwhile: a call that waits now was sent after it.
-      if (heard.since === undefined || heard.since >= suspectedAt || known.get(connection) !== heard) heard.suspected = false
+      if (watched.unansweredSince === undefined || watched.unansweredSince >= suspectedAt || known.get(connection) !== watched)
+        watched.suspected = false
       // This process was too busy to read, and perhaps to write: what it sent may have left it only now.
-      else if (more > 0 && time.monotonic() - asked > 2 * HEARD_OUT_MS) hearOut(connection, heard, suspectedAt, more - 1)
+      else if (more > 0 && time.monotonic() - startedAt > 2 * LAST_WAIT_MS) waitForReply(connection, watched, suspectedAt, more - 1)
       else {
         // Late replies on the old connection must not count for the new one.
         known.delete(connection)
@@ -52,27 +53,27 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
       }
     })
   }
-  const watched = (keys: readonly string[], send: () => Promise<unknown>): Promise<unknown> => {
+  const sendWatched = (keys: readonly string[], send: () => Promise<unknown>): Promise<unknown> => {
     const connection = connections.of(keys[0])
     if (connection === undefined) return send()
-    const heard = heardOn(connection)
+    const watched = watchedAt(connection)
     const now = time.monotonic()
-    if (heard.since === undefined) heard.since = now
-    else if (now - heard.since > heard.patience) suspect(connection, heard)
+    if (watched.unansweredSince === undefined) watched.unansweredSince = now
+    else if (now - watched.unansweredSince > watched.silentMs) suspect(connection, watched)
     return send().then(
       (reply) => {
-        heard.since = undefined
+        watched.unansweredSince = undefined
         return reply
       },
       (error: unknown) => {
-        if (classify(error).kind !== 'connection') heard.since = undefined
+        if (classify(error).kind !== 'connection') watched.unansweredSince = undefined
         throw error
       },
     )
   }
   return {
     ...port,
-    evalsha: (sha1, keys, args) => watched(keys, () => port.evalsha(sha1, keys, args)),
-    eval: (source, keys, args) => watched(keys, () => port.eval(source, keys, args)),
+    evalsha: (sha1, keys, args) => sendWatched(keys, () => port.evalsha(sha1, keys, args)),
+    eval: (source, keys, args) => sendWatched(keys, () => port.eval(source, keys, args)),
   }
 }

@@ -10,7 +10,7 @@ export interface Part {
   readonly slot: number
   readonly calls: readonly Call[]
   /** The index of each call in the group. */
-  readonly places: readonly number[]
+  readonly indexes: readonly number[]
   /** Set if the last call was added and is not part of the answer. */
   readonly neverFits?: true
 }
@@ -45,9 +45,9 @@ export function areInOneSlot(groups: readonly CallGroup[], slotOf: SlotOf): bool
 export function partsOf(calls: readonly Call[], slotOf: SlotOf): readonly Part[] {
   const slots = calls.map(({ id }) => slotOf(id))
   const [slot = 0] = slots
-  if (slots.every((other) => other === slot)) return [{ slot, calls, places: [...calls.keys()] }]
-  const parts = gather(calls.keys(), (place) => slots[place] as number).map((places): Part => {
-    return { slot: slots[places[0] as number] as number, calls: places.map((place) => calls[place] as Call), places }
+  if (slots.every((other) => other === slot)) return [{ slot, calls, indexes: [...calls.keys()] }]
+  const parts = gather(calls.keys(), (index) => slots[index] as number).map((indexes): Part => {
+    return { slot: slots[indexes[0] as number] as number, calls: indexes.map((index) => calls[index] as Call), indexes }
   })
   const pace = new Map(parts.map((part) => [part, Math.min(...part.calls.map(paceOf))]))
   return parts.sort((a, b) => (pace.get(a) as number) - (pace.get(b) as number))
@@ -65,11 +65,11 @@ export function uncharged(part: Part): Part {
   return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], neverFits: true }
 }
 
-/** Requests a verdict for one part. */
-export type Ask = (part: Part) => Promise<GroupVerdict>
+/** Decides one part. */
+export type DecidePart = (part: Part) => Promise<GroupVerdict>
 
 /** Batches parts that are requested in one turn of the loop: one list for each slot, in order. */
-export function together(send: (parts: readonly Part[]) => Promise<readonly GroupVerdict[]>): Ask {
+export function batched(send: (parts: readonly Part[]) => Promise<readonly GroupVerdict[]>): DecidePart {
   let waiting: { part: Part; resolve: (verdict: GroupVerdict) => void; reject: (error: unknown) => void }[] = []
   const flush = (): void => {
     const lists = gather(waiting, ({ part }) => part.slot)
@@ -103,9 +103,9 @@ export function joinParts(answers: readonly Answered[]): GroupVerdict {
   for (const { part, verdict } of answers) {
     if (verdict.failure !== undefined || (answers.length === 1 && part.neverFits === undefined)) return verdict
     at = Math.max(at, verdict.at)
-    for (const [index, place] of part.places.entries()) {
-      const call = verdict.calls[index] as Verdict
-      calls[place] = call
+    for (const [own, index] of part.indexes.entries()) {
+      const call = verdict.calls[own] as Verdict
+      calls[index] = call
       if (call.outcome === 'denied') latest = Math.max(latest, verdict.at + call.retryAfter)
     }
   }
@@ -120,23 +120,23 @@ const MAX_ROUNDS = 16
 /**
  * The least wait after which all parts would pass (law 4). It requests each part at the latest instant that any of them needs, until none
  * needs a later one. Undefined if none was found.
- * @param ask the verdict of a slot at an instant, without charging
+ * @param decidePart the verdict of a slot at an instant, without charging
  */
 export async function leastWait(
   parts: readonly Part[],
   { at, retryAfter = 0 }: Decided,
-  ask: (part: Part, at: Micros) => Promise<GroupVerdict>,
+  decidePart: (part: Part, at: Micros) => Promise<GroupVerdict>,
 ): Promise<Micros | undefined> {
   let latest = at + retryAfter
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const asked = latest
-    const verdicts = await Promise.all(parts.map((part) => ask(part, asked)))
+    const instant = latest
+    const verdicts = await Promise.all(parts.map((part) => decidePart(part, instant)))
     for (const verdict of verdicts) {
       const wait = verdict.outcome === 'allowed' ? 0 : verdict.outcome === 'denied' ? verdict.retryAfter : undefined
-      latest = wait === undefined ? Number.NaN : Math.max(latest, asked + wait)
+      latest = wait === undefined ? Number.NaN : Math.max(latest, instant + wait)
     }
     if (!Number.isSafeInteger(latest)) return undefined
-    if (latest === asked) return latest - at
+    if (latest === instant) return latest - at
   }
   return undefined
 }

@@ -14,14 +14,14 @@ import type { RedisPort } from './clients/redis-port.ts'
 import {
   type Answered,
   areInOneSlot,
-  type Ask,
+  type DecidePart,
   gather,
   joinParts,
   leastWait,
   type Part,
   partsOf,
   type SlotOf,
-  together,
+  batched,
   uncharged,
 } from './slot-groups.ts'
 
@@ -59,10 +59,10 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
     return results.flat().find(({ failure }) => failure !== undefined)?.failure
   }
 
-  const charge = async (parts: readonly Part[], ask: Ask, options: CallOptions | undefined): Promise<GroupVerdict> => {
+  const charge = async (parts: readonly Part[], decidePart: DecidePart, options: CallOptions | undefined): Promise<GroupVerdict> => {
     const charged: Answered<Decided>[] = []
     for (const part of parts) {
-      const verdict = await ask(part)
+      const verdict = await decidePart(part)
       if (verdict.failure !== undefined) {
         if (charged.length === 0) return verdict
         // A full server answers, and `onFull` may decide: the group has charged nothing then.
@@ -75,7 +75,7 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
         giveBack(charged, options?.now === undefined ? undefined : { now: options.now }).catch(() => {})
         return inDoubt(verdict.failure)
       }
-      if (verdict.outcome !== 'allowed') return refuse(parts, { part, verdict }, charged, ask, options)
+      if (verdict.outcome !== 'allowed') return refuse(parts, { part, verdict }, charged, decidePart, options)
       charged.push({ part, verdict })
     }
     return joinParts(charged)
@@ -84,31 +84,34 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
     parts: readonly Part[],
     no: Answered<Decided>,
     charged: readonly Answered<Decided>[],
-    ask: Ask,
+    decidePart: DecidePart,
     options: CallOptions | undefined,
   ): Promise<GroupVerdict> => {
     const failure = await giveBack(charged, options)
     if (failure !== undefined) return inDoubt(failure)
     const others = parts.filter((part) => part !== no.part)
-    const joined = joinParts([no, ...(await Promise.all(others.map(async (part) => ({ part, verdict: await ask(uncharged(part)) }))))])
+    const joined = joinParts([
+      no,
+      ...(await Promise.all(others.map(async (part) => ({ part, verdict: await decidePart(uncharged(part)) })))),
+    ])
     return waited(parts, joined, options)
   }
   /** The verdict with a wait that is also right for ramped limits. */
   const waited = async (parts: readonly Part[], verdict: GroupVerdict, options: CallOptions | undefined): Promise<GroupVerdict> => {
     const ramped = parts.some(({ calls }) => calls.some(({ limit }) => limit.ramped === true))
     if (verdict.outcome !== 'denied' || parts.length < 2 || !ramped) return verdict
-    const askAt = async (part: Part, now: number): Promise<GroupVerdict> =>
+    const decideAt = async (part: Part, now: number): Promise<GroupVerdict> =>
       (await decideParts([part], { ...options, charge: false, now }))[0] as GroupVerdict
-    return { ...verdict, retryAfter: await leastWait(parts, verdict, askAt) }
+    return { ...verdict, retryAfter: await leastWait(parts, verdict, decideAt) }
   }
 
   const peek = async (groups: readonly (readonly Part[])[], options: DecideOptions | undefined): Promise<GroupVerdict[]> => {
     const refused = new Set<number>()
     for (;;) {
-      const ask = together((parts) => decideParts(parts, options))
+      const decidePart = batched((parts) => decideParts(parts, options))
       const answers = await Promise.all(
         groups.map((parts, index) =>
-          Promise.all(parts.map(async (part) => ({ part, verdict: await ask(refused.has(index) ? uncharged(part) : part) }))),
+          Promise.all(parts.map(async (part) => ({ part, verdict: await decidePart(refused.has(index) ? uncharged(part) : part) }))),
         ),
       )
       // A group over several slots that would be denied takes nothing in a slot that would allow it, so later groups are checked again.
@@ -151,8 +154,8 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
       if (areInOneSlot(groups, slotOf)) return store.decide(groups, options)
       const parts = groups.map(({ calls }) => partsOf(calls, slotOf))
       if (options?.charge === false) return settled(await peek(parts, options))
-      const ask = together((some) => decideParts(some, options))
-      return settled(await Promise.all(parts.map((some) => charge(some, ask, options))))
+      const decidePart = batched((some) => decideParts(some, options))
+      return settled(await Promise.all(parts.map((some) => charge(some, decidePart, options))))
     },
     change: (changes, options) =>
       perSlot<Change, ChangeResult>(
@@ -166,7 +169,7 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
   }
 }
 
-/** Sends the items of each slot together, in order; the results are in the order of the items. */
+/** Sends the items of each slot batched, in order; the results are in the order of the items. */
 async function perSlot<T, R>(
   items: readonly T[],
   slotOf: (item: T) => number,

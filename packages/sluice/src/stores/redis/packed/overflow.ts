@@ -4,7 +4,6 @@ import {
   type Call,
   type CallGroup,
   type CallOptions,
-  type Decided,
   type DecideOptions,
   type GroupVerdict,
   type Scope,
@@ -76,8 +75,8 @@ interface SharedStates {
   readonly denials: SharedDenials
 }
 
-/** A call with a shared state in place of its own. */
-interface StandIn {
+/** A call, with a shared state in place of its own where that may not be created. */
+interface SharedCall {
   readonly call: Call
   readonly states?: SharedStates
 }
@@ -94,51 +93,38 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
     scopes.set(text, known)
     return known
   }
-  const standIn = (call: Call, spread: Spread): StandIn => {
+  const sharedCall = (call: Call, spread: Spread): SharedCall => {
     const { text } = call.id.scope
     // There may be room again by now.
     if (!isClosed(text)) return { call }
     const states = statesOf(text)
     return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
   }
-  const ask = async (
-    stands: readonly (readonly StandIn[])[],
-    groups: readonly CallGroup[],
-    options: DecideOptions | undefined,
-  ): Promise<readonly GroupVerdict[]> => {
-    if (groups.length === 0) return []
-    const full = stillFull(stands.flat())
-    const asked = [...full.map(emptying), ...groups.map((group, index) => ({ ...group, calls: (stands[index] as StandIn[]).map(callOf) }))]
-    const askedAt = clock.monotonic()
-    const verdicts = await store.decide(asked, options)
-    const own = verdicts.slice(full.length)
-    if (options?.charge === false) return own
-    for (const [index, { call, states }] of full.entries()) {
-      if (verdicts[index]?.failure === undefined) states?.emptied.add(call.id.key)
-    }
-    if (options?.now === undefined) {
-      for (const [index, [only, ...more]] of stands.entries()) {
-        const verdict = own[index] as GroupVerdict
-        if (more.length === 0 && verdict.failure === undefined) only?.states?.denials.add(only.call, verdict, askedAt)
+  const decide: DecideShared = async (groups, options) => {
+    const spread = await spreading(options)
+    const shared = groups.map(({ calls }) => calls.map((call) => sharedCall(call, spread)))
+    const charge = options?.charge !== false
+    const caches = charge && options?.now === undefined
+    const verdicts = shared.map((calls): GroupVerdict | undefined =>
+      caches ? denialsOf(calls)?.find((calls[0] as SharedCall).call) : undefined,
+    )
+    const open = [...groups.keys()].filter((index) => verdicts[index] === undefined)
+    if (open.length > 0) {
+      const full = stillFull(open.flatMap((index) => shared[index] as SharedCall[]))
+      const own = open.map((index) => ({ ...groups[index], calls: (shared[index] as SharedCall[]).map(({ call }) => call) }))
+      const sentAt = clock.monotonic()
+      const answers = await store.decide([...full.map(emptying), ...own], options)
+      for (const [index, { call, states }] of full.entries()) {
+        if (charge && answers[index]?.failure === undefined) states?.emptied.add(call.id.key)
+      }
+      for (const [at, index] of open.entries()) {
+        const verdict = answers[full.length + at] as GroupVerdict
+        const calls = shared[index] as SharedCall[]
+        if (caches && verdict.failure === undefined) denialsOf(calls)?.add((calls[0] as SharedCall).call, verdict, sentAt)
+        verdicts[index] = verdict
       }
     }
-    return own
-  }
-  const decide = async (groups: readonly CallGroup[], options: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
-    const spread = await spreading(options)
-    const stands = groups.map(({ calls }) => calls.map((call) => standIn(call, spread)))
-    const known = stands.map(([only, ...more]): Decided | undefined => {
-      if (options?.charge === false || options?.now !== undefined || more.length > 0) return undefined
-      return only?.states?.denials.find(only.call)
-    })
-    const open = [...groups.keys()].filter((index) => known[index] === undefined)
-    const answers = await ask(
-      open.map((index) => stands[index] as StandIn[]),
-      open.map((index) => groups[index] as CallGroup),
-      options,
-    )
-    const found = new Map(open.map((index, place) => [index, answers[place] as GroupVerdict]))
-    return stands.map((group, index) => marked(group, known[index] ?? (found.get(index) as GroupVerdict)))
+    return shared.map((calls, index) => marked(calls, verdicts[index] as GroupVerdict))
   }
   return async (groups, options) => {
     try {
@@ -151,14 +137,15 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
   }
 }
 
-function callOf({ call }: StandIn): Call {
-  return call
+/** Where denials of a group are cached: only those of a single call are. */
+function denialsOf([only, ...more]: readonly SharedCall[]): SharedDenials | undefined {
+  return more.length === 0 ? only?.states?.denials : undefined
 }
 
 /** One call for each shared state that this process has not recorded as emptied. */
-function stillFull(stands: readonly StandIn[]): StandIn[] {
+function stillFull(calls: readonly SharedCall[]): SharedCall[] {
   const seen = new Map<SharedStates, Set<string>>()
-  return stands.filter(({ call: { id }, states }) => {
+  return calls.filter(({ call: { id }, states }) => {
     if (states === undefined || states.emptied.has(id.key)) return false
     const keys = seen.get(states) ?? new Set()
     seen.set(states, keys)
@@ -172,12 +159,12 @@ function stillFull(stands: readonly StandIn[]): StandIn[] {
  * Empties a shared state, so that a flood of new keys brings no burst. A cost of the whole capacity passes only if the state is full: one
  * that another process already uses loses nothing.
  */
-function emptying({ call }: StandIn): CallGroup {
+function emptying({ call }: SharedCall): CallGroup {
   return { calls: [{ ...call, cost: Math.round(call.limit.capacity * MICRO) }] }
 }
 
-function marked(stands: readonly StandIn[], verdict: GroupVerdict): GroupVerdict {
-  if (verdict.failure !== undefined || stands.every(({ states }) => states === undefined)) return verdict
-  const overflowed = verdict.calls.some(({ outcome }, index) => outcome === 'denied' && stands[index]?.states !== undefined)
+function marked(calls: readonly SharedCall[], verdict: GroupVerdict): GroupVerdict {
+  if (verdict.failure !== undefined || calls.every(({ states }) => states === undefined)) return verdict
+  const overflowed = verdict.calls.some(({ outcome }, index) => outcome === 'denied' && calls[index]?.states !== undefined)
   return { ...verdict, degraded: FULL, ...(overflowed ? { reason: 'overflow' as const } : {}) }
 }

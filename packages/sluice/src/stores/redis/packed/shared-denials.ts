@@ -37,11 +37,11 @@ export class SharedDenials {
     return { ...verdict, at: verdict.at + passed, retryAfter: wait, calls: verdict.calls.map((call) => later(call, passed)) }
   }
 
-  /** @param askedAt before the call of the store, which decided no earlier */
-  add(call: Call, verdict: Decided, askedAt: MonotonicInstant): void {
+  /** @param sentAt before the call of the store, which decided no earlier */
+  add(call: Call, verdict: Decided, sentAt: MonotonicInstant): void {
     const [only] = verdict.calls
     if (verdict.outcome !== 'denied' || only === undefined) return
-    const until = askedAt + Math.min(MAX_MS, only.retryAfter / MICROS_PER_MS)
+    const until = sentAt + Math.min(MAX_MS, only.retryAfter / MICROS_PER_MS)
     this.#known.set(call.id.key, { call, verdict, repliedAt: this.#clock.monotonic(), until })
   }
 }
