@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 import { memoryStore, type Store } from 'sluice'
 import { type PrometheusMetrics, prometheusMetrics, topKeys } from 'sluice/observe'
 import { createEngine, type Engine, parsePolicy, type Pseudonym } from 'sluice/policy'
-import { withObservers } from 'sluice/remote'
 import { onTestFinished } from 'vitest'
 import { adminAccess } from '../src/http/admin.ts'
 import { countedBy } from '../src/page/busiest-keys.ts'
@@ -38,15 +37,14 @@ export interface LocalOptions {
 export async function local(text: string, options: LocalOptions = {}): Promise<Local> {
   const { pseudonym } = options
   const first = parsePolicy(text, { filename: 'first.yaml' })
-  const opened = options.store ?? memoryStore()
+  const store = options.store ?? memoryStore()
   const metrics = prometheusMetrics({
     read: serviceMetrics(
-      opened,
+      store,
       () => policy,
       () => undefined,
     ),
   })
-  const store = withObservers(opened, [metrics])
   const top = topKeys()
   const live = createLive(() => engine.policy)
   const engine = createEngine({ policy: first, store, observers: [metrics, live, top], ...(pseudonym === undefined ? {} : { pseudonym }) })

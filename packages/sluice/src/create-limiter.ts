@@ -38,6 +38,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   check(options)
   const { name = 'default', clock = systemTime, deadlineMs, observers = [], onStoreFailure = 'deny' } = options
   const store = options.store ?? memoryStore({ clock })
+  const statedMs = deadlineMs ?? store.capabilities.deadlineMs
   const own = typeof onStoreFailure === 'object' && onStoreFailure !== store ? onStoreFailure : undefined
   const policy = typeof onStoreFailure === 'object' ? 'local' : onStoreFailure
   const made = own === undefined && policy === 'local' ? localFallback(store, clock) : undefined
@@ -48,7 +49,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     onStoreFailure: policy,
     local: own ?? made,
     clock,
-    deadline: deadlineMs === undefined ? DEFAULT_DEADLINE : { ms: deadlineMs },
+    deadline: statedMs === undefined ? DEFAULT_DEADLINE : { ms: statedMs },
     observers,
     onClose: async () => {
       if (options.store === undefined) await store.close()

@@ -1,7 +1,8 @@
-import { checkOptions, type Form, OBJECT } from './errors/options.ts'
+import { checkOptions, type Form } from './errors/options.ts'
 import { type BarePostgresOptions, POSTGRES_FORMS, type PostgresStore as BarePostgresStore } from './stores/postgres/options.ts'
 import { barePostgresStore } from './stores/postgres/postgres-store.ts'
-import { type RemoteStore, remoteStore, type RemoteStoreOptions } from './stores/remote/remote-store.ts'
+import type { RemoteStore, RemoteStoreOptions } from './stores/remote/remote-store.ts'
+import { ringForm, withRing } from './with-ring.ts'
 
 export type { Concurrency } from './stores/postgres/options.ts'
 export { pg, type PgLike } from './stores/postgres/clients/pg.ts'
@@ -17,11 +18,7 @@ export interface PostgresStoreOptions extends BarePostgresOptions {
 
 export interface PostgresStore extends BarePostgresStore, RemoteStore {}
 
-const RING: Form = [
-  (value) => value === false || (OBJECT[0](value) && !('clock' in (value as object) || 'random' in (value as object))),
-  'options without a clock and random, or false',
-]
-const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: RING }
+const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: ringForm('clock', 'random') }
 
 /**
  * States in PostgreSQL (13 or later), PGlite, or another database with its protocol (`concurrency`), decided on the database's clock: exact
@@ -30,11 +27,7 @@ const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: RING }
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   checkOptions('postgresStore', options, FORMS)
-  const { ring = {}, ...bare } = options
+  const { ring, ...bare } = options
   const store = barePostgresStore(bare)
-  if (ring === false) return { ...store, breakerState: 'closed', leasedTokens: 0 }
-  const { clock, random } = bare
-  const { migrate, sweep } = store
-  // Assigned and not spread, because the ring has getters.
-  return Object.assign(remoteStore(store, { ...ring, ...(clock && { clock }), ...(random && { random }) }), { migrate, sweep })
+  return withRing(store, ring, bare, { migrate: store.migrate, sweep: store.sweep })
 }

@@ -1,7 +1,8 @@
-import { checkOptions, type Form, OBJECT } from './errors/options.ts'
+import { checkOptions, type Form } from './errors/options.ts'
 import { type BareRedisOptions, bareRedisStore } from './stores/redis/index.ts'
 import { REDIS_FORMS } from './stores/redis/redis-store.ts'
-import { type RemoteStore, remoteStore, type RemoteStoreOptions } from './stores/remote/remote-store.ts'
+import type { RemoteStore, RemoteStoreOptions } from './stores/remote/remote-store.ts'
+import { ringForm, withRing } from './with-ring.ts'
 
 export { DistributedRateLimiter, type DistributedRateLimiterOptions, type RateLimitResult } from './distributed-rate-limiter.ts'
 export { ioredis, type IoredisLike, nodeRedis, type NodeRedisLike, valkeyGlide, type ValkeyGlideLike } from './stores/redis/index.ts'
@@ -13,11 +14,7 @@ export interface RedisStoreOptions extends BareRedisOptions {
   readonly ring?: Omit<RemoteStoreOptions, 'clock'> | false
 }
 
-const RING: Form = [
-  (value) => value === false || (OBJECT[0](value) && !('clock' in (value as object))),
-  'options without a clock, or false',
-]
-const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: RING }
+const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: ringForm('clock') }
 
 /**
  * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact with any number of
@@ -26,8 +23,6 @@ const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: RING }
  */
 export function redisStore(options: RedisStoreOptions): RemoteStore {
   checkOptions('redisStore', options, FORMS)
-  const { ring = {}, ...bare } = options
-  const store = bareRedisStore(bare)
-  if (ring === false) return { ...store, breakerState: 'closed', leasedTokens: 0 }
-  return remoteStore(store, bare.clock === undefined ? ring : { ...ring, clock: bare.clock })
+  const { ring, ...bare } = options
+  return withRing(bareRedisStore(bare), ring, bare.clock === undefined ? {} : { clock: bare.clock }, {})
 }

@@ -1,5 +1,4 @@
 export { withDividedLimit } from './stores/divided-limit.ts'
-export { withObservers } from './stores/observed.ts'
 export {
   type BatchingOptions,
   type BreakerOptions,

@@ -56,7 +56,6 @@ const ARGUMENTS: readonly (readonly [string, Build, readonly unknown[], readonly
   ...[remote.withBreaker, remote.withCoalescing, remote.withDeniedCache, remote.withLeases, remote.remoteStore].map(
     (build) => [build.name, build as Build, [far, {}], [NONE, [...OBJECT, 'undefined']]] as const,
   ),
-  ['withObservers', remote.withObservers, [far, [], undefined], [NONE, LIST, ['undefined']]],
   ['withDividedLimit', remote.withDividedLimit, [far, 2], [NONE, [...COUNT, ...FN]]],
   ['throttleFunction', throttleFunction, [() => 1, limit, {}], [FN, NONE, [...OBJECT, 'undefined']]],
   ['throttleIterable', throttleIterable, [[], limit, {}], [[...TEXT, '[]', '[null]'], NONE, [...OBJECT, 'undefined']]],

@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { prometheusMetrics, topKeys } from 'sluice/observe'
 import { createEngine, type Engine, hashKeys, type Policy, type Pseudonym } from 'sluice/policy'
-import { withObservers } from 'sluice/remote'
 import { usage } from '../cli/failure.ts'
 import { type Io, warningTo } from '../cli/io.ts'
 import { readinessOf } from '../endpoints/health.ts'
@@ -81,8 +80,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     () => ring,
   )
   const metrics = prometheusMetrics({ read: [...ofService, ...(admin?.metrics ?? []), ...connectionMetrics(() => connections)] })
-  // The metrics measure calls to the server, not those that the ring decides without it.
-  const { store, ring, says } = surrounded(withObservers(opened.store, [metrics]), opened.name, first.failure)
+  const { store, ring, says } = surrounded(opened.store, opened.name, first.failure)
 
   const beginning = await group.begin()
   const [live, top] = [createLive(() => engine.policy), topKeys()]

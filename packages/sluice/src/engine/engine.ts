@@ -110,7 +110,7 @@ interface Read {
 /** Builds an engine from its parts. `createEngine` fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
   const { store, clock, observers, random } = parts
-  const main = createStoreCaller(store, clock)
+  const main = createStoreCaller(store, clock, observers)
   const deciders: Deciders = { main, local: parts.local === undefined ? undefined : createStoreCaller(parts.local, clock) }
   const { sync } = store.capabilities
   let loaded = finish(load(parts.policy, parts))
@@ -120,7 +120,7 @@ export function buildEngine(parts: EngineParts): Engine {
 
   const timing = ({ policy }: Loaded, options?: DecideOptions): CallOptions => {
     if (options !== undefined) refuseUnknown('engine', options, WAIT)
-    return timingOf('engine', clock, sync ? undefined : deadlineOf(policy), options)
+    return timingOf('engine', clock, sync ? undefined : deadlineOf(policy, store), options)
   }
   const opened = (): void => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
@@ -250,8 +250,9 @@ export function buildEngine(parts: EngineParts): Engine {
 }
 
 /** A deadline that the policy states is hard. */
-function deadlineOf({ failure: { deadlineMs, defaultDeadline } }: Policy): Deadline {
-  return defaultDeadline === true ? { ms: deadlineMs, stretch: true } : { ms: deadlineMs }
+function deadlineOf({ failure: { deadlineMs, defaultDeadline } }: Policy, { capabilities }: Store): Deadline {
+  if (defaultDeadline !== true) return { ms: deadlineMs }
+  return capabilities.deadlineMs === undefined ? { ms: deadlineMs, stretch: true } : { ms: capabilities.deadlineMs }
 }
 
 /** The verified claims of a request. Claims that cannot be verified are ignored, whatever the reason. */

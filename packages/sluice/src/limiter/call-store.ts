@@ -9,8 +9,9 @@ import {
   StoreFailure,
   type Verdict,
 } from '../stores/store.ts'
+import { notifyStoreCall, type Observer, type StoreEvent } from '../observe/events.ts'
 import { createDeadlines } from '../time/deadlines.ts'
-import type { Cancel, Time } from '../time/time.ts'
+import type { Cancel, MonotonicInstant, Time } from '../time/time.ts'
 
 /**
  * Milliseconds after its deadline at which a call is settled here: the store itself knows better why, and settles first if it can. In two
@@ -33,10 +34,29 @@ export interface StoreCaller {
   ready(options: CallOptions): Promise<void>
 }
 
-/** @param clock times deadlines */
-export function createStoreCaller(store: Store, clock: Time): StoreCaller {
+/**
+ * @param clock times deadlines
+ * @param observers learn of the calls of the store, and not of what is decided without one: from remembered denials and leased tokens
+ */
+export function createStoreCaller(store: Store, clock: Time, observers: readonly Observer[] = []): StoreCaller {
   const deadlines = createDeadlines(clock)
   const { sync } = store.capabilities
+  const listening = observers.filter(({ onStoreCall }) => onStoreCall !== undefined)
+  const isObserved = listening.length > 0
+  const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: StoreFailure | undefined): void => {
+    const event = { store: store.name, operation, durationMs: clock.monotonic() - started }
+    notifyStoreCall(listening, failure === undefined ? event : { ...event, failure: failure.kind })
+  }
+  const observed = async (operation: StoreEvent['operation'], call: () => Promise<void>): Promise<void> => {
+    if (!isObserved) return call()
+    const started = clock.monotonic()
+    const failure = await call().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    )
+    report(operation, started, failure?.error instanceof StoreFailure ? failure.error : undefined)
+    if (failure !== undefined) throw failure.error
+  }
 
   /** Settles by the deadline, whatever the store does. A late answer is dropped. */
   const timed = <T>({ deadline, stretch, signal }: CallOptions, send: () => Promise<T>): Promise<T> => {
@@ -76,28 +96,47 @@ export function createStoreCaller(store: Store, clock: Time): StoreCaller {
       return failed(error)
     }
   }
+  const decide = async (groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]> => {
+    try {
+      const verdicts = listOf(await timed(options, () => store.decide(groups, options)))
+      return groups.map((group, index) => checked(store, verdicts[index], group))
+    } catch (error) {
+      const verdict = failed(error)
+      return groups.map(() => verdict)
+    }
+  }
+  const observedDecide = async (groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]> => {
+    const started = clock.monotonic()
+    const verdicts = await decide(groups, options)
+    const failure = verdicts.find((verdict) => verdict.failure !== undefined)?.failure
+    if (verdicts.some(isOfStore)) report(options.charge === false ? 'peek' : 'decide', started, failure)
+    return verdicts
+  }
+  const observedNow = (group: CallGroup): GroupVerdict | undefined => {
+    const started = clock.monotonic()
+    const verdict = decideNow(group)
+    if (verdict !== undefined && isOfStore(verdict)) report('decide', started, verdict.failure)
+    return verdict
+  }
+  const change = async (changes: readonly Change[], options: CallOptions): Promise<void> => {
+    const results = listOf(await timed(options, () => store.change(changes, options)))
+    for (const index of changes.keys()) {
+      const { failure } = results[index] ?? { failure: nonsense(store, 'result') }
+      if (failure !== undefined) throw failure
+    }
+  }
   return {
     store,
-    async decide(groups, options) {
-      try {
-        const verdicts = listOf(await timed(options, () => store.decide(groups, options)))
-        return groups.map((group, index) => checked(store, verdicts[index], group))
-      } catch (error) {
-        const verdict = failed(error)
-        return groups.map(() => verdict)
-      }
-    },
-    ...(store.decideNow === undefined ? {} : { decideNow }),
-    async change(changes, options) {
-      if (changes.length === 0) return
-      const results = listOf(await timed(options, () => store.change(changes, options)))
-      for (const index of changes.keys()) {
-        const { failure } = results[index] ?? { failure: nonsense(store, 'result') }
-        if (failure !== undefined) throw failure
-      }
-    },
-    ready: (options) => timed(options, () => store.ready(options)),
+    decide: isObserved ? observedDecide : decide,
+    ...(store.decideNow === undefined ? {} : { decideNow: isObserved ? observedNow : decideNow }),
+    change: async (changes, options) => (changes.length === 0 ? undefined : observed('change', () => change(changes, options))),
+    ready: (options) => observed('ready', () => timed(options, () => store.ready(options))),
   }
+}
+
+/** Whether the store was called for it. */
+function isOfStore({ failure, source = 'store' }: GroupVerdict & { readonly source?: Decided['source'] }): boolean {
+  return failure !== undefined || source === 'store'
 }
 
 /** @throws what is not a StoreFailure: a defect */

@@ -95,7 +95,7 @@ interface OpenCall {
 /** Builds a limiter from its parts. `createLimiter` fills in the defaults. */
 export function buildLimiter(parts: LimiterParts): Limiter {
   const { name, store, clock, observers } = parts
-  const main = createStoreCaller(store, clock)
+  const main = createStoreCaller(store, clock, observers)
   const local = parts.local === undefined ? undefined : createStoreCaller(parts.local, clock)
   const syncLocal = parts.local?.capabilities.sync === true ? local : undefined
   const deciders: Deciders = { main, local }

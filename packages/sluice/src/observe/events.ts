@@ -22,10 +22,13 @@ export interface DecisionEvent {
   readonly durationMs: number
 }
 
-/** One call of a store, after it returned. Decisions of the local fallback are not included. */
+/**
+ * One call of a store by a limiter or an engine, after it returned. What a ring decides without its store, what it sends of its own (leases,
+ * probes) and decisions of the local fallback are not included.
+ */
 export interface StoreEvent {
   readonly store: string
-  readonly operation: 'decide' | 'peek' | 'change' | 'lease' | 'ready'
+  readonly operation: 'decide' | 'peek' | 'change' | 'ready'
   readonly durationMs: number
   /** Kind of the StoreFailure, if it failed. */
   readonly failure?: string

@@ -1,4 +1,4 @@
-import { remoteStore, type RemoteStoreOptions, withDividedLimit, withObservers } from '../../src/remote.ts'
+import { remoteStore, type RemoteStoreOptions, withDividedLimit } from '../../src/remote.ts'
 import type { Store } from '../../src/stores/store.ts'
 
 /** A commit takes its time where the disk is shared with others. */
@@ -21,7 +21,6 @@ function nowFirst(store: Store): Store {
 
 /** What may stand around a store. `exact`: each decision is the store's own, at its time. */
 export const around: readonly (readonly [name: string, exact: boolean, wrap: (store: Store) => Store])[] = [
-  ['withObservers', true, (store) => withObservers(store, [{ onStoreCall: () => {} }])],
   ['withDividedLimit', true, (store) => withDividedLimit(store, 1)],
   ['ring of nothing', true, (store) => remoteStore(store, none)],
   ['batching', true, (store) => remoteStore(store, { ...none, batching: {} })],

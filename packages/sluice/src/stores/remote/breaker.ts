@@ -2,7 +2,7 @@ import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
 export interface BreakerOptions {
-  /** Failed calls within the window after which it opens, if they are at least half of all. Default 3. */
+  /** Failed calls after which it opens: at least half of all within the window, or in a row over at least that long. Default 3. */
   readonly failures?: number
   /** Milliseconds over which calls that failed and calls that succeeded are counted; default 200. */
   readonly windowMs?: number
@@ -16,15 +16,7 @@ export interface BreakerOptions {
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 /** Counts the calls to one server, and stops them while it fails. */
-export interface Breaker {
-  readonly state: BreakerState
-  /** Why calls are refused now; undefined: they pass. */
-  refusal(): StoreFailure | undefined
-  succeeded(): void
-  failed(failure: StoreFailure): void
-  /** Stops probing. */
-  close(): void
-}
+export type Breaker = ReturnType<typeof createBreaker>
 
 export interface BreakerParts extends Required<Omit<BreakerOptions, 'deadlineMs'>> {
   /** Of the store, for messages. */
@@ -44,17 +36,22 @@ export interface BreakerParts extends Required<Omit<BreakerOptions, 'deadlineMs'
 const NOT_THE_SERVER: ReadonlySet<StoreFailureKind> = new Set(['aborted', 'overload', 'contention', 'memory'])
 /** After this long without calls, probing stops. */
 const UNUSED_MS = 60_000
+const YES = (): boolean => true
+const NO = (): boolean => false
 
 /**
- * A circuit breaker (Nygard, Release It!) over a window that counts successes as well as failures: one reset connection does not open it.
- * Denials are successes. While it is open, calls are refused at once as `unavailable`, not executed.
+ * A circuit breaker (Nygard, Release It!). It opens for failures that are at least half of the calls within the window, so that one reset
+ * connection of a busy server does not open it; and, because few calls are within a window where few are made, for as many failures in a row
+ * over at least the window. Denials are successes. While it is open, calls are refused at once as `unavailable`, not executed.
  */
-export function createBreaker({ name, clock, random, failures, windowMs, probeMs, probe, onOpen }: BreakerParts): Breaker {
+export function createBreaker({ name, clock, random, failures, windowMs, probeMs, probe, onOpen }: BreakerParts) {
   let state: BreakerState = 'closed'
   let refusal: StoreFailure | undefined
   /** Counts of this half of the window and of the half before it. */
   let [good, bad, goodBefore, badBefore] = [0, 0, 0, 0]
   let since: MonotonicInstant = clock.monotonic()
+  /** Failures in a row, and when the first of them was. */
+  let [run, runSince] = [0, 0]
   let usedAt: MonotonicInstant = since
   let next: Cancel | undefined
   let closed = false
@@ -72,54 +69,51 @@ export function createBreaker({ name, clock, random, failures, windowMs, probeMs
     // One error for all refusals: an error costs more than a refusal.
     refusal = new StoreFailure('unavailable', 'no', `${name}: not called, because it failed (${cause.message})`, { cause })
     onOpen(refusal)
-    wait()
+    probeLater()
   }
-  const wait = (): void => {
-    if (next !== undefined || closed) return
-    next = clock.after(probeMs * (0.5 + random() / 2), () => {
-      const done = (healthy: boolean): void => {
-        next = undefined
-        if (state !== 'open') return
-        if (healthy) admit()
-        else wait()
-      }
-      if (clock.monotonic() - usedAt > UNUSED_MS) done(true)
-      else
-        probe().then(
-          () => done(true),
-          () => done(false),
-        )
-    })
+  const probeLater = (): void => {
+    if (next === undefined && !closed) next = clock.after(probeMs * (0.5 + random() / 2), () => void look())
   }
-  const admit = (): void => {
+  /** Probes, unless nobody calls any more: then the next call decides. */
+  const look = async (): Promise<void> => {
+    const isUnused = clock.monotonic() - usedAt > UNUSED_MS
+    const isHealthy = isUnused || (await probe().then(YES, NO))
+    next = undefined
+    if (!isHealthy) return probeLater()
     state = 'half-open'
     refusal = undefined
   }
   return {
-    get state() {
+    get state(): BreakerState {
       return state
     },
-    refusal() {
+    /** Why calls are refused now; undefined: they pass. */
+    refusal(): StoreFailure | undefined {
       if (refusal !== undefined) usedAt = clock.monotonic()
       return refusal
     },
-    succeeded() {
+    succeeded(): void {
       if (state === 'half-open') {
         state = 'closed'
         ;[good, bad, goodBefore, badBefore] = [0, 0, 0, 0]
       }
       roll(clock.monotonic())
       good += 1
+      run = 0
     },
-    failed(failure) {
+    failed(failure: StoreFailure): void {
       if (NOT_THE_SERVER.has(failure.kind) || state === 'open') return
       if (state === 'half-open') return open(failure)
       usedAt = clock.monotonic()
       roll(usedAt)
       bad += 1
-      if (bad + badBefore >= failures && bad + badBefore >= good + goodBefore) open(failure)
+      run += 1
+      if (run === 1) runSince = usedAt
+      const isMany = bad + badBefore >= failures && bad + badBefore >= good + goodBefore
+      if (isMany || (run >= failures && usedAt - runSince >= windowMs)) open(failure)
     },
-    close() {
+    /** Stops probing. */
+    close(): void {
       closed = true
       next?.()
       next = undefined

@@ -104,13 +104,28 @@ describe('a breaker', () => {
     await store.close()
   })
 
-  it('forgets failures that are apart', async () => {
-    const { fail, advance, store } = bench()
+  it('forgets failures that are apart, if calls between them succeed', async () => {
+    const { ask, fail, faults, advance, store } = bench()
     for (let index = 0; index < 6; index += 1) {
       await fail(2)
       await advance(201)
+      faults.fails = undefined
+      await ask()
+      await advance(201)
     }
     expect(store.breakerState).toBe('closed')
+  })
+
+  it.each([100, 500, 30_000])('opens for three failures in a row over the window, one every %d ms', async (gap) => {
+    const { fail, advance, store } = bench()
+    const opens: number[] = []
+    for (let failed = 1; failed <= 4 && opens.length === 0; failed += 1) {
+      await fail(1)
+      if (store.breakerState === 'open') opens.push(failed)
+      await advance(gap)
+    }
+    expect(opens).toEqual([3])
+    await store.close()
   })
 
   it('takes no denial for a failure, nor what says nothing about the server', async () => {

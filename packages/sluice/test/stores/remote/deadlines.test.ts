@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
+import { createLimiter } from '../../../src/create-limiter.ts'
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
 import { remoteStore } from '../../../src/stores/remote/remote-store.ts'
 import { settle } from './held-store.ts'
@@ -40,6 +42,24 @@ describe('R4: an explicit deadline', () => {
     await settle()
     const seen = calls.map(({ verb, options }) => `${verb} ${options?.deadline}`)
     expect(seen.toSorted((a, b) => a.localeCompare(b))).toEqual(['change 1020', 'decide 1005', 'decide 1020', 'decide 1020', 'decide 1020'])
+  })
+
+  it('of the ring above one second is the deadline of a limiter that has none', async () => {
+    const { ring, clock, pass } = ringBench({ deadline: '3s' })
+    const limit = tokenBucket({ rate: '1/s', burst: 1 })
+    let [answered, shorter] = [false, false]
+    void createLimiter({ limit, store: ring, clock })
+      .check('k')
+      .then(() => (answered = true))
+    void createLimiter({ limit, store: ring, clock, deadlineMs: 100 })
+      .check('k')
+      .then(() => (shorter = true))
+    await pass(110)
+    expect([answered, shorter]).toEqual([false, true])
+    await pass(2_880)
+    expect(answered).toBe(false)
+    await pass(20)
+    expect(answered).toBe(true)
   })
 
   it.each([0, -1, Number.NaN, 60_001, null, '61s', 'soon', '5'])('of the ring is not %s', (deadline) => {
