@@ -11,21 +11,7 @@ export interface DenialCacheOptions {
   readonly maxDenials: number
 }
 
-export interface DenialCache {
-  readonly isEmpty: boolean
-  /** The remembered denial of this group as a new object, with the waits that are left now. Undefined: call the store. */
-  find(group: CallGroup, now: MonotonicInstant): Decided | undefined
-  /** Pass to `remember` what this was when the store was called. */
-  readonly version: number
-  /**
-   * Remembers a denial that the store itself decided, if nothing was forgotten since `version`. Keeps no reference to the group.
-   * @param sentAt no later than the store was called
-   */
-  remember(group: CallGroup, verdict: GroupVerdict, sentAt: MonotonicInstant, version: number): void
-  /** Forgets the denials of every group that calls one of these states. Call it before and after a change of them. */
-  forget(ids: readonly StateId[]): void
-  clear(): void
-}
+export type DenialCache = ReturnType<typeof createDenialCache>
 
 interface Denial {
   readonly calls: readonly Call[]
@@ -58,23 +44,15 @@ const CHECK_MS = 1
  * store saw them. If there is no room, the oldest denial is removed. A sleep of the machine clears the cache. To forget a state costs the
  * same however many denials are kept. Bound G: that of the store, because only denials are remembered.
  */
-export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCacheOptions): DenialCache {
+export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCacheOptions) {
   /** By the text of the scope, then by key. */
   const states = new Map<string, Map<string, State>>()
-  /** By age: numbers `oldest` to `next - 1`, each at the index that is its remainder by `maxDenials`. */
-  let kept: Denial[] = []
-  let oldest = 0
-  let next = 0
+  /** Oldest first. All are kept for about as long: the oldest expire first. */
+  const kept = new Set<Denial>()
   let version = 0
   let nextCheck = Number.NEGATIVE_INFINITY
   const slept = watchSleep(clock, MAX_DRIFT_MS)
 
-  const clear = (): void => {
-    states.clear()
-    kept = []
-    oldest = next = 0
-    version += 1
-  }
   const stateOf = (id: StateId): State => {
     let keys = states.get(id.scope.text)
     if (keys === undefined) states.set(id.scope.text, (keys = new Map()))
@@ -90,11 +68,10 @@ export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCach
     keys?.delete(key)
     if (keys?.size === 0) states.delete(scope.text)
   }
-  /** Removes what has expired, and the oldest if there is no room. All are kept for about as long: the oldest expire first. */
   const makeRoom = (now: MonotonicInstant): void => {
-    for (; oldest < next; oldest += 1) {
-      const denial = kept[oldest % maxDenials] as Denial
-      if (now < denial.until && next - oldest < maxDenials) break
+    for (const denial of kept) {
+      if (now < denial.until && kept.size < maxDenials) return
+      kept.delete(denial)
       for (const state of denial.states) {
         if (state.denials[0] === denial) state.denials.shift()
         state.calls -= 1
@@ -102,30 +79,38 @@ export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCach
       }
     }
   }
+  const clear = (): void => {
+    states.clear()
+    kept.clear()
+    version += 1
+  }
 
   return {
-    get isEmpty() {
+    get isEmpty(): boolean {
       return states.size === 0
     },
-    get version() {
+    /** Pass to `remember` what this was when the store was called. */
+    get version(): number {
       return version
     },
-    find({ calls }, now) {
+    /** The remembered denial of this group as a new object, with the waits that are left now. Undefined: call the store. */
+    find({ calls }: CallGroup, now: MonotonicInstant): Decided | undefined {
       if (states.size > 0 && now >= nextCheck) {
         nextCheck = now + CHECK_MS
         if (slept(now)) clear()
       }
-      for (let index = 0; index < calls.length; index += 1) {
-        const { scope, key } = (calls[index] as Call).id
-        const denial = states
-          .get(scope.text)
-          ?.get(key)
-          ?.denials.find((one) => now < one.until && isSame(one.calls, calls) && !one.states.some(({ forgotten }) => forgotten))
+      for (const { id } of calls) {
+        const denials = states.get(id.scope.text)?.get(id.key)?.denials
+        const denial = denials?.find((one) => now < one.until && isSame(one.calls, calls) && !one.states.some(({ forgotten }) => forgotten))
         if (denial !== undefined) return aged(denial, now)
       }
       return undefined
     },
-    remember({ calls }, verdict, sentAt, versionThen) {
+    /**
+     * Remembers a denial that the store itself decided, if nothing was forgotten since `version`. Keeps no reference to the group.
+     * @param sentAt no later than the store was called
+     */
+    remember({ calls }: CallGroup, verdict: GroupVerdict, sentAt: MonotonicInstant, versionThen: number): void {
       if (versionThen !== version || verdict.outcome !== 'denied') return
       if (verdict.degraded !== undefined || verdict.reason !== undefined || (verdict.source ?? 'store') !== 'store') return
       const denied = verdict.calls.findLastIndex(({ outcome }) => outcome === 'denied')
@@ -136,48 +121,49 @@ export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCach
       if (denied === -1 || now >= until) return
       makeRoom(now)
       // The caller may use its calls again for another group.
-      const copies = calls.map(({ id: { scope, key }, limit, cost, phase }) => ({ id: { scope, key }, limit, cost, phase }))
+      const copies = calls.map((call) => ({ ...call, id: { ...call.id } }))
       const denial = { calls: copies, states: copies.map(({ id }) => stateOf(id)), verdict, receivedAt: now, until }
       for (const state of denial.states) state.calls += 1
-      kept[next % maxDenials] = denial
-      next += 1
+      kept.add(denial)
       const { denials } = denial.states[denied] as State
       const replaced = denials.findIndex((one) => isSame(one.calls, calls))
       if (replaced !== -1 || denials.length === PER_STATE) denials.splice(Math.max(0, replaced), 1)
       denials.push(denial)
     },
-    forget(ids) {
+    /** Forgets the denials of every group that calls one of these states. Call it before and after a change of them. */
+    forget(ids: readonly StateId[]): void {
       version += 1
       for (const { scope, key } of ids) remove(states.get(scope.text)?.get(key))
     },
-    clear,
+    clear: clear as () => void,
   }
 }
 
 /** Whether these are the same limits, keys and costs in the same order. */
 function isSame(one: readonly Call[], other: readonly Call[]): boolean {
-  return one.length === other.length && one.every((call, index) => isSameCall(call, other[index] as Call))
-}
-
-function isSameCall(a: Call, b: Call): boolean {
-  return a.cost === b.cost && a.limit === b.limit && a.id.key === b.id.key && a.id.scope === b.id.scope
+  const isEqual = ({ cost, limit, id: { key, scope } }: Call, call: Call): boolean =>
+    cost === call.cost && limit === call.limit && key === call.id.key && scope === call.id.scope
+  return one.length === other.length && one.every((call, index) => isEqual(call, other[index] as Call))
 }
 
 /** The verdict as it stands now: store time has advanced, and waits are shorter by as much. */
 function aged({ verdict, receivedAt }: Denial, now: MonotonicInstant): Decided {
   const passed = Math.floor((now - receivedAt) * MICROS_PER_MS)
-  const { at, retryAfter, calls } = verdict
-  const wait = retryAfter === undefined ? undefined : Math.max(0, retryAfter - passed)
-  // Most groups have one call, and an array literal is faster than `map`.
-  const later = calls.length === 1 ? [callLater(calls[0] as Verdict, passed)] : calls.map((call) => callLater(call, passed))
-  return { outcome: 'denied', at: at + passed, retryAfter: wait, calls: later, source: 'denied-cache' }
-}
-
-function callLater(call: Verdict, passed: Micros): Verdict {
-  return {
+  const left = (wait: Micros): Micros => Math.max(0, wait - passed)
+  const later = (call: Verdict): Verdict => ({
     ...call,
-    retryAfter: Math.max(0, call.retryAfter - passed),
-    replenishAfter: Math.max(0, call.replenishAfter - passed),
-    resetAfter: Math.max(0, call.resetAfter - passed),
+    retryAfter: left(call.retryAfter),
+    replenishAfter: left(call.replenishAfter),
+    resetAfter: left(call.resetAfter),
+  })
+  const { at, retryAfter, calls } = verdict
+  // Most groups have one call, and an array literal is faster than `map`.
+  const all = calls.length === 1 ? [later(calls[0] as Verdict)] : calls.map(later)
+  return {
+    outcome: 'denied',
+    at: at + passed,
+    retryAfter: retryAfter === undefined ? undefined : left(retryAfter),
+    calls: all,
+    source: 'denied-cache',
   }
 }
