@@ -80,7 +80,7 @@ export class Batcher<Item, Answer> {
   /** @param now the current instant, which the caller has read already */
   ask(items: readonly Item[], { deadline, signal }: Waiting, now: MonotonicInstant): Promise<readonly Answer[]> {
     return new Promise((resolve, reject) => {
-      const caller = new Caller<Item, Answer>(items, deadline, now, resolve, reject)
+      const caller = new Caller<Item, Answer>({ items, deadline, since: now, resolve, reject })
       if (signal?.aborted === true) return this.#refuse(caller, 'aborted', 'aborted by the caller')
       if (!(deadline > now)) return this.#refuse(caller, 'timeout', 'the deadline had passed already')
       if (!this.#add(caller, now)) return this.#refuse(caller, 'overload', `${this.#parts.room.queued} calls are waiting already`)

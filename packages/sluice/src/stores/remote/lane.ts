@@ -30,16 +30,7 @@ export interface LaneParts extends Pick<BatcherParts<never, never>, 'maxCalls' |
 }
 
 /** Everything sent to servers that fail together, such as one Cluster shard. Its trouble stays in it. Failures are reported per item. */
-export interface Lane {
-  readonly breaker: Breaker | undefined
-  readonly idle: boolean
-  decide(groups: readonly CallGroup[], waiting: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]>
-  peek(groups: readonly CallGroup[], waiting: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]>
-  lease(requests: readonly LeaseRequest[], waiting: Waiting, now: MonotonicInstant): Promise<readonly LeaseAnswer[]>
-  change(changes: readonly Change[], options: CallOptions & Waiting): Promise<readonly ChangeResult[]>
-  /** Fails what waits with this, and stops probing. */
-  close(failure: StoreFailure): void
-}
+export type Lane = ReturnType<typeof createLane>
 
 /** Calls of a contended state: one batch at a time, until nobody has contended for it for a second. */
 interface Contended {
@@ -53,7 +44,7 @@ const DROP_MS = 5
 /** Milliseconds before what was not executed is sent again; doubles up to the maximum until a call succeeds. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [1, 16]
 
-export function createLane({ store, breaker: options, onReply, ...parts }: LaneParts): Lane {
+export function createLane({ store, breaker: options, onReply, ...parts }: LaneParts) {
   const { name } = store
   const { clock, random, deadlines } = parts
   const contended = new Map<string, Contended>()
@@ -193,23 +184,24 @@ export function createLane({ store, breaker: options, onReply, ...parts }: LaneP
   const refuse = (failure: StoreFailure): void => batchers().forEach((batcher) => batcher.refuse(failure))
 
   return {
-    breaker,
-    get idle() {
+    breaker: breaker as Breaker | undefined,
+    get idle(): boolean {
       return batchers().every(({ idle }) => idle)
     },
-    decide(groups, caller, now) {
+    decide(groups: readonly CallGroup[], caller: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]> {
       if (contended.size > 0) forgetContended(now)
       if (contended.size === 0) return charges.ask(groups, caller, now)
-      return sendByTarget(
-        groups,
-        (group) => contendedOf(group)?.calls ?? charges,
-        (batcher, some) => batcher.ask(some, caller, now),
-      )
+      const batcherOf = (group: CallGroup): typeof charges => contendedOf(group)?.calls ?? charges
+      return sendByTarget(groups, batcherOf, (batcher, some) => batcher.ask(some, caller, now))
     },
-    peek: async (groups, caller, now) => (await peeks.ask([groups], caller, now))[0] as readonly GroupVerdict[],
-    lease: (requests, caller, now) => leases.ask(requests, caller, now),
-    change: (changes, callOptions) => counted(changes.length, callOptions.deadline, true, () => store.change(changes, callOptions)),
-    close(failure) {
+    peek: async (groups: readonly CallGroup[], caller: Waiting, now: MonotonicInstant): Promise<readonly GroupVerdict[]> =>
+      (await peeks.ask([groups], caller, now))[0] as readonly GroupVerdict[],
+    lease: (requests: readonly LeaseRequest[], caller: Waiting, now: MonotonicInstant): Promise<readonly LeaseAnswer[]> =>
+      leases.ask(requests, caller, now),
+    change: (changes: readonly Change[], callOptions: CallOptions & Waiting): Promise<readonly ChangeResult[]> =>
+      counted(changes.length, callOptions.deadline, true, () => store.change(changes, callOptions)),
+    /** Fails what waits with this, and stops probing. */
+    close(failure: StoreFailure): void {
       breaker?.close()
       refuse(failure)
     },

@@ -2,26 +2,15 @@ import { type Failed, type StateId, StoreFailure } from '../store.ts'
 import type { BreakerState } from './breaker.ts'
 import { createLane, type Lane, type LaneParts, sendByTarget } from './lane.ts'
 
+type Answers<Answer> = Promise<readonly (Answer | Failed)[]>
 type Send<Item, Answer> = (lane: Lane, some: readonly Item[]) => Promise<readonly Answer[]>
-
-/** All lanes of a store: one for each set of servers that fail together. */
-export interface Lanes {
-  readonly breakerState: BreakerState
-  /** Sends each item in the lane of its states, unless the breaker refuses it or the lanes are closed. */
-  send<Item, Answer>(
-    items: readonly Item[],
-    idsOf: (item: Item) => readonly StateId[],
-    send: Send<Item, Answer>,
-  ): Promise<readonly (Answer | Failed)[]>
-  /** Waits so long for what is in flight, and fails the rest. */
-  close(drainMs: number): Promise<void>
-}
 
 /** Lanes kept before idle ones are dropped. */
 const MANY_LANES = 1_024
 const WORST: readonly BreakerState[] = ['open', 'half-open', 'closed']
 
-export function createLanes(options: Omit<LaneParts, 'onIdle'>): Lanes {
+/** All lanes of a store: one for each set of servers that fail together. */
+export function createLanes(options: Omit<LaneParts, 'onIdle'>) {
   const { store, clock } = options
   const laneOf = store.laneOf?.bind(store)
   let onIdle = (): void => {}
@@ -55,18 +44,19 @@ export function createLanes(options: Omit<LaneParts, 'onIdle'>): Lanes {
   }
   const all = (): readonly Lane[] => [only, several, ...lanes.values()]
   return {
-    get breakerState() {
+    get breakerState(): BreakerState {
       const states = all().map(({ breaker }) => breaker?.state)
       return WORST.find((state) => states.includes(state)) ?? 'closed'
     },
-    send<Item, Answer>(items: readonly Item[], idsOf: (item: Item) => readonly StateId[], send: Send<Item, Answer>) {
-      type Answers = Promise<readonly (Answer | Failed)[]>
-      const sendTo = (target: Lane | StoreFailure, some: readonly Item[]): Answers =>
+    /** Sends each item in the lane of its states, unless the breaker refuses it or the lanes are closed. */
+    send<Item, Answer>(items: readonly Item[], idsOf: (item: Item) => readonly StateId[], send: Send<Item, Answer>): Answers<Answer> {
+      const sendTo = (target: Lane | StoreFailure, some: readonly Item[]): Answers<Answer> =>
         target instanceof StoreFailure ? Promise.resolve(some.map(() => ({ failure: target }))) : send(target, some)
       if (laneOf !== undefined && items.length > 1) return sendByTarget(items, (item) => targetOf(idsOf(item)), sendTo)
       return sendTo(laneOf === undefined ? open(only) : targetOf(idsOf(items[0] as Item)), items)
     },
-    async close(drainMs) {
+    /** Waits so long for what is in flight, and fails the rest. */
+    async close(drainMs: number): Promise<void> {
       if (closed !== undefined) return
       closed = new StoreFailure('unavailable', 'no', `${store.name}: closed`)
       await new Promise<void>((resolve) => {

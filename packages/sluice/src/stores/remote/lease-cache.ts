@@ -14,22 +14,6 @@ export interface LeaseCacheOptions extends Omit<LeaseContext, 'sleeps'> {
 type Ask = (groups: readonly CallGroup[]) => Promise<readonly GroupVerdict[]>
 type Timed = CallOptions & { readonly deadline: MonotonicInstant }
 
-export interface LeaseCache {
-  /** Micro-tokens leased to this process now, over all keys. */
-  readonly leasedTokens: MicroTokens
-  /** Admits from held tokens, without calling the store. Undefined: nothing was charged. Keeps no reference to the group. */
-  decideNow(group: CallGroup, now: MonotonicInstant): Decided | undefined
-  /**
-   * Admits from held tokens what it can, and decides the rest by `ask`. A single call of a leased key waits for tokens. Failures are per
-   * group. The deadline is hard.
-   */
-  decide(groups: readonly CallGroup[], options: Timed, ask: Ask): Promise<readonly GroupVerdict[]>
-  /** Returns held tokens of these states, or of all, to the store. Rejects with a StoreFailure if it did not take them by the deadline. */
-  giveBack(ids: readonly StateId[] | undefined, options?: CallOptions): Promise<void>
-  /** Gives back everything that the store takes by the deadline. */
-  close(options: CallOptions): Promise<void>
-}
-
 /** If wall clock and monotonic clock come apart by this part of a life, the machine was asleep. */
 const ASLEEP = 0.1
 /** A group all of whose calls are admitted from leases. */
@@ -41,7 +25,7 @@ const HERE: Decided = { outcome: 'allowed', at: 0, calls: [], source: 'lease' }
  * tokens go back within half a life; none is spent after the machine has slept. A block or a penalty by another process applies at the next
  * request.
  */
-export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
+export function createLeaseCache(options: LeaseCacheOptions) {
   const { clock, name, random, lifeMs } = options
   const loop = watchLoop(clock)
   const slept = watchSleep(clock, lifeMs * ASLEEP)
@@ -90,7 +74,7 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
     if (deadline !== undefined && deadline <= clock.monotonic()) return Promise.reject(left('timeout'))
     return settled(deadlines, callOptions, left, call)
   }
-  const giveBack = async (ids: readonly StateId[] | undefined, callOptions: CallOptions = {}): Promise<void> => {
+  const giveBack = async (ids: readonly StateId[] | undefined, callOptions: CallOptions): Promise<void> => {
     const some = ids === undefined ? [...leases] : ids.flatMap((id) => at(id) ?? [])
     if (some.length > 0) await within(callOptions, () => Promise.all(some.map((lease) => drop(lease, callOptions.deadline))))
   }
@@ -153,11 +137,13 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
     })
   }
   return {
-    get leasedTokens() {
+    /** Micro-tokens leased to this process now, over all keys. */
+    get leasedTokens(): MicroTokens {
       const now = clock.monotonic()
       return [...leases].reduce((sum, lease) => sum + lease.held(now), 0)
     },
-    decideNow({ calls }, now) {
+    /** Admits from held tokens, without calling the store. Undefined: nothing was charged. Keeps no reference to the group. */
+    decideNow({ calls }: CallGroup, now: MonotonicInstant): Decided | undefined {
       const [call] = calls
       if (call === undefined || calls.length > 1 || loop.starved(now)) return undefined
       const lease = at(call.id)
@@ -165,7 +151,11 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
       lease.used = true
       return lease.admit(now)
     },
-    async decide(groups, callOptions, ask) {
+    /**
+     * Admits from held tokens what it can, and decides the rest by `ask`. A single call of a leased key waits for tokens. Failures are per
+     * group. The deadline is hard.
+     */
+    async decide(groups: readonly CallGroup[], callOptions: Timed, ask: Ask): Promise<readonly GroupVerdict[]> {
       if (loop.starved(clock.monotonic())) await loop.turned()
       const [call, ...others] = groups.length === 1 ? (groups[0] as CallGroup).calls : []
       if (call === undefined || others.length > 0) return decideEach(groups, ask)
@@ -177,8 +167,10 @@ export function createLeaseCache(options: LeaseCacheOptions): LeaseCache {
         return failedBy(groups, error)
       }
     },
-    giveBack,
-    async close(callOptions) {
+    /** Returns held tokens of these states to the store. Rejects with a StoreFailure if it did not take them by the deadline. */
+    giveBack: (ids: readonly StateId[], callOptions: CallOptions = {}): Promise<void> => giveBack(ids, callOptions),
+    /** Gives back everything that the store takes by the deadline. */
+    async close(callOptions: CallOptions): Promise<void> {
       await giveBack(undefined, callOptions).catch(() => {})
       stopChecks?.()
       stopChecks = undefined

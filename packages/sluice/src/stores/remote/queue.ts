@@ -9,40 +9,28 @@ export interface Waiting {
 
 /** A caller, from its first item to the last answer. */
 export class Caller<Item, Answer> {
-  readonly items: readonly Item[]
-  readonly deadline: MonotonicInstant
-  readonly since: MonotonicInstant
-  readonly answers: (Answer | undefined)[]
+  readonly answers: (Answer | undefined)[] = []
   /** Index of the first item that is not sent. */
   next = 0
   /** Items without an answer. */
   open: number
-  /** It is not sent before this. */
+  /** It is sent again: not before this instant, and why. */
   notBefore: MonotonicInstant = 0
-  /** Why it is sent again. */
   cause: StoreFailure | undefined
-  /** Ends it, where it is now; set if it has a signal. */
+  /** Ends it where it is now. */
   leave: (() => void) | undefined
   /** Called with the last answer. */
   release: (() => void) | undefined
+  readonly items: readonly Item[]
+  readonly deadline: MonotonicInstant
+  readonly since: MonotonicInstant
+  readonly resolve: (answers: readonly Answer[]) => void
   readonly reject: (error: unknown) => void
-  readonly #resolve: (answers: readonly Answer[]) => void
   #parts: Caller<Item, Answer>[] | undefined
 
-  constructor(
-    items: readonly Item[],
-    deadline: MonotonicInstant,
-    since: MonotonicInstant,
-    resolve: (answers: readonly Answer[]) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.items = items
-    this.deadline = deadline
-    this.since = since
-    this.answers = items.length === 1 ? [undefined] : Array.from({ length: items.length })
-    this.open = items.length
-    this.#resolve = resolve
-    this.reject = reject
+  constructor(given: Pick<Caller<Item, Answer>, 'items' | 'deadline' | 'since' | 'resolve' | 'reject'>) {
+    ;({ items: this.items, deadline: this.deadline, since: this.since, resolve: this.resolve, reject: this.reject } = given)
+    this.open = this.items.length
   }
 
   /** The first answer to each item counts. */
@@ -52,7 +40,7 @@ export class Caller<Item, Answer> {
     this.open -= 1
     if (this.open > 0) return
     this.release?.()
-    this.#resolve(this.answers as Answer[])
+    this.resolve(this.answers as Answer[])
   }
 
   /** The caller of one item that is sent again. It answers and leaves with this one. */
@@ -61,8 +49,9 @@ export class Caller<Item, Answer> {
       this.next = 0
       return this
     }
-    const answered = ([answer]: readonly Answer[]): void => this.answer(index, answer as Answer)
-    const part = new Caller<Item, Answer>([this.items[index] as Item], this.deadline, this.since, answered, this.reject)
+    const resolve = ([answer]: readonly Answer[]): void => this.answer(index, answer as Answer)
+    const { deadline, since, reject } = this
+    const part = new Caller<Item, Answer>({ items: [this.items[index] as Item], deadline, since, resolve, reject })
     ;(this.#parts ??= []).push(part)
     return part
   }

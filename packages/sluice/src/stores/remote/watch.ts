@@ -17,37 +17,31 @@ export function watchSleep(clock: Time, toleranceMs: number): (now: MonotonicIns
   }
 }
 
-/** Notices that callers who are answered in microtasks keep the event loop from reading a reply. */
-export interface LoopWatch {
-  /** Watches the loop until the reply is read. */
-  during<T>(reply: Promise<T>): Promise<T>
-  /** Whether a reply is awaited and the loop has not turned for 2 ms. */
-  starved(now: MonotonicInstant): boolean
-  /** Resolves when the loop has turned: one promise for all who wait. */
-  turned(): Promise<void>
-}
-
-/** While a reply is awaited, a timer of 1 ms shows that the loop turns: as long as it does, a slow reply delays nobody. */
-export function watchLoop(clock: Time): LoopWatch {
+/**
+ * Notices that callers who are answered in microtasks keep the event loop from reading a reply. While a reply is awaited, a timer of 1 ms
+ * shows that the loop turns: as long as it does, a slow reply delays nobody.
+ */
+export function watchLoop(clock: Time) {
   let awaited = 0
   let turnedAt: MonotonicInstant = 0
   let turn: Promise<void> | undefined
-  const turned = (): Promise<void> => {
-    const tick = (): void => {
+  /** Resolves when the loop has turned: one promise for all who wait. */
+  const turned = (): Promise<void> =>
+    (turn ??= new Promise<void>((resolve) => void clock.after(1, resolve)).then(() => {
       turnedAt = clock.monotonic()
       turn = undefined
       if (awaited > 0) void turned()
-    }
-    return (turn ??= new Promise<void>((resolve) => void clock.after(1, resolve)).then(tick))
-  }
+    }))
   return {
-    during(reply) {
+    turned: turned as () => Promise<void>,
+    /** Watches the loop until the reply is read. */
+    during<T>(reply: Promise<T>): Promise<T> {
       if (awaited === 0) turnedAt = clock.monotonic()
       awaited += 1
       void turned()
       return reply.finally(() => (awaited -= 1))
     },
-    starved: (now) => awaited > 0 && now - turnedAt > 2,
-    turned,
+    /** Whether a reply is awaited and the loop has not turned for 2 ms. */
+    starved: (now: MonotonicInstant): boolean => awaited > 0 && now - turnedAt > 2,
   }
 }
