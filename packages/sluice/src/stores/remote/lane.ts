@@ -87,21 +87,17 @@ export function createLane({ store, breaker: options, onReply, ...parts }: LaneP
       }
       answers = Array.from({ length: size }, () => ({ failure: error }))
     }
+    onReply()
+    pause = answers.some(isRetried) ? Math.min(MAX_PAUSE_MS, 2 * pause) : MIN_PAUSE_MS
     const failure = answers.every((answer) => answer.failure !== undefined) ? answers[0]?.failure : undefined
-    if (failure === undefined) {
-      onReply()
-      pause = MIN_PAUSE_MS
-      breaker?.succeeded()
-    } else if (canRetry(failure)) onReply()
-    else failed(failure, isPrompt)
+    if (failure === undefined) breaker?.succeeded()
+    else if (!canRetry(failure)) failed(failure, isPrompt)
     return answers
   }
 
   /** How what failed so is sent again. */
-  const again = (failure: StoreFailure | undefined, now: MonotonicInstant): Resend | undefined => {
-    if (failure === undefined || !canRetry(failure)) return undefined
-    return { failure, notBefore: now + (pause = Math.min(MAX_PAUSE_MS, 2 * pause)) }
-  }
+  const again = (failure: StoreFailure | undefined, now: MonotonicInstant): Resend | undefined =>
+    failure !== undefined && canRetry(failure) ? { failure, notBefore: now + pause } : undefined
   const shared = {
     ...parts,
     name,
@@ -159,8 +155,7 @@ export function createLane({ store, breaker: options, onReply, ...parts }: LaneP
     ...shared,
     failed: (failure, groups) => groups.map(() => ({ failure })),
     weigh: (groups) => groups.reduce((sum, group) => sum + ofGroups.weigh(group), 0),
-    again: (_, verdicts, now) =>
-      verdicts.every(({ failure }) => failure && canRetry(failure)) ? again(verdicts[0]?.failure, now) : undefined,
+    again: (_, verdicts, now) => (verdicts.every(isRetried) ? again(verdicts[0]?.failure, now) : undefined),
     send(lists, deadline, isPrompt) {
       sample = lists[0]?.[0]
       return peekLists(lists, (groups) =>
@@ -229,6 +224,10 @@ export async function sendByTarget<Item, Target, Answer>(
 
 function isAnswer(answers: unknown, size: number): boolean {
   return Array.isArray(answers) && answers.length === size && answers.every((answer) => typeof answer === 'object' && answer !== null)
+}
+
+function isRetried({ failure }: { readonly failure?: StoreFailure | undefined }): boolean {
+  return failure !== undefined && canRetry(failure)
 }
 
 /** Whether it was not executed, because the server was not there or could not serve: moments later it may. */

@@ -21,14 +21,16 @@ export function settled<T>(
       cancel?.()
       signal?.removeEventListener('abort', abort)
     }
-    const begin = async (): Promise<void> => {
-      try {
-        resolve(await call())
-      } catch (error) {
-        reject(error)
+    const ending =
+      <V>(end: (value: V) => void) =>
+      (value: V): void => {
+        release()
+        end(value)
       }
-      release()
+    try {
+      call().then(ending(resolve), ending(reject))
+    } catch (error) {
+      ending(reject)(error)
     }
-    void begin()
   })
 }

@@ -111,6 +111,59 @@ describe('batches', () => {
     expect(answers.map(({ outcomes }) => outcomes)).toEqual([['allowed'], ['memory no'], ['allowed']])
   })
 
+  it('send groups again that failed alone and were not executed, and hold up no other', async () => {
+    const { ask, calls, sent, pass } = ringBench()
+    const moved = { failure: new StoreFailure('unavailable', 'no', 'its slot moves') }
+    const allowed = { outcome: 'allowed', at: 1, calls: [] }
+    const [list, single] = [ask(['a', 'b', 'c']), ask('d')]
+    await settle()
+    await calls.shift()?.answerWith([allowed, moved, allowed, moved])
+    expect([list.outcomes, single.outcomes, sent()]).toEqual(['waits', 'waits', []])
+    const other = ask('e')
+    await settle()
+    expect(sent()).toEqual([['e']])
+    await calls.shift()?.answer()
+    expect(other.outcomes).toEqual(['allowed'])
+    await pass(2)
+    expect(sent()).toEqual([['b', 'd']])
+    await calls.shift()?.answerWith([moved, allowed])
+    expect([list.outcomes, single.outcomes]).toEqual(['waits', ['allowed']])
+    await pass(4)
+    await calls.shift()?.answer()
+    expect(list.outcomes).toEqual(['allowed', 'allowed', 'allowed'])
+  })
+
+  it('report such groups with what is wrong when their time is over, or when their caller leaves: not executed', async () => {
+    const { ask, calls, pass } = ringBench({ breaker: false })
+    const leaving = new AbortController()
+    const all = [ask(['a', 'b'], { deadline: 20 }), ask(['c', 'd'], { signal: leaving.signal })]
+    await settle()
+    const moved = { failure: new StoreFailure('unavailable', 'no', 'its slot moves') }
+    const allowed = { outcome: 'allowed', at: 1, calls: [] }
+    await calls.shift()?.answerWith([allowed, moved, allowed, moved])
+    leaving.abort()
+    await settle()
+    expect(all[1]?.outcomes).toEqual(['allowed', 'aborted no'])
+    for (let ms = 0; ms < 21; ms += 1) {
+      await calls.shift()?.answerWith([moved])
+      await pass(1)
+    }
+    expect([all[0]?.outcomes, all[0]?.answeredAt]).toEqual([['allowed', 'unavailable no'], 20])
+  })
+
+  it('leave their places when they take longer than the deadline of the ring: others have less time than their callers', async () => {
+    const { ask, sent, pass } = ringBench({ breaker: false })
+    ask('slow', { deadline: 10_000 })
+    await pass(3)
+    ask('slow too', { deadline: 10_000 })
+    await pass(3)
+    ask('next', { deadline: 80 })
+    await pass(43)
+    expect(sent()).toEqual([['slow'], ['slow too']])
+    await pass(1)
+    expect(sent()).toEqual([['slow'], ['slow too'], ['next']])
+  })
+
   it('that fail give each caller the failure', async () => {
     const { ring, calls } = ringBench()
     const answers = [ring.decide([group('a')]), ring.decide([group('b'), group('c')])]

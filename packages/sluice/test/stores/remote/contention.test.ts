@@ -151,6 +151,20 @@ describe('R9, R12: a contended state', () => {
     expect(one.outcomes).toEqual(['aborted unknown'])
   })
 
+  it('that was aborted while it waited to be sent again was not executed', async () => {
+    const { ask, calls } = ringBench()
+    const leaving = new AbortController()
+    ask('locked', patient)
+    await settle()
+    await answer(calls.shift(), 'locked')
+    const list = ask(['a', 'locked'], { ...patient, signal: leaving.signal })
+    await settle()
+    await answer(calls.pop())
+    leaving.abort()
+    await settle()
+    expect(list.outcomes).toEqual(['allowed', 'aborted no'])
+  })
+
   it('whose outcome is unknown is not sent again', async () => {
     const { ask, calls } = ringBench()
     const one = ask('k', patient)
