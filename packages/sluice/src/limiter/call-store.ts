@@ -112,13 +112,6 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
     if (verdicts.some(isOfStore)) report(options.charge === false ? 'peek' : 'decide', started, failure)
     return verdicts
   }
-  const observedDecide: StoreCaller['decide'] = async (groups, options) => {
-    const started = clock.monotonic()
-    const verdicts = await decide(groups, options)
-    const failure = verdicts.find((verdict) => verdict.failure !== undefined)?.failure
-    if (verdicts.some(isOfStore)) report(options.charge === false ? 'peek' : 'decide', started, failure)
-    return verdicts
-  }
   const observedNow = (group: CallGroup): GroupVerdict | undefined => {
     const started = clock.monotonic()
     const verdict = decideNow(group)

@@ -9,7 +9,7 @@ export interface Waiting {
 
 /** A caller, from its first item to the last answer. */
 export class Caller<Item, Answer> {
-  readonly answers: (Answer | undefined)[] = []
+  readonly answers: (Answer | undefined)[]
   /** Index of the first item that is not sent. */
   next = 0
   /** Items without an answer. */
@@ -30,6 +30,8 @@ export class Caller<Item, Answer> {
 
   constructor(given: Pick<Caller<Item, Answer>, 'items' | 'deadline' | 'since' | 'resolve' | 'reject'>) {
     ;({ items: this.items, deadline: this.deadline, since: this.since, resolve: this.resolve, reject: this.reject } = given)
+    // Filled, because reading beyond an array's end is slow.
+    this.answers = this.items.map(() => undefined)
     this.open = this.items.length
   }
 
