@@ -54,7 +54,13 @@ const STORES: readonly [name: string, open: (port: number) => Store][] = [
   ],
 ]
 
-/** Makes calls one after the other, none of which is decided: each answer is as punctual as the timer of the same deadline beside it. */
+/** What stops this process just before a call has its deadline is not seen by the timer beside it: a late answer is late every time. */
+const AGAIN = { retry: 2 }
+
+/**
+ * Makes calls one after the other, none of which is decided: each answer is as punctual as the timer of the same deadline beside it, or as
+ * the call's own time without that for which the loop was held.
+ */
 async function expectUndecided(name: string, deadlineMs: number, calls: number, undecided: () => Promise<boolean>): Promise<void> {
   const load = startLoad(createLimiter({ limit: plenty }), { callers: 1, deadlineMs: 1_000, pauseMs: 5 })
   const samples = []
@@ -62,21 +68,22 @@ async function expectUndecided(name: string, deadlineMs: number, calls: number, 
   await load.stop()
   const late = samples.map(({ started, ended }) => ended - started - deadlineMs)
   const lag = Math.max(...samples.map(({ started, ended }) => load.held(started, ended).longest))
-  const excess = Math.max(...samples.map((sample) => excessOf(sample, deadlineMs, load)))
+  const own = samples.map(({ started, ended }) => ended - started - deadlineMs - load.held(started, ended).all)
+  const excess = Math.max(...samples.map((sample, index) => Math.min(excessOf(sample, deadlineMs, load), own[index] as number)))
   report('silent from the start', { name, deadlineMs, first: late[0], latest: Math.max(...late), lag, excess })
   expect(samples.map(({ decision }) => decision)).toEqual(samples.map(() => true))
   expect(excess).toBeLessThanOrEqual(GRACE_MS)
 }
 
 describe.each(STORES)('R4: the first calls on a silent store, by %s', (name, open) => {
-  it.each(DEADLINES)('are answered within %s ms, where the call says so', async (deadlineMs) => {
+  it.each(DEADLINES)('are answered within %s ms, where the call says so', AGAIN, async (deadlineMs) => {
     const limiter = createLimiter({ limit: plenty, store: open(await silent()) })
     await expectUndecided(name, deadlineMs, 4, async () => (await limiter.check('key', { deadlineMs })).outcome === 'undecided')
   })
 })
 
 describe('R4: DistributedRateLimiter on a silent server', () => {
-  it('answers its first consume within the deadline that it was given', async () => {
+  it('answers its first consume within the deadline that it was given', AGAIN, async () => {
     const client = new Redis(await silent(), '127.0.0.1', OPTIONS)
     client.on('error', () => {})
     onTestFinished(() => client.disconnect())
