@@ -6,6 +6,7 @@ import type { Call } from '../../src/stores/store.ts'
 import { storeSuite } from '../../src/testing.ts'
 import { privateCluster, type PrivateCluster } from '../faults/private-cluster.ts'
 import { noRedis } from '../faults/private-redis.ts'
+import { idleLimit } from '../stores/families/idle-window.ts'
 import { immortal } from '../stores/redis/immortal.ts'
 import { redisStates } from './redis-states.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
@@ -57,6 +58,21 @@ export function clusterSuite(
         calls.map(({ id }) => id),
       )
       expect(sent).toBe(2)
+    })
+
+    it('a group with an algorithm without a program is charged all or nothing by concurrent callers', async () => {
+      const store = bareRedisStore({ client: client.port, prefix })
+      const limit = idleLimit(8, 1_000)
+      const fifth = { ...(threeLimits('fifth')[0] as Call), id: { scope: { text: 'api:fifth:iw:' }, key: 'fifth' }, limit }
+      const group = { calls: [...threeLimits('fifth'), fifth] }
+      const verdicts = await Promise.all(Array.from({ length: 12 }, () => store.decide([group])))
+      expect(verdicts.flat().filter(({ outcome }) => outcome === 'allowed')).toHaveLength(8)
+      const left = await store.decide([group], { charge: false })
+      expect(left).toMatchObject([{ calls: [{ remaining: 2 }, { remaining: 2 }, { remaining: 2 }, { remaining: 0 }] }])
+      await verbs.reset(
+        store,
+        group.calls.map(({ id }) => id),
+      )
     })
 
     storeSuite(`cluster by ${name}`, {

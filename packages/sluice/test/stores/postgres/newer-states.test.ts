@@ -4,6 +4,7 @@ import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
+import { idleLimit } from '../families/idle-window.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
@@ -37,6 +38,8 @@ describe.skipIf(url === undefined)('a state of a kind that this version does not
     await expect(verbs.decide(store, [{ calls: [newer] }, { calls: [newer] }])).rejects.toMatchObject(setup)
     await expect(verbs.decide(store, [{ calls: [other] }, { calls: [newer] }])).rejects.toMatchObject(setup)
     await expect(verbs.decide(store, [{ calls: [fresh, newer, other] }])).rejects.toMatchObject(setup)
+    // By compare-and-swap.
+    await expect(verbs.decide(store, [{ calls: [call('beside', idleLimit(9, 60)), newer] }])).rejects.toMatchObject(setup)
     await expect(verbs.peek(store, [{ calls: [newer] }])).rejects.toMatchObject(setup)
     await expect(verbs.adjust(store, [newer], [1_000_000])).rejects.toMatchObject(setup)
     expect(await rows()).toEqual(before)

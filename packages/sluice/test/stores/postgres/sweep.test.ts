@@ -8,6 +8,7 @@ import type { Call } from '../../../src/stores/store.ts'
 import { manualClock } from '../../../src/testing.ts'
 import { systemTime } from '../../../src/time/system.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
+import { idleLimit } from '../families/idle-window.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 
 const { postgres: url } = inject('engines')
@@ -42,6 +43,24 @@ describe.skipIf(url === undefined)('sweeping', () => {
     )
     return found[0]?.many ?? -1
   }
+
+  it('deletes states of an algorithm without functions when they have expired, and not before', async () => {
+    const now = systemTime.now()
+    const limit = idleLimit(10, 60)
+    for (const [key, at] of [
+      ['expired', now - HOUR],
+      ['live', now],
+    ] as const)
+      await verbs.decide(store, [{ calls: [call(key, limit)] }], { now: at })
+    const live = call('live', limit)
+    await verbs.block(store, [live.id], 1)
+    expect(await store.sweep()).toBe(1)
+    expect(await verbs.peek(store, [{ calls: [live] }])).toMatchObject([{ calls: [{ remaining: 9 }] }])
+    await verbs.adjust(store, [live], [1_000_000])
+    // Only a block that is over remains.
+    expect(await store.sweep()).toBe(1)
+    expect((await pool.query('select from sluice_state')).rowCount).toBe(0)
+  })
 
   it('deletes rows that decide like none, with the entries of logs, and no others', async () => {
     const now = systemTime.now()
