@@ -36,7 +36,7 @@ interface Client {
 
 function ofIoredis(
   port: number,
-  options: { readonly lazyConnect?: true; readonly retryStrategy?: () => null } = {},
+  options: { readonly lazyConnect?: true; readonly retryStrategy?: () => null; readonly password?: string } = {},
 ): Client & { readonly client: Redis } {
   const client = new Redis({ host: '127.0.0.1', port, ...ADVISED, ...options })
   client.on('error', () => {})
@@ -148,6 +148,20 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
     const timing = { deadline: performance.now() + 3_600_000 }
     await expect(store.ready(timing)).rejects.toMatchObject({ message: expect.stringContaining('ECONNREFUSED') as string, executed: 'no' })
     await expect(store.ready(timing)).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it('rejects at once where the server refuses the account, and works when it no longer does', async () => {
+    const engine = await startRedis(path)
+    onTestFinished(engine.stop)
+    const admin = new Redis(engine.url)
+    onTestFinished(() => admin.disconnect())
+    await admin.config('SET', 'requirepass', 'one')
+    const { port: client } = ofIoredis(Number(new URL(engine.url).port), { password: 'other' })
+    const store = bareRedisStore({ client })
+    const wrong = { kind: 'setup', executed: 'no', message: expect.stringContaining('WRONGPASS') as string }
+    await expect(store.ready({ deadline: performance.now() + 3_600_000 })).rejects.toMatchObject(wrong)
+    await admin.config('SET', 'requirepass', 'other')
+    await expect.poll(() => store.ready(soon()).then(() => 'ready', String), { timeout: 20_000 }).toBe('ready')
   })
 
   it('knows the reason of a client that had given up before anybody asked', async () => {

@@ -30,7 +30,7 @@ export interface ConnectionView {
 
 /**
  * Resolves at the client's first connection, and at once from then on. Rejects with the client's last error as the reason: at the
- * deadline, or at once if the client has given up. Resolves at once without a deadline.
+ * deadline, or at once if the client has given up or the server refuses its account. Resolves at once without a deadline.
  * @throws StoreFailure with `executed: 'no'`
  */
 export type UntilConnected = (options: CallOptions | undefined, time: Time) => Promise<void>
@@ -59,8 +59,10 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
     last = view.lastError?.() ?? last
     return view.state()
   }
+  /** Waiting does not help where the server refuses the account. The client tries again by itself, should that change. */
+  const refused = (): boolean => last !== undefined && classify(last).kind === 'setup'
   const changed = (): void => {
-    if (read() !== 'trying') for (const settle of waiting) settle()
+    if (read() !== 'trying' || refused()) for (const settle of waiting) settle()
   }
   const failed = (reason: unknown): void => {
     last = reason
@@ -98,7 +100,7 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
         const state = read()
         // A closed client rejects calls with its own reason.
         if (state === 'connected' || (state === 'ended' && last === undefined)) finish(undefined)
-        else if (state === 'ended') finish(failureOf(last))
+        else if (state === 'ended' || refused()) finish(failureOf(last))
       }
       const abort = (): void => finish(new StoreFailure('aborted', 'no', 'redis: aborted by the caller'))
       const cancel = time.after(deadline - time.monotonic(), () => finish(read() === 'connected' ? undefined : failureOf(last)))
