@@ -43,7 +43,7 @@ describe('S1: the bound of connections', () => {
     onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
     for (const socket of sockets) extras.add(socket)
     expect(sockets.map(({ destroyed }) => destroyed)).toEqual(sockets.map((_, index) => index < 48))
-    await expect.poll(() => extras.size).toBe(2)
+    await expect.poll(() => extras.sockets.size).toBe(2)
   })
 
   const bounds = { served: 5, extra: 3 }

@@ -39,11 +39,7 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
   const first = parsePolicy(text, { filename: 'first.yaml' })
   const store = options.store ?? memoryStore()
   const metrics = prometheusMetrics({
-    read: serviceMetrics(
-      store,
-      () => policy,
-      () => undefined,
-    ),
+    read: serviceMetrics(store, () => ({ policy, ring: undefined })),
   })
   const top = topKeys()
   const live = createLive(() => engine.policy)

@@ -84,38 +84,4 @@ describe('a watched file that could not be read', () => {
       expect(reads).toBe(5)
     })
   })
-
-  it('R13: is watched by events again after its folder was removed and made anew', async () => {
-    // Looks happen only where the test says so: what is found otherwise was found by an event.
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const parent = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
-    const file = join(parent, 'etc', 'p.yaml')
-    mkdirSync(dirname(file))
-    writeFileSync(file, 'first')
-    const seen: string[] = []
-    const watched = watchFile<string>(file, 'first', {
-      read: (name) => readFileSync(name, 'utf8'),
-      changed: (text) => void seen.push(text),
-      unreadable: () => {},
-    })
-    onTestFinished(() => {
-      watched.close()
-      rmSync(parent, { recursive: true, force: true })
-    })
-    // `expect.poll` would move the faked clock, and so look.
-    const found = async (text: string): Promise<void> => {
-      for (let tries = 0; tries < 500 && seen.at(-1) !== text; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10))
-      expect(seen.at(-1)).toBe(text)
-    }
-    for (const text of ['second', 'third!']) {
-      rmSync(dirname(file), { recursive: true })
-      mkdirSync(dirname(file))
-      writeFileSync(file, text)
-      vi.advanceTimersByTime(1_000)
-      await found(text)
-      writeFileSync(file, `${text} by event`)
-      await found(`${text} by event`)
-    }
-  })
 })

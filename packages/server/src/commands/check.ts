@@ -17,7 +17,7 @@ export const checkVerb: Verb = {
   examples: ['check policy.yaml', 'check policy.yaml --store redis://127.0.0.1:6379 --json'],
   run(args, io) {
     const file = args.words[0] as string
-    const facts = factsOf(file, readTelling(io, args, file), args.text('store'))
+    const facts = factsOf(file, readReporting(io, args, file), args.text('store'))
     print(io, args, facts, () => textOf(file, facts))
   },
 }
@@ -25,7 +25,7 @@ export const checkVerb: Verb = {
 type Facts = ReturnType<typeof factsOf>
 
 /** As `readPolicy`; with --json it also prints the list of mistakes for programs. */
-function readTelling(io: Io, args: ParsedArguments, file: string): Policy {
+function readReporting(io: Io, args: ParsedArguments, file: string): Policy {
   try {
     return readPolicy(file)
   } catch (error) {

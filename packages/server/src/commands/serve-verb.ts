@@ -42,17 +42,16 @@ export const serveVerb: Verb = {
     const store = args.text('store')
     const adminTokenFile = args.text('admin-token-file')
     const workers = wholeNumber(args, 'workers', 1, 1, 256)
+    const most = args.text('max-connections') === undefined ? undefined : wholeNumber(args, 'max-connections', 1, 1, 1_000_000)
     const options = {
+      policy,
+      store,
       listen: listenOf(args.text('listen'), io.env['PORT'], adminTokenFile !== undefined),
       demo: args.switch('demo'),
       requireStore: args.switch('require-store'),
-      connections: connectionBounds(
-        args.text('max-connections') === undefined ? undefined : wholeNumber(args, 'max-connections', 1, 1, 1_000_000),
-      ),
+      adminTokenFile,
+      connections: connectionBounds(most),
       allowedHosts: readHosts(args.texts('allowed-host')),
-      ...(policy === undefined ? {} : { policy }),
-      ...(store === undefined ? {} : { store }),
-      ...(adminTokenFile === undefined ? {} : { adminTokenFile }),
     }
     if (workers === 1 || cluster.isWorker) return serve(options, io)
     refuseUnshared(workers, store ?? readPolicy(policyOf(options)).store ?? 'memory:')
@@ -60,17 +59,13 @@ export const serveVerb: Verb = {
   },
 }
 
-/** Stores that keep their states in one process. */
-const UNSHARED = /^(?:memory|pglite):/
-
 /**
- * Refuses several workers with a store that they do not share: each would have limits of its own, and together they would allow several
- * times the limit.
+ * Refuses several workers with a store that each would have for itself: together they would allow several times the limit.
  * @throws CommandFailure exit 3
  */
 function refuseUnshared(workers: number, store: string): void {
-  if (!UNSHARED.test(store)) return
-  const shared = 'redis://, rediss:// or postgres://'
+  if (!/^(?:memory|pglite):/.test(store)) return
   const why = `each of them would have limits of its own with the store ${withoutPassword(store)}, ${workers} times as much together`
-  throw usage(`serve: --workers ${workers}: ${why}; use a store that they share (${shared}), or one worker`)
+  const use = 'use a store that they share (redis://, rediss:// or postgres://), or one worker'
+  throw usage(`serve: --workers ${workers}: ${why}; ${use}`)
 }

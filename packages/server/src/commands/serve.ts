@@ -15,29 +15,27 @@ import { createService } from '../http/service.ts'
 import { serviceMetrics } from '../http/service-metrics.ts'
 import { guardSite, type HostCheck, hostsAllowed } from '../http/site-guard.ts'
 import { createIdentities, type Identities } from '../identity/identities.ts'
-import { tokenWarning } from '../identity/token-warnings.ts'
 import { tokenCounts } from '../identity/verifier.ts'
 import { countedBy } from '../page/busiest-keys.ts'
 import { createLive } from '../page/live.ts'
 import { holdOverrides, takeOverride } from '../policy/held-overrides.ts'
-import { holdPolicy, inOneLine } from '../policy/held-policy.ts'
-import { mapInSlices } from '../policy/in-slices.ts'
+import { type HeldPolicy, holdPolicy, inOneLine } from '../policy/held-policy.ts'
 import { readPolicyText } from '../policy/read-policy.ts'
-import { reloading } from '../policy/reloading.ts'
+import { printWarnings, reloading } from '../policy/reloading.ts'
 import { surrounded } from '../stores/ring.ts'
 import { openServing } from '../stores/serving-store.ts'
-import type { RelayedOverride } from '../workers/messages.ts'
+import type { Beginning, RelayedOverride } from '../workers/messages.ts'
 import { relayPolicies } from '../workers/shared-state.ts'
-import { oneProcess, workerGroup } from '../workers/worker-group.ts'
+import { type Group, oneProcess, workerGroup } from '../workers/worker-group.ts'
 
 export interface ServeOptions {
-  readonly policy?: string
-  readonly store?: string
+  readonly policy: string | undefined
+  readonly store: string | undefined
   readonly listen: ListenAt
   readonly demo: boolean
   /** Whether an unreachable store ends the service before it begins. */
   readonly requireStore: boolean
-  readonly adminTokenFile?: string
+  readonly adminTokenFile: string | undefined
   readonly connections: ConnectionBounds
   /** Hosts that requests may name in addition to those of this machine. */
   readonly allowedHosts: readonly string[]
@@ -74,11 +72,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const opened = await openServing(storeUrl, { policyFile, required: options.requireStore, speaks, io })
   const tokens = tokenCounts()
   const identities = createIdentities(file, first, tokens.count, (line) => (speaks ? io.err(`sluice: ${line}\n`) : undefined))
-  const ofService = serviceMetrics(
-    opened.store,
-    () => policy,
-    () => ring,
-  )
+  const ofService = serviceMetrics(opened.store, () => ({ policy, ring }))
   const metrics = prometheusMetrics({ read: [...ofService, ...(admin?.metrics ?? []), ...connectionMetrics(() => connections)] })
   const { store, ring, says } = surrounded(opened.store, opened.name, first.failure)
 
@@ -89,10 +83,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const { claims, pseudonym } = identities
   const engine = createEngine({ policy: first, store, observers, claims, pseudonym, hashKeys: namesFrom(beginning.names) })
   const policy = holdPolicy(first, policyFile === undefined ? undefined : storeUrl, (next) => use(next, engine, identities))
-  if (beginning.policy !== undefined) await policy.replace(beginning.policy).catch(keepsPolicy)
-  for (const change of beginning.overrides) adopt(engine, change)
-  const relayed = relayPolicies(policy, (accepted) => group.send({ kind: 'policy', policy: accepted }), keepsPolicy)
-  const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))
+  const shared = await share(group, beginning, engine, policy)
 
   let draining = false
   const reports = group.reports({
@@ -100,8 +91,8 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
     readiness: () => readinessOf(engine, store, draining),
     top: () => countedBy(top),
   })
-  const [replace, metricsType, admission] = [relayed.put, metrics.contentType, admin?.admits]
-  const service = createService({ engine, store, policy, replace, overrides, reports, metricsType, live, demo, admission })
+  const [metricsType, admission] = [metrics.contentType, admin?.admits]
+  const service = createService({ engine, store, policy, ...shared, reports, metricsType, live, demo, admission })
   const server = createServer(SERVER_OPTIONS)
   const onFull = (): void => group.repeated('connections-full')
   const connections = watchConnections(server, guardSite(hostsOf(options), service), { bounds, onFull })
@@ -112,23 +103,10 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
 
   // A program that reads the lines below may end the service at once, so the signals are handled before they are printed.
   const stopped = group.stopped()
-  const warn = (loaded: Policy): Promise<void> => warnOf(loaded, warningTo(io))
-  if (speaks) {
-    if (bounds.warning !== undefined) warningTo(io)(bounds.warning)
-    await warn(first)
-    io.out(
-      `sluice: serving ${first.rules.length} rules on http://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}\n`,
-    )
-    io.out(`sluice: store ${opened.name}: ${opened.keeps}\nsluice: around it: ${says}\n`)
-  }
-  const watched = reloading({ replace: relayed.file, file, text, says: speaks, warn, io })
+  if (speaks) await announce(options, first, port, [`store ${opened.name}: ${opened.keeps}`, `around it: ${says}`], io)
+  const watched = reloading({ replace: shared.replaceByFile, file, text, speaks, io })
   readAgain = watched.read
-  group.join({
-    policy: relayed.relayed,
-    ordered: relayed.ordered,
-    override: (change) => adopt(engine, change),
-    pause: connections.pause,
-  })
+  group.join({ ...shared.callbacks, pause: connections.pause })
 
   await stopped
   draining = true
@@ -137,6 +115,29 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   await engine.close()
   // A server that does not answer must not keep this process alive.
   await Promise.race([Promise.resolve(ring?.close()).then(opened.close), pause(CLOSE_MS)])
+}
+
+/** Applies what the other processes have received, and connects this one with them. */
+async function share(group: Group, { policy: latest, overrides: earlier }: Beginning, engine: Engine, policy: HeldPolicy) {
+  if (latest !== undefined) await policy.replace(latest).catch(keepsPolicy)
+  for (const change of earlier) adopt(engine, change)
+  const { put, file, relayed, ordered } = relayPolicies(policy, (accepted) => group.send({ kind: 'policy', policy: accepted }), keepsPolicy)
+  const override = (change: RelayedOverride): void => adopt(engine, change)
+  const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))
+  return { replace: put, replaceByFile: file, overrides, callbacks: { policy: relayed, ordered, override } }
+}
+
+async function announce(
+  { listen: { host }, connections }: ServeOptions,
+  policy: Policy,
+  port: number,
+  more: string[],
+  io: Io,
+): Promise<void> {
+  if (connections.warning !== undefined) warningTo(io)(connections.warning)
+  await printWarnings(policy, io)
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  for (const line of [`serving ${policy.rules.length} rules on ${address}`, ...more]) io.out(`sluice: ${line}\n`)
 }
 
 function adminOf({ adminTokenFile }: ServeOptions, onWrong: () => void): AdminAccess | undefined {
@@ -174,13 +175,6 @@ function adopt(engine: Engine, change: RelayedOverride): void {
 
 function keepsPolicy(error: unknown): void {
   process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
-}
-
-/** Prints the warnings of a policy, in slices: a policy may have thousands of rules. */
-async function warnOf(policy: Policy, warning: (line: string) => void): Promise<void> {
-  const ofTokens = await mapInSlices(policy.rules, (rule) => tokenWarning(policy, rule))
-  const lines = [...policy.warnings, ...ofTokens.filter((line) => line !== undefined)]
-  await mapInSlices(lines, warning)
 }
 
 /**

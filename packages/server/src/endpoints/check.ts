@@ -1,19 +1,10 @@
 import { LimiterError } from 'sluice'
 import { headersOf, problemOf } from 'sluice/http'
-import { clientAddress, type Engine, type KeyRequest, trustProxies } from 'sluice/policy'
+import { clientAddress, type Engine, type KeyRequest, type RequestFacts, trustProxies } from 'sluice/policy'
 import { BadRequest, JSON_TYPE, refusalOf, send } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
 import type { Routed } from '../http/routes.ts'
 import { decisionJson } from './decision-json.ts'
-
-/** A call about a request, as a proxy or a backend saw it. */
-interface FactsRequest {
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string | readonly string[]>>
-  readonly ip?: string
-  readonly cost?: number
-}
 
 /** Largest body of one call and of a list, in bytes. */
 const LARGEST_REQUEST = 65_536
@@ -59,7 +50,7 @@ function withIndex(error: unknown): unknown {
  * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
  * @throws BadRequest that names the field, the value and what is allowed
  */
-function readRequest(body: unknown): KeyRequest | FactsRequest {
+function readRequest(body: unknown): KeyRequest | RequestFacts {
   const fields = objectOf(body, 'The body must be an object with key, or with method and path.')
   const byKey = Object.hasOwn(fields, 'key')
   if (!byKey && !Object.hasOwn(fields, 'path')) throw new BadRequest('The body needs key, or method and path.')
@@ -82,7 +73,7 @@ function readRequest(body: unknown): KeyRequest | FactsRequest {
  * Reads the body of /v1/checks: a list of bodies of /v1/check.
  * @throws BadRequest that also gives the index of the wrong one, counted from 0
  */
-function readRequests(body: unknown): (KeyRequest | FactsRequest)[] {
+function readRequests(body: unknown): (KeyRequest | RequestFacts)[] {
   if (!Array.isArray(body)) throw new BadRequest('The body must be a list of requests, each as for /v1/check.')
   if (body.length > MAX_REQUESTS) throw new BadRequest(`The list has ${body.length} requests; at most ${MAX_REQUESTS} are allowed.`)
   return body.map((item: unknown, index) => {

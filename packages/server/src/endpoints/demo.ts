@@ -12,6 +12,6 @@ export function demoBackend(path: string, response: ServerResponse): void {
     case '/api/data':
       return sendJson(response, 200, { value: 42 })
     default:
-      throw new Refusal(404, 'Not Found', `The demo backend has ${DEMO_ENDPOINTS.join(' and ')}.`)
+      throw new Refusal(404, `The demo backend has ${DEMO_ENDPOINTS.join(' and ')}.`)
   }
 }

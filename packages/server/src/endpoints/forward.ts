@@ -5,11 +5,7 @@ import { BadRequest, send } from '../http/answer.ts'
 import type { Routed } from '../http/routes.ts'
 
 /** The original request as a proxy describes it, in one family of headers. */
-interface Told {
-  readonly method: string | undefined
-  readonly uri: string | undefined
-  readonly host: string | undefined
-}
+type Original = Readonly<Record<'method' | 'uri' | 'host', string | undefined>>
 
 /**
  * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy, from the X-Forwarded-* or X-Original-* headers of a trusted proxy.
@@ -21,15 +17,14 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
   // Without this check all clients behind the proxy would count as one client, and nobody would notice.
   if (trust === undefined || !isTrustedPeer(peer, trust))
     throw new BadRequest('Only a trusted proxy may ask here: name its address in trustedProxies of the policy.')
-  const [forwarded, original] = [toldBy(request, 'x-forwarded'), toldBy(request, 'x-original')]
-  const told = forwarded.uri === undefined ? original : forwarded
-  const other = told === forwarded ? original : forwarded
+  const [forwarded, original] = [originalIn(request, 'x-forwarded'), originalIn(request, 'x-original')]
   // A proxy sets one family and may pass on the other as the client sent it.
-  if (differ(told.uri, other.uri) || differ(told.method, other.method))
+  if (differ(forwarded.uri, original.uri) || differ(forwarded.method, original.method))
     throw new BadRequest('X-Forwarded-* and X-Original-* tell two requests apart: have the proxy remove those that it does not set.')
-  const uri = told.uri ?? (rest === '' ? undefined : ownTarget(request, rest))
+  const described = forwarded.uri === undefined ? original : forwarded
+  const uri = described.uri ?? (rest === '' ? undefined : ownTarget(request, rest))
   if (uri === undefined) throw new BadRequest('The proxy must send X-Forwarded-Uri or X-Original-URI.')
-  const decision = await engine.decide(factsOf(request, { ...told, uri }))
+  const decision = await engine.decide(factsOf(request, { ...described, uri }))
   answer(response, engine, decision, query.get('denied') === '403' ? 403 : undefined)
 }
 
@@ -38,23 +33,25 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
  * the call itself; its path may also follow the endpoint's. Any method is accepted, because proxies send that of the original request.
  */
 export async function decide(engine: Engine, { request, response, path, rest }: Routed): Promise<void> {
-  const told = toldBy(request, 'x-original')
-  const uri = told.uri ?? ownTarget(request, rest === '' ? path : rest)
-  answer(response, engine, await engine.decide(factsOf(request, { ...told, uri })))
+  const described = originalIn(request, 'x-original')
+  const uri = described.uri ?? ownTarget(request, rest === '' ? path : rest)
+  answer(response, engine, await engine.decide(factsOf(request, { ...described, uri })))
 }
 
 /**
  * Reads one family of headers.
  * @throws BadRequest for a repeated header: one of the two is the client's
  */
-function toldBy({ headers, headersDistinct }: IncomingMessage, family: 'x-forwarded' | 'x-original'): Told {
-  const [method, uri, host] = ['method', 'uri', 'host'].map((name) => {
+function originalIn(request: IncomingMessage, family: 'x-forwarded' | 'x-original'): Original {
+  const { headers } = request
+  const one = (name: 'method' | 'uri' | 'host'): string | undefined => {
     const value = headers[`${family}-${name}`]
-    if (name !== 'host' && (headersDistinct[`${family}-${name}`]?.length ?? 0) > 1)
+    // Node.js joins the lines of a repeated header.
+    if (name !== 'host' && value?.includes(', ') === true && (request.headersDistinct[`${family}-${name}`]?.length ?? 0) > 1)
       throw new BadRequest(`${family}-${name} is there more than once: have the proxy replace what a client sends.`)
     return typeof value === 'string' && value !== '' ? value : undefined
-  })
-  return { method, uri, host }
+  }
+  return { method: one('method'), uri: one('uri'), host: one('host') }
 }
 
 function differ(one: string | undefined, other: string | undefined): boolean {
@@ -66,7 +63,7 @@ function ownTarget({ url = '/' }: IncomingMessage, path: string): string {
   return path + (/[?#].*/s.exec(url)?.[0] ?? '')
 }
 
-function factsOf(request: IncomingMessage, { method, uri, host }: Told & { readonly uri: string }): RequestFacts {
+function factsOf(request: IncomingMessage, { method, uri, host }: Original & { readonly uri: string }): RequestFacts {
   const ip = request.socket.remoteAddress
   return {
     method: method ?? request.method ?? 'GET',
@@ -83,6 +80,6 @@ function answer(response: ServerResponse, { headers: choice }: Engine, decision:
   if (decision.allowed) return send(response, 200, 'text/plain', '', headers)
   const problem = problemOf(decision, decision.violated.length > 0 ? decision.violated : undefined)
   const status = problem.status === 503 ? 503 : (denied ?? problem.status)
-  const meant: HeaderList = status === problem.status ? [] : [['X-RateLimit-Status', String(problem.status)]]
-  send(response, status, PROBLEM_TYPE, `${JSON.stringify({ ...problem, status })}\n`, [...headers, ...meant])
+  const intended: HeaderList = status === problem.status ? [] : [['X-RateLimit-Status', String(problem.status)]]
+  send(response, status, PROBLEM_TYPE, `${JSON.stringify({ ...problem, status })}\n`, [...headers, ...intended])
 }

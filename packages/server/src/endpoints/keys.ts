@@ -5,7 +5,7 @@ import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
 import { busiest, type Counted } from '../page/busiest-keys.ts'
 import type { HeldOverrides } from '../policy/held-overrides.ts'
-import { type Handler, handlerOf, type Route, type Routed } from '../http/routes.ts'
+import { answer, type Handler, type Route, type Routed } from '../http/routes.ts'
 
 /** Largest bodies, in bytes. */
 const LARGEST_DURATION = 4_096
@@ -80,10 +80,10 @@ export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: A
   ])
   return (routed) => {
     const [, , below, ...more] = routed.rest.split('/')
-    const route = more.length > 0 ? undefined : routes.get(below)
-    if (route === undefined)
-      throw new Refusal(404, 'Not Found', 'Below a key there are block and override, and nothing else; a slash in a key is written %2F.')
-    return handlerOf(route, routed)()
+    const known = more.length > 0 ? undefined : routes.get(below)
+    if (known === undefined)
+      throw new Refusal(404, 'Below a key there are block and override, and nothing else; a slash in a key is written %2F.')
+    return answer(known, routed)
   }
 }
 
@@ -120,9 +120,9 @@ function durationIn(body: unknown): string | number {
 
 /** A store that cannot answer now is 503, one that does not support the operation is 501: neither is the caller's mistake. */
 function refusedByStore(error: unknown): unknown {
-  if (error instanceof StoreFailure) return new Refusal(503, 'Service Unavailable', `The store did not do it: ${error.message}.`)
+  if (error instanceof StoreFailure) return new Refusal(503, `The store did not do it: ${error.message}.`)
   if (!(error instanceof LimiterError) || error.code !== 'NOT_SUPPORTED') return error
-  return new Refusal(501, 'Not Implemented', error.message)
+  return new Refusal(501, error.message)
 }
 
 /** The overrides of a key that are in force now, as JSON. */

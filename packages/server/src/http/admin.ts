@@ -65,9 +65,9 @@ export function guarded(admission: Admission | undefined, route: Exclude<Route, 
   const guard =
     (handler: Handler): Handler =>
     (call) => {
-      if (admission === undefined) throw new Refusal(403, 'Forbidden', 'Administration is off: start the service with --admin-token-file.')
+      if (admission === undefined) throw new Refusal(403, 'Administration is off: start the service with --admin-token-file.')
       if (!admission(call.request)) {
-        throw new Refusal(401, 'Unauthorized', 'Administration needs the bearer token of --admin-token-file.', {}, [
+        throw new Refusal(401, 'Administration needs the bearer token of --admin-token-file.', {}, [
           ['WWW-Authenticate', 'Bearer realm="sluice"'],
         ])
       }

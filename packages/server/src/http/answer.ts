@@ -1,19 +1,19 @@
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { LimiterError } from 'sluice'
 import { type HeaderList, PROBLEM_TYPE } from 'sluice/http'
+
+type Members = Readonly<Record<string, unknown>>
 
 /** Ends a request with a problem body (RFC 9457). */
 export class Refusal extends Error {
   readonly status: number
-  readonly title: string
   /** Further members of the body. */
-  readonly more: Readonly<Record<string, unknown>>
+  readonly more: Members
   readonly headers: HeaderList
 
-  constructor(status: number, title: string, detail: string, more: Readonly<Record<string, unknown>> = {}, headers: HeaderList = []) {
+  constructor(status: number, detail: string, more: Members = {}, headers: HeaderList = []) {
     super(detail)
     this.status = status
-    this.title = title
     this.more = more
     this.headers = headers
   }
@@ -21,8 +21,8 @@ export class Refusal extends Error {
 
 /** A mistake of the caller that is not a used-up quota: status 400. */
 export class BadRequest extends Refusal {
-  constructor(detail: string, more: Readonly<Record<string, unknown>> = {}, headers: HeaderList = []) {
-    super(400, 'Bad Request', detail, more, headers)
+  constructor(detail: string, more: Members = {}, headers: HeaderList = []) {
+    super(400, detail, more, headers)
   }
 }
 
@@ -32,8 +32,13 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   send(response, status, JSON_TYPE, `${JSON.stringify(body)}\n`, headers)
 }
 
-function sendProblem(response: ServerResponse, { status, title, message, more, headers }: Refusal): void {
-  const body = { type: 'about:blank', title, status, detail: message, ...more }
+/** The name of a status as RFC 9110 has it; Node.js has an older one of 413. */
+export function titleOf(status: number): string {
+  return status === 413 ? 'Content Too Large' : (STATUS_CODES[status] ?? '')
+}
+
+function sendProblem(response: ServerResponse, { status, message, more, headers }: Refusal): void {
+  const body = { type: 'about:blank', title: titleOf(status), status, detail: message, ...more }
   send(response, status, PROBLEM_TYPE, `${JSON.stringify(body)}\n`, headers)
 }
 
@@ -46,8 +51,8 @@ export function send(response: ServerResponse, status: number, type: string, bod
 }
 
 /** Converts a mistake of the caller to a response. */
-export function refusalOf({ code, message }: LimiterError, more: Readonly<Record<string, unknown>> = {}): Refusal {
-  return code === 'UNKNOWN_RULE' ? new Refusal(404, 'Not Found', message, more) : new BadRequest(message, more)
+export function refusalOf({ code, message }: LimiterError, more: Members = {}): Refusal {
+  return code === 'UNKNOWN_RULE' ? new Refusal(404, message, more) : new BadRequest(message, more)
 }
 
 /**
@@ -60,5 +65,5 @@ export function sendError(response: ServerResponse, error: unknown): void {
   if (error instanceof Refusal) return sendProblem(response, error)
   if (error instanceof LimiterError) return sendProblem(response, refusalOf(error))
   process.stderr.write(`sluice: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
-  sendProblem(response, new Refusal(500, 'Internal Server Error', 'The request could not be answered.'))
+  sendProblem(response, new Refusal(500, 'The request could not be answered.'))
 }

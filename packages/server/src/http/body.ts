@@ -6,36 +6,30 @@ import { BadRequest, Refusal } from './answer.ts'
 
 /** A longer body is not read to its end just to keep the connection; in bytes. */
 const MAX_DRAIN = 16_777_216
-const NOTHING = Buffer.alloc(0)
 
 /**
  * Reads the body's bytes. The rest of a body that is too long is read and dropped, so that the connection survives the refusal.
  * @param largest in bytes
  * @throws Refusal 413 for a larger body, 415 for an encoded one; BadRequest for one that ends early
  */
-export function readBytes(request: IncomingMessage, largest: number): Promise<Uint8Array> {
+export function readBytes(request: IncomingMessage, largest: number): Promise<Buffer> {
   refuseEncoded(request)
   return new Promise((resolve, reject) => {
-    let first: Buffer | undefined
-    let parts: Buffer[] | undefined
+    const parts: Buffer[] = []
     let size = 0
-    const tooLarge = (headers: HeaderList = []): void =>
-      reject(new Refusal(413, 'Content Too Large', `The body is larger than ${largest} bytes.`, {}, headers))
+    const tooLarge = (headers: HeaderList = []): void => reject(new Refusal(413, `The body is larger than ${largest} bytes.`, {}, headers))
     const take = (chunk: Buffer): void => {
       size += chunk.length
-      if (size > largest) {
-        first = undefined
-        parts = undefined
-        if (size <= MAX_DRAIN) return
-        request.off('data', take)
-        tooLarge([['Connection', 'close']])
-      } else if (first === undefined) first = chunk
-      else (parts ??= [first]).push(chunk)
+      if (size <= largest) return void parts.push(chunk)
+      parts.length = 0
+      if (size <= MAX_DRAIN) return
+      request.off('data', take)
+      tooLarge([['Connection', 'close']])
     }
     request.on('data', take)
     request.on('end', () => {
       if (size > largest) tooLarge()
-      else resolve((parts === undefined ? first : Buffer.concat(parts)) ?? NOTHING)
+      else resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts))
     })
     request.on('close', () => {
       if (!request.readableEnded) reject(new BadRequest('The body was broken off.'))
@@ -51,7 +45,7 @@ export async function readJson(request: IncomingMessage, largest: number): Promi
   const bytes = await readBytes(request, largest)
   // Replacing invalid bytes by U+FFFD would give several keys one bucket.
   if (!isUtf8(bytes)) throw notUtf8(bytes)
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const text = bytes.toString('utf8')
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -76,7 +70,7 @@ function refuseEncoded({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding === undefined || /^[ \t]*(?:identity[ \t]*)?$/i.test(encoding)) return
   const detail = `The body has the content encoding ${JSON.stringify(encoding.slice(0, 60))}; expected none.`
-  throw new Refusal(415, 'Unsupported Media Type', detail, {}, [['Accept-Encoding', 'identity']])
+  throw new Refusal(415, detail, {}, [['Accept-Encoding', 'identity']])
 }
 
 /** Removes the excerpt that JSON.parse quotes from the body, because it may contain keys and addresses. */

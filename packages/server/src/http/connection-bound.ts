@@ -48,15 +48,13 @@ function openFilesLimit(): number {
 
 /** Connections above the bound. They are closed soon and get answers only from the health endpoints. */
 export interface ExtraConnections {
-  readonly size: number
+  readonly sockets: ReadonlyMap<Socket, unknown>
   add(socket: Socket): void
-  has(socket: Socket): boolean
   /** Refuses a request on one of them; returns false for a health request, which the normal handler answers. */
   refuse(request: IncomingMessage, response: ServerResponse): boolean
 }
 
 export interface ConnectionCounts {
-  /** Connections that are open now. */
   readonly open: number
   /** Connections above the bound so far. */
   readonly turnedAway: number
@@ -86,31 +84,23 @@ export function extraConnections(bound: number, most: number, isAnswered: (socke
   /** A destroyed connection stays in the map until its close event, so it is not closed again to make room. */
   const makeRoom = (): void => {
     const open = [...extras.keys()].filter((socket) => !socket.destroyed)
-    if (open.length < most) return
-    const oldest = open.find((socket) => !isAnswered(socket)) ?? open[0]
-    oldest?.destroy()
+    if (open.length >= most) (open.find((socket) => !isAnswered(socket)) ?? open[0])?.destroy()
   }
   return {
-    get size() {
-      return extras.size
-    },
+    sockets: extras,
     add(socket) {
       makeRoom()
-      extras.set(
-        socket,
-        setTimeout(() => socket.destroy(), EXTRA_MS),
-      )
+      const late = setTimeout(() => socket.destroy(), EXTRA_MS)
+      extras.set(socket, late)
       socket.once('close', () => {
-        clearTimeout(extras.get(socket))
+        clearTimeout(late)
         extras.delete(socket)
       })
     },
-    has: (socket) => extras.has(socket),
     refuse(request, response) {
       response.shouldKeepAlive = false
       if (HEALTH.has(normalizePath(request.url ?? '/'))) return false
-      const headers = [['Retry-After', '1']] as const
-      sendError(response, new Refusal(503, 'Service Unavailable', detail, {}, headers))
+      sendError(response, new Refusal(503, detail, {}, [['Retry-After', '1']]))
       return true
     },
   }

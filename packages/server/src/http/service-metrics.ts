@@ -29,33 +29,34 @@ export function counter(name: string, help: string, read: ReadMetric['read']): R
 /** The metrics that a service computes at each scrape. @param store in which the ring is, if there is one */
 export function serviceMetrics(
   store: Store & { readonly size?: number },
-  policy: () => HeldPolicy,
-  ring: () => RemoteStore | undefined,
+  now: () => { readonly policy: HeldPolicy; readonly ring: RemoteStore | undefined },
 ): readonly ReadMetric[] {
   const kind = storeKindOf(store)
   const ofStore = { store: store.name }
-  const active = (): readonly Rule[] => policy().current.rules.filter(({ mode }) => mode !== 'off')
+  const active = (): readonly Rule[] => now().policy.current.rules.filter(({ mode }) => mode !== 'off')
   const bounds = (when: keyof Pick<Bound, 'running' | 'storeDown'>) => () =>
     active().map((rule) => {
-      const value = rule.mode === 'enforce' ? policy().current.boundOf(rule, kind)[when] : Infinity
+      const value = rule.mode === 'enforce' ? now().policy.current.boundOf(rule, kind)[when] : Infinity
       return { labels: { rule: rule.name }, value }
     })
   const one = (value: number | undefined, labels: Readonly<Record<string, string>> = ofStore) =>
     value === undefined ? [] : [{ labels, value }]
   return [
     gauge('sluice_keys', 'States that a store in this process holds.', () => one(store.size)),
-    gauge('sluice_breaker_state', BREAKER_HELP, () => one(BREAKER.get(ring()?.breakerState))),
-    gauge('sluice_lease_tokens', 'Tokens that this process has on lease.', () => one(ring()?.leasedTokens, { state: 'leased' })),
+    gauge('sluice_breaker_state', BREAKER_HELP, () => one(BREAKER.get(now().ring?.breakerState))),
+    gauge('sluice_lease_tokens', 'Tokens that this process has on lease.', () => one(now().ring?.leasedTokens, { state: 'leased' })),
     gauge('sluice_overgrant_bound', BOUND_HELP, bounds('running')),
     gauge('sluice_overgrant_bound_store_down', BOUND_DOWN_HELP, bounds('storeDown')),
     gauge('sluice_rule_info', RULE_HELP, () =>
       active().map((rule) => ({ labels: { rule: rule.name, identifier_kind: identifierKind(rule) }, value: 1 })),
     ),
     gauge('sluice_policy_info', POLICY_HELP, () => {
-      const { current, loaded } = policy()
+      const { current, loaded } = now().policy
       return [{ labels: { version: String(loaded), dialect: current.dialect, hash: current.hash }, value: 1 }]
     }),
-    counter('sluice_policy_rejected_total', 'Policies that were refused; the last good one stayed.', () => [{ value: policy().rejected }]),
+    counter('sluice_policy_rejected_total', 'Policies that were refused; the last good one stayed.', () => [
+      { value: now().policy.rejected },
+    ]),
   ]
 }
 

@@ -17,7 +17,7 @@ import { storeKindOf } from '../stores/ring.ts'
 import type { AllReports } from '../workers/worker-group.ts'
 import { type Admission, guarded } from './admin.ts'
 import { Refusal, send, sendError, sendJson } from './answer.ts'
-import { findHandler, type Routed, type Routes } from './routes.ts'
+import { route, type Routed, type Routes } from './routes.ts'
 
 export interface ServiceParts {
   readonly engine: Engine
@@ -38,18 +38,10 @@ export interface ServiceParts {
 
 /** The decision service as a handler of `node:http`. Its own endpoints are never limited. */
 export function createService(parts: ServiceParts): RequestListener {
-  const { engine, demo } = parts
   const routes = routesOf(parts)
-  const limit = rateLimit({ engine })
-  const behind = async (path: string, ...[request, response]: Parameters<RequestListener>): Promise<void> => {
-    if (!demo) throw new Refusal(404, 'Not Found', `There is nothing at ${path.slice(0, 200)}.`)
-    if (await limit(request, response)) demoBackend(path.toLowerCase(), response)
-  }
   return (request, response) => {
     try {
-      const found = findHandler(routes, request, response)
-      const answered = typeof found === 'function' ? found() : behind(found.path, request, response)
-      answered?.catch((error: unknown) => sendError(response, error))
+      route(routes, request, response)?.catch((error: unknown) => sendError(response, error))
     } catch (error) {
       sendError(response, error)
     }
@@ -59,8 +51,11 @@ export function createService(parts: ServiceParts): RequestListener {
 function routesOf(parts: ServiceParts): Routes {
   const { engine, store, policy, replace, overrides, reports, metricsType, live, demo, admission } = parts
   const kind = storeKindOf(store)
+  const limit = rateLimit({ engine })
   const keys = keyRoutes(engine, overrides, admission)
   const forward = (routed: Routed): Promise<void> => auth(engine, routed)
+  const show = (routed: Routed): Promise<void> => showPolicy(policy, kind, routed)
+  const put = (routed: Routed): Promise<void> => putPolicy(replace, kind, routed)
   const decision = (routed: Routed): Promise<void> => decide(engine, routed)
   return {
     exact: new Map([
@@ -70,24 +65,10 @@ function routesOf(parts: ServiceParts): Routes {
       ['/v1/decision', decision],
       ['/v1/overview', { GET: ({ response }: Routed) => sendJson(response, 200, overviewOf(policy.current, demo ? DEMO_ENDPOINTS : [])) }],
       ['/v1/events', { GET: (routed: Routed) => events(live, routed) }],
-      [
-        '/v1/policy',
-        guarded(admission, {
-          GET: (routed) => showPolicy(policy, kind, routed),
-          PUT: (routed) => putPolicy(replace, kind, routed),
-        }),
-      ],
+      ['/v1/policy', guarded(admission, { GET: show, PUT: put })],
       ['/v1/keys', topRoute(reports.top, admission)],
       ['/livez', { GET: alive }],
-      [
-        '/readyz',
-        {
-          GET: async ({ response }: Routed) => {
-            const { status, body } = await reports.readiness()
-            sendJson(response, status, body)
-          },
-        },
-      ],
+      ['/readyz', { GET: (routed: Routed) => ready(reports, routed) }],
       ['/metrics', { GET: async ({ response }: Routed) => send(response, 200, metricsType, await reports.metrics()) }],
       ...pageRoutes(),
     ]),
@@ -98,10 +79,19 @@ function routesOf(parts: ServiceParts): Routes {
       ['/v1/keys', keys],
     ]),
     dots: new Map([['/v1/keys', keys]]),
+    async other({ request, response, path }) {
+      if (!demo) throw new Refusal(404, `There is nothing at ${path.slice(0, 200)}.`)
+      if (await limit(request, response)) demoBackend(path.toLowerCase(), response)
+    },
   }
 }
 
 function events(live: Live, { request, response }: Routed): void {
   if (request.method === 'HEAD') return send(response, 200, EVENT_STREAM, '')
-  if (!live.listen(response)) throw new Refusal(503, 'Service Unavailable', 'Too many listeners.')
+  if (!live.listen(response)) throw new Refusal(503, 'Too many listeners.')
+}
+
+async function ready(reports: AllReports, { response }: Routed): Promise<void> {
+  const { status, body } = await reports.readiness()
+  sendJson(response, status, body)
 }

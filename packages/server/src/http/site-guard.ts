@@ -48,15 +48,11 @@ function refusalOf(request: IncomingMessage, hosts: HostCheck | undefined): Refu
 function otherHost(host: string, more = ''): Refusal {
   const shown = JSON.stringify(host.slice(0, 100))
   const own = `localhost, a loopback address, or a name of --allowed-host${more}`
-  return new Refusal(403, 'Forbidden', `The host ${shown} is not this service's; expected ${own}.`)
+  return new Refusal(403, `The host ${shown} is not this service's; expected ${own}.`)
 }
 
 function otherSite(): Refusal {
-  return new Refusal(
-    403,
-    'Forbidden',
-    'A browser asks for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.',
-  )
+  return new Refusal(403, 'A browser asks for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.')
 }
 
 /** Whether a page of another origin made the request. Programs send neither Origin nor Sec-Fetch-Site. */

@@ -59,11 +59,7 @@ export function remoteKeys(
   const fetchBounded: FetchImplementation = async (target, options) => {
     if (failure !== undefined && performance.now() - failedAt < pauseMs) throw failure
     try {
-      const answer = await fetch(target, options)
-      if (answer.status !== 200) throw new Error(`it answered ${answer.status}`)
-      const text = await textOf(answer)
-      const keys = (JSON.parse(text) as { keys?: unknown } | null)?.keys
-      if (!Array.isArray(keys)) throw new Error('no set of keys; expected {"keys": [...]}')
+      const text = await setIn(await fetch(target, options))
       if (failure !== undefined) follower?.says(`the keys of jwt.jwksUrl ${url} were fetched again`)
       failure = undefined
       if (last !== undefined && last !== text) follower?.changed()
@@ -115,10 +111,11 @@ function isAboutKey(error: unknown): boolean {
 }
 
 /**
- * Reads the body of an answer.
- * @throws Error for a body above the bound, which is not read to its end
+ * The set of keys in an answer.
+ * @throws Error for an answer that is none, and for a body above the bound, which is not read to its end
  */
-async function textOf(answer: Response): Promise<string> {
+async function setIn(answer: Response): Promise<string> {
+  if (answer.status !== 200) throw new Error(`it answered ${answer.status}`)
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of answer.body ?? []) {
@@ -126,7 +123,10 @@ async function textOf(answer: Response): Promise<string> {
     if (size > LARGEST) throw new Error(`its answer is larger than ${LARGEST} bytes`)
     parts.push(part as Uint8Array)
   }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
+  const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
+  const keys = (JSON.parse(text) as { keys?: unknown } | null)?.keys
+  if (Array.isArray(keys)) return text
+  throw new Error('no set of keys; expected {"keys": [...]}')
 }
 
 /** The reason of a failed fetch; for a failed connection it is in `cause`. */

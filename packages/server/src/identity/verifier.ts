@@ -113,24 +113,17 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-interface Entry {
-  readonly claims: Claims
-  /** Milliseconds since 1970 at which the token expires. */
-  readonly until: number
-}
-
-/**
- * A cache of the claims of verified tokens, by digest of the token, while the token is valid. It evicts the least recently used entry.
- */
+/** A cache of the claims of valid tokens, by digest of the token. It evicts the least recently used entry. */
 export interface VerifiedTokens {
   get(digest: string, now: number): Claims | undefined
+  /** @param until milliseconds since 1970 at which the token expires */
   add(digest: string, claims: Claims, until: number): void
   readonly size: number
 }
 
 /** @param most entries kept at the same time */
 export function verifiedTokens(most: number): VerifiedTokens {
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, { readonly claims: Claims; readonly until: number }>()
   return {
     get(digest, now) {
       const entry = entries.get(digest)

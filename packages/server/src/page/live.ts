@@ -16,35 +16,26 @@ export interface Live extends Observer {
   close(): void
 }
 
-interface Gathered {
-  allowed: number
-  refused: number
-  readonly limits: Map<string, LimitView>
-}
-
 /** Server-sent events for the page: how many requests passed and were refused, and the state of each limit. They contain no keys. */
 export function createLive(policyNow: () => Policy): Live {
   const listeners = new Set<ServerResponse>()
-  let gathered = nothing()
+  const views = new Map<string, LimitView>()
+  let [allowed, refused] = [0, 0]
   let timer: NodeJS.Timeout | undefined
-
   const flush = (): void => {
-    timer = undefined
-    const { allowed, refused, limits } = gathered
-    gathered = nothing()
     const policy = policyNow()
-    const readings = [...limits.values()].map((view) => readingOf(policy, view))
-    const data = `data: ${JSON.stringify({ allowed, refused, limits: readings })}\n\n`
-    for (const listener of listeners) {
-      if (!listener.write(data) && listener.writableLength > MAX_UNREAD) listener.destroy()
-    }
+    const limits = [...views.values()].map((view) => readingOf(policy, view))
+    const data = `data: ${JSON.stringify({ allowed, refused, limits })}\n\n`
+    for (const listener of listeners) if (!listener.write(data) && listener.writableLength > MAX_UNREAD) listener.destroy()
+    views.clear()
+    ;[allowed, refused, timer] = [0, 0, undefined]
   }
   return {
     onDecision({ decision }: DecisionEvent) {
       if (listeners.size === 0) return
-      if (decision.allowed) gathered.allowed += 1
-      else gathered.refused += 1
-      for (const view of decision.limits) gathered.limits.set(view.name, view)
+      if (decision.allowed) allowed += 1
+      else refused += 1
+      for (const view of decision.limits) views.set(view.name, view)
       timer ??= setTimeout(flush, GATHER_MS)
     },
     listen(response) {
@@ -60,8 +51,4 @@ export function createLive(policyNow: () => Policy): Live {
       for (const listener of listeners) listener.end()
     },
   }
-}
-
-function nothing(): Gathered {
-  return { allowed: 0, refused: 0, limits: new Map() }
 }

@@ -5,14 +5,13 @@ import type { Route } from '../http/routes.ts'
 
 const require = createRequire(import.meta.url)
 
-const FILES: ReadonlyMap<string, { readonly file: string; readonly type: string }> = new Map([
-  ['/', { file: '@sluice/dashboard/index.html', type: 'text/html; charset=utf-8' }],
-  ['/page.css', { file: '@sluice/dashboard/page.css', type: 'text/css; charset=utf-8' }],
-  ...['page', 'limits', 'answers', 'element'].map((name): [string, { file: string; type: string }] => [
-    `/${name}.js`,
-    { file: `@sluice/dashboard/${name}.js`, type: 'text/javascript; charset=utf-8' },
-  ]),
-])
+const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
+/** The files of the page by path. */
+const FILES = [
+  ['/', 'index', 'html'],
+  ['/page.css', 'page', 'css'],
+  ...['page', 'limits', 'answers', 'element'].map((name) => [`/${name}.js`, name, 'js'] as const),
+] as const
 
 /** Content security policy of the page: it may run, load and call only this service, and nobody may frame it. */
 const POLICY =
@@ -26,8 +25,8 @@ const GUARDS = [
 
 /** One route for each of the page's files. */
 export function pageRoutes(): [string, Route][] {
-  return [...FILES].map(([path, { file, type }]) => [
-    path,
-    { GET: ({ response }) => send(response, 200, type, readFileSync(require.resolve(file)), GUARDS) },
-  ])
+  return FILES.map(([path, name, kind]) => {
+    const [file, type] = [require.resolve(`@sluice/dashboard/${name}.${kind}`), `${TYPES[kind]}; charset=utf-8`]
+    return [path, { GET: ({ response }) => send(response, 200, type, readFileSync(file), GUARDS) }]
+  })
 }

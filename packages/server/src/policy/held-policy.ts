@@ -34,35 +34,28 @@ export function holdPolicy(
   apply: (policy: Policy) => Promise<void>,
   parse: (candidate: Candidate) => Promise<Policy> = parseElsewhere,
 ): HeldPolicy {
-  let current = first
-  let [rejected, loaded, waiting] = [0, 1, 0]
+  let waiting = 0
   let before: Promise<unknown> = Promise.resolve()
   const take = async (candidate: Candidate): Promise<Policy> => {
     try {
       const policy = await parse(candidate)
       refuseOtherStore(policy, store, candidate.filename)
       await apply(policy)
-      current = policy
-      loaded += 1
+      held.current = policy
+      held.loaded += 1
       return policy
     } catch (error) {
-      if (!(error instanceof NotParsed)) rejected += 1
+      if (!(error instanceof NotParsed)) held.rejected += 1
       throw error
     } finally {
       waiting -= 1
     }
   }
-  return {
-    get current() {
-      return current
-    },
-    get rejected() {
-      return rejected
-    },
-    get loaded() {
-      return loaded
-    },
-    replace(candidate) {
+  const held = {
+    current: first,
+    rejected: 0,
+    loaded: 1,
+    replace(candidate: Candidate): Promise<Policy> {
       if (waiting >= MAX_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))
       waiting += 1
       const taken = before.then(() => take(candidate))
@@ -70,6 +63,7 @@ export function holdPolicy(
       return taken
     },
   }
+  return held
 }
 
 function refuseOtherStore(policy: Policy, store: string | undefined, filename: string): void {
@@ -77,7 +71,7 @@ function refuseOtherStore(policy: Policy, store: string | undefined, filename: s
   if (store === undefined || wanted === store) return
   const [before, after] = [withoutPassword(store), withoutPassword(wanted)]
   const change = before === after ? `the store ${after} is asked for with another password or query` : `it asks for the store ${after}`
-  throw new Refusal(409, 'Conflict', `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
+  throw new Refusal(409, `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
 }
 
 /** A refused candidate in one line. */

@@ -12,7 +12,7 @@ const MAX_MS = 60_000
 /** A policy cannot be parsed now, for a reason that is not in the policy. */
 export class NotParsed extends Refusal {
   constructor(why: string) {
-    super(503, 'Service Unavailable', `The policy cannot be read now: ${why}.`)
+    super(503, `The policy cannot be read now: ${why}.`)
   }
 }
 
@@ -31,28 +31,22 @@ export async function parseElsewhere(source: Candidate): Promise<Policy> {
   }
 }
 
-function answerOf(begins: ParsingBegins): Promise<Parsed> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: Error): void => reject(new NotParsed(error.message.replace(/\s+/g, ' ')))
-    let thread: Worker
-    try {
-      thread = new Worker(THREAD, {
-        workerData: begins,
-        transferList: [begins.pieces],
-        resourceLimits: { maxOldGenerationSizeMb: LARGEST_HEAP },
-        execArgv: [],
-      })
-    } catch (error) {
-      return failed(error as Error)
-    }
+async function answerOf(begins: ParsingBegins): Promise<Parsed> {
+  const resourceLimits = { maxOldGenerationSizeMb: LARGEST_HEAP }
+  try {
+    const thread = new Worker(THREAD, { workerData: begins, transferList: [begins.pieces], resourceLimits, execArgv: [] })
     const late = setTimeout(() => void thread.terminate(), MAX_MS)
-    thread.once('message', resolve)
-    thread.once('error', failed)
-    thread.once('exit', (code) => {
-      clearTimeout(late)
-      failed(new Error(`its thread ended with ${code}`))
+    return await new Promise((resolve, reject) => {
+      thread.once('message', resolve)
+      thread.once('error', reject)
+      thread.once('exit', (code) => {
+        clearTimeout(late)
+        reject(new Error(`its thread ended with ${code}`))
+      })
     })
-  })
+  } catch (error) {
+    throw new NotParsed((error as Error).message.replace(/\s+/g, ' '))
+  }
 }
 
 /** Takes one piece at a time, when the next is wanted: a listener would deserialize all of them at once. */

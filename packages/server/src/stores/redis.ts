@@ -17,9 +17,9 @@ export async function redis(url: string, connectMs: number, space: string | unde
   const [{ ioredis, redisStore }, client] = await Promise.all([import('sluice/redis'), clientOf(place, connectMs, folder)])
   let lastError: Error | undefined
   let unselected: Error | undefined
-  client.on('error', (error: Error) => {
+  client.on('error', (error: Error & { readonly command?: { readonly name?: unknown } }) => {
     lastError = error
-    if (!isOfSelect(error)) return
+    if (error.command?.name !== 'select') return
     // The client would continue in database 0. It has not sent a call on this connection yet, so it reconnects.
     unselected = error
     client.disconnect(true)
@@ -46,11 +46,6 @@ export async function redis(url: string, connectMs: number, space: string | unde
   }
 }
 
-/** Whether a server refused to select a database; the client adds the name of the command to its errors. */
-function isOfSelect(error: Error & { readonly command?: { readonly name?: unknown } }): boolean {
-  return error.command?.name === 'select'
-}
-
 const SHARED: ReadonlyMap<string, string> = new Map([
   ['redis+cluster', 'this cluster'],
   ['redis+sentinel', 'the primary that these sentinels name'],
@@ -59,7 +54,9 @@ const SHARED: ReadonlyMap<string, string> = new Map([
 async function clientOf(place: StoreUrl, connectMs: number, folder: string): Promise<Redis | Cluster> {
   const driver = await import('ioredis')
   const { hosts, primary } = place
-  const options = { ...optionsOf(place, connectMs, tlsOf(place, folder)), lazyConnect: true }
+  const secure = place.scheme === 'rediss' || place.parameters.get('tls') === 'true'
+  const tls = secure ? readTlsFiles(place.parameters, { ca: 'ca', cert: 'cert', key: 'key' }, folder) : undefined
+  const options = { ...optionsOf(place, connectMs, tls), lazyConnect: true }
   if (place.scheme === 'redis+cluster') {
     return new driver.Cluster([...hosts], {
       lazyConnect: true,
@@ -97,16 +94,6 @@ function optionsOf({ username, password, database }: StoreUrl, connectMs: number
   }
 }
 
-const FILES = { ca: 'ca', cert: 'cert', key: 'key' }
-
-/**
- * The TLS files of a URL; undefined without TLS.
- * @throws CommandFailure exit 3 for a file that cannot be used
- */
-function tlsOf({ scheme, parameters }: StoreUrl, folder: string): TlsFiles | undefined {
-  return scheme === 'rediss' || parameters.get('tls') === 'true' ? readTlsFiles(parameters, FILES, folder) : undefined
-}
-
 /** Warnings about the server, or about each primary of a cluster; none if this account may not read the settings. */
 async function adviceOn(client: Redis | Cluster): Promise<readonly string[]> {
   const nodes = 'nodes' in client ? client.nodes('master') : [client]
@@ -115,14 +102,13 @@ async function adviceOn(client: Redis | Cluster): Promise<readonly string[]> {
 }
 
 function adviceFrom(info: string): string[] {
-  const [role, readOnly, policy] = ['role', 'slave_read_only', 'maxmemory_policy'].map(
-    (name) => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1],
-  )
-  const replica = 'is a read-only replica, which can decide nothing; name its primary'
-  const evicting = `has maxmemory-policy ${policy ?? ''}: what it evicts forgets what keys have used, and denied keys pass; set noeviction`
+  const setting = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1]
+  const isReplica = setting('role') === 'slave' && setting('slave_read_only') === '1'
+  const policy = setting('maxmemory_policy') ?? 'noeviction'
+  const evicting = `has maxmemory-policy ${policy}: what it evicts forgets what keys have used, and denied keys pass; set noeviction`
   return [
-    ...(role === 'slave' && readOnly === '1' ? [replica] : []),
-    ...(policy !== undefined && policy !== 'noeviction' ? [evicting] : []),
+    ...(isReplica ? ['is a read-only replica, which can decide nothing; name its primary'] : []),
+    ...(policy === 'noeviction' ? [] : [evicting]),
   ]
 }
 

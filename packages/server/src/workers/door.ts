@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { CommandFailure } from '../cli/failure.ts'
 import { closePort, type ListenAt, openPort } from '../http/port.ts'
@@ -47,11 +47,9 @@ export function createDoor(at: ListenAt): Door {
       if (socket === undefined) break
       free.delete(worker)
       passed.set(worker, socket)
-      // Kept open here, because Node.js never closes a handle whose receiver died before it acknowledged it.
-      worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => {
-        // The worker's channel is closed, so another worker takes the connection.
-        if (error !== null) takeBack(worker)
-      })
+      // Kept open here, because Node.js never closes a handle whose receiver died before it acknowledged it. If the worker's channel is
+      // closed, another worker takes the connection.
+      worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => (error === null ? undefined : takeBack(worker)))
     }
     if (isEmpty()) emptied()
   }
@@ -69,16 +67,8 @@ export function createDoor(at: ListenAt): Door {
     waiting.push(socket)
     pass()
   })
-  const open = async (): Promise<Opened> => {
-    try {
-      return { port: await openPort(server, at) }
-    } catch (error) {
-      if (error instanceof CommandFailure) return { failed: error.message }
-      throw error
-    }
-  }
   return {
-    open: () => (opened ??= open()),
+    open: () => (opened ??= openedAt(server, at)),
     add(worker) {
       free.add(worker)
       pass()
@@ -96,13 +86,19 @@ export function createDoor(at: ListenAt): Door {
       pass()
     },
     async close() {
-      await closePort(
-        server,
-        () => arrived,
-        () => pause(TURN_MS),
-      )
-      if (isEmpty()) return
-      await Promise.race([new Promise<void>((resolve) => (emptied = resolve)), pause(MAX_WAIT_MS, undefined, { ref: false })])
+      const turn = (): Promise<void> => pause(TURN_MS)
+      await closePort(server, () => arrived, turn)
+      const taken = new Promise<void>((resolve) => (emptied = resolve))
+      if (!isEmpty()) await Promise.race([taken, pause(MAX_WAIT_MS, undefined, { ref: false })])
     },
+  }
+}
+
+async function openedAt(server: Server, at: ListenAt): Promise<Opened> {
+  try {
+    return { port: await openPort(server, at) }
+  } catch (error) {
+    if (error instanceof CommandFailure) return { failed: error.message }
+    throw error
   }
 }

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
 import { CommandFailure, EXIT } from '../cli/failure.ts'
 import type { CountRepeated } from '../cli/repeated-warnings.ts'
 import type { ListenAt } from '../http/port.ts'
@@ -57,22 +58,15 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
         return repeated(message.what, message.times)
     }
   }
-  const begins = (worker: Worker): void => {
-    worker.on('message', (message: unknown) => (isMessage(message) ? receive(worker, message as ToPrimary) : undefined))
-    // `close` comes after `exit`, when everything that the worker sent has been received.
-    worker.process.once('close', () => door.remove(worker))
-  }
   const isReplaced = (worker: Worker): boolean => {
     const served = serving.delete(worker)
     begun.delete(worker)
     gathering.ended(worker)
     return !stopping && (served || worker.id !== 1)
   }
-  const fleet = createFleet(begins, isReplaced)
+  const fleet = createFleet(receive, door.remove, isReplaced)
   process.on('SIGHUP', () => fleet.signal('SIGHUP'))
-  const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
-  })
+  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const first = fleet.start()
   await Promise.race([servesOrFails(first), stopped])
   if (first.isConnected()) for (let more = 1; more < count; more += 1) fleet.start()
@@ -95,8 +89,15 @@ interface Fleet {
   stop(later: ReadonlySet<Worker>): Promise<unknown>
 }
 
-/** @param isReplaced called when a worker has ended */
-function createFleet(begins: (worker: Worker) => void, isReplaced: (worker: Worker) => boolean): Fleet {
+/**
+ * @param isReplaced called when a worker has ended
+ * @param closed called later, when everything that the worker sent has been received
+ */
+function createFleet(
+  receive: (worker: Worker, message: ToPrimary) => void,
+  closed: (worker: Worker) => void,
+  isReplaced: (worker: Worker) => boolean,
+): Fleet {
   let [restarts, quickly] = [0, 0]
   let replacing = true
   const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
@@ -119,7 +120,8 @@ function createFleet(begins: (worker: Worker) => void, isReplaced: (worker: Work
       process.stderr.write(`sluice: worker ${worker.process.pid} ended ${how}; another begins in ${pause / 1_000} s\n`)
       setTimeout(replace, pause)
     })
-    begins(worker)
+    worker.process.once('close', () => closed(worker))
+    worker.on('message', (message: unknown) => (isMessage(message) ? receive(worker, message as ToPrimary) : undefined))
     return worker
   }
   return {

@@ -81,21 +81,10 @@ export function oneProcess(at: ListenAt, served: number, io: Io): Group {
 
 /** The group that this process is a worker of. */
 export function workerGroup(io: Io): Group {
-  const send = (message: ToPrimary): void => {
-    if (process.connected) process.send?.(message)
-  }
   const [begun, opened, stopped] = [later<Beginning>(), later<Opened>(), later<void>()]
-  const gathers = new Map<number, (gathered: Gathered) => void>()
-  const early: ToWorker[] = []
+  const gathers = createGathers()
+  const early: Change[] = []
   let [own, callbacks, server]: [OwnReports?, GroupCallbacks?, Server?] = []
-  let gathered = 0
-  const gather = (name: keyof Reports): Promise<Gathered> => {
-    gathered += 1
-    const id = gathered
-    send({ kind: 'gather', id, name })
-    return new Promise((resolve) => gathers.set(id, resolve))
-  }
-  const report = async (id: number, name: keyof Reports): Promise<void> => send({ kind: 'reported', id, report: await own?.[name]() })
   const receive = (message: ToWorker, connection: unknown): void => {
     switch (message.kind) {
       case 'begin':
@@ -107,17 +96,13 @@ export function workerGroup(io: Io): Group {
         // Absent if the client has already disconnected.
         return connection instanceof Socket ? accept(server, connection) : undefined
       case 'report':
-        // A worker that does not report counts as missing.
-        return void report(message.id, message.name).catch(() => {})
+        return void report(message.id, own?.[message.name])
       case 'gathered':
-        gathers.get(message.id)?.(message)
-        return void gathers.delete(message.id)
+        return gathers.gathered(message.id, message)
       case 'stop':
         return stopped.resolve()
       default:
-        if (callbacks === undefined) return void early.push(message)
-        if (message.kind === 'policy') return callbacks.policy(message.policy)
-        return message.kind === 'override' ? callbacks.override(message.change) : callbacks[message.kind]()
+        return callbacks === undefined ? void early.push(message) : apply(message, callbacks)
     }
   }
   process.on('message', (received: unknown, connection: unknown) =>
@@ -133,11 +118,7 @@ export function workerGroup(io: Io): Group {
     },
     reports(ownReports) {
       own = ownReports
-      return {
-        metrics: async () => sumMetrics((await gather('metrics')).reports as string[]),
-        readiness: async () => readinessOfAll(await gather('readiness')),
-        top: async () => (await gather('top')).reports as Counted[],
-      }
+      return gathers.all
     },
     async listen(listening) {
       server = listening
@@ -150,7 +131,7 @@ export function workerGroup(io: Io): Group {
     },
     join(now) {
       callbacks = now
-      for (const message of early.splice(0)) receive(message, undefined)
+      for (const change of early.splice(0)) apply(change, now)
       send({ kind: 'serving' })
     },
     send,
@@ -160,6 +141,50 @@ export function workerGroup(io: Io): Group {
       return stopped.promise
     },
   }
+}
+
+type Change = Extract<ToWorker, { kind: keyof GroupCallbacks }>
+
+function apply(change: Change, callbacks: GroupCallbacks): void {
+  if (change.kind === 'policy') callbacks.policy(change.policy)
+  else if (change.kind === 'override') callbacks.override(change.change)
+  else callbacks[change.kind]()
+}
+
+/** Sends a report. A worker that cannot make it counts as missing. */
+async function report(id: number, make: (() => unknown) | undefined): Promise<void> {
+  try {
+    send({ kind: 'reported', id, report: await make?.() })
+  } catch {
+    // As above.
+  }
+}
+
+/** Gets the reports of all workers from the primary. */
+function createGathers(): { readonly all: AllReports; gathered(id: number, gathered: Gathered): void } {
+  const waiting = new Map<number, (gathered: Gathered) => void>()
+  let last = 0
+  const gather = (name: keyof Reports): Promise<Gathered> => {
+    last += 1
+    const id = last
+    send({ kind: 'gather', id, name })
+    return new Promise((resolve) => waiting.set(id, resolve))
+  }
+  return {
+    all: {
+      metrics: async () => sumMetrics((await gather('metrics')).reports as string[]),
+      readiness: async () => readinessOfAll(await gather('readiness')),
+      top: async () => (await gather('top')).reports as Counted[],
+    },
+    gathered(id, gathered) {
+      waiting.get(id)?.(gathered)
+      waiting.delete(id)
+    },
+  }
+}
+
+function send(message: ToPrimary): void {
+  if (process.connected) process.send?.(message)
 }
 
 function later<T>(): { readonly promise: Promise<T>; resolve(value: T): void } {

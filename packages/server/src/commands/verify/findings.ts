@@ -20,10 +20,8 @@ export interface Findings {
 /** Merges the tallies of all processes. */
 export async function findingsOf(tallies: readonly Tally[], limit: AnyLimit): Promise<Findings> {
   const { audit } = await import('sluice/testing')
-  const answered = tallies.filter(({ first }) => !Number.isNaN(first))
-  const first = answered.reduce((least, tally) => Math.min(least, tally.first), Number.POSITIVE_INFINITY)
-  const last = answered.reduce((most, tally) => Math.max(most, tally.last), Number.NEGATIVE_INFINITY)
-  const micros = answered.length === 0 ? 0 : last - first
+  const times = tallies.flatMap(({ first, last }) => (Number.isNaN(first) ? [] : [first, last]))
+  const micros = times.length === 0 ? 0 : Math.max(...times) - Math.min(...times)
   const { n, m, burst } = limit.algorithm.envelope(limit.plan)
   const theoreticalMax = Math.floor((burst + (n * micros) / m) / 1e6)
   const admissions = tallies.flatMap(({ allowed }) => allowed)

@@ -29,7 +29,7 @@ const MAX_WAIT_MS = 5_000
 /** The only state that the test uses. */
 export const STATE: StateId = { scope: { text: 'verify:limit:tb:' }, key: 'one' }
 
-/** One token in micro-tokens, the unit of stores. */
+/** One token in micro-tokens. */
 const COST = 1e6
 
 /** Calls the store for one key from several callers for `ms` milliseconds, and records its answers by its own clock. */

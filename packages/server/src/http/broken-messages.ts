@@ -1,0 +1,64 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { Refusal, sendError, titleOf } from './answer.ts'
+
+/** The errors that Node.js reports for a message that cannot be read; any other error is a 400. */
+const STATUSES: ReadonlyMap<string | undefined, number> = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+])
+/** Milliseconds that a refused client has to read the reason and to close. What it still sends is dropped. */
+const LINGER_MS = 500
+const MAX_SHOWN_LENGTH = 60
+
+/**
+ * Refuses messages that are not HTTP.
+ * @param underWay the responses of each connection in order
+ * @param newest the request that each connection sent last, whose body may still be arriving
+ */
+export function refuseBroken(
+  server: Server,
+  underWay: ReadonlyMap<Duplex, readonly ServerResponse[]>,
+  newest: WeakMap<Duplex, IncomingMessage>,
+): void {
+  const refused = new WeakSet<Duplex>()
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Bytes that arrive after a refusal are read and dropped: a reset could discard the response.
+    if (refused.has(socket)) return
+    const broken = newest.get(socket)
+    const responses = underWay.get(socket) ?? []
+    const own = broken?.complete === false ? responses.findIndex(({ req }) => req === broken) : responses.length
+    // The body ended early after its response had begun, or behind a response that had.
+    if (!socket.writable || own === -1 || responses.some(({ headersSent }) => headersSent)) return void socket.destroy()
+    refused.add(socket)
+    const status = STATUSES.get(error.code) ?? 400
+    // Answers the requests before the broken one first, so that the client does not take the refusal for their response.
+    const before = responses.slice(0, own)
+    let open = before.length
+    if (open === 0) return refuse(socket, status)
+    for (const response of before) {
+      response.once('close', () => {
+        open -= 1
+        if (open === 0) refuse(socket, status)
+      })
+    }
+  })
+}
+
+/** Refuses an Expect header with a problem body. Without this listener Node.js sends 417 with an empty body. */
+export function refuseExpectation({ headers: { expect = '' } }: IncomingMessage, response: ServerResponse): void {
+  const shown = JSON.stringify(expect.slice(0, MAX_SHOWN_LENGTH))
+  sendError(response, new Refusal(417, `Expect is ${shown}; expected 100-continue, or no such header.`))
+}
+
+/** Sends a problem body and closes the connection, even if the client goes on sending and does not close its side. */
+function refuse(socket: Duplex, status: number): void {
+  if (!socket.writable) return void socket.destroy()
+  const title = titleOf(status)
+  const body = `${JSON.stringify({ type: 'about:blank', title, status, detail: 'The request is no HTTP that this service can read.' })}\n`
+  const head = `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\nCache-Control: no-store`
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(cut))
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
