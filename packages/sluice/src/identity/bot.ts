@@ -1,113 +1,30 @@
 /** The most characters to read: programs name themselves at the beginning. */
 const MAX_LENGTH = 1_024
 
+const wordsOf = (text: string): string[] => text.trim().split(/\s+/)
+
 /** Words by which programs name themselves, in lower case. Words that end in bot, crawler or spider count too. */
-const WORDS: ReadonlySet<string> = new Set([
-  'ahrefssiteaudit',
-  'aiohttp',
-  'apachebench',
-  'archiver',
-  'axios',
-  'bingpreview',
-  'bot',
-  'colly',
-  'crawler',
-  'curl',
-  'datadog',
-  'deepcrawl',
-  'diffbot',
-  'embedly',
-  'facebookcatalog',
-  'facebookexternalhit',
-  'faraday',
-  'feedburner',
-  'feedfetcher',
-  'feedly',
-  'fetcher',
-  'flipboardproxy',
-  'freshping',
-  'googleother',
-  'grapeshot',
-  'gtmetrix',
-  'guzzlehttp',
-  'headlesschrome',
-  'heritrix',
-  'hetrixtools',
-  'httpie',
-  'httpx',
-  'httrack',
-  'iframely',
-  'inoreader',
-  'insomnia',
-  'libcurl',
-  'libwww',
-  'lighthouse',
-  'linkchecker',
-  'lwp',
-  'magpierss',
-  'mechanize',
-  'mediapartners',
-  'monitoring',
-  'nagios',
-  'netcraft',
-  'newrelicpinger',
-  'nikto',
-  'nmap',
-  'nuclei',
-  'nutch',
-  'panscient',
-  'phantomjs',
-  'pingdom',
-  'playwright',
-  'postmanruntime',
-  'puppeteer',
-  'python',
-  'scraper',
-  'scrapy',
-  'selenium',
-  'seokicks',
-  'sistrix',
-  'sitechecker',
-  'skypeuripreview',
-  'slurp',
-  'spider',
-  'sqlmap',
-  'statuscake',
-  'typhoeus',
-  'uptimerobot',
-  'urllib',
-  'vkshare',
-  'wget',
-  'whatsapp',
-  'winhttp',
-  'xenu',
-  'zgrab',
-])
+const WORDS: ReadonlySet<string> = new Set(
+  wordsOf(`
+  ahrefssiteaudit aiohttp apachebench archiver axios bingpreview bot colly crawler curl datadog deepcrawl
+  diffbot embedly facebookcatalog facebookexternalhit faraday feedburner feedfetcher feedly fetcher
+  flipboardproxy freshping googleother grapeshot gtmetrix guzzlehttp headlesschrome heritrix hetrixtools httpie
+  httpx httrack iframely inoreader insomnia libcurl libwww lighthouse linkchecker lwp magpierss mechanize
+  mediapartners monitoring nagios netcraft newrelicpinger nikto nmap nuclei nutch panscient phantomjs pingdom
+  playwright postmanruntime puppeteer python scraper scrapy selenium seokicks sistrix sitechecker
+  skypeuripreview slurp spider sqlmap statuscake typhoeus uptimerobot urllib vkshare wget whatsapp winhttp xenu
+  zgrab
+`),
+)
 /** Names of several words, none of which identifies a program alone: people use ChatGPT too. */
-const PRODUCTS: ReadonlySet<string> = new Set([
-  'anthropic-ai',
-  'apache-httpclient',
-  'apis-google',
-  'chatgpt-user',
-  'claude-user',
-  'claude-web',
-  'cohere-ai',
-  'duplexweb-google',
-  'go-http-client',
-  'google-inspectiontool',
-  'google-pagerenderer',
-  'google-read-aloud',
-  'google-site-verification',
-  'ia_archiver',
-  'meta-externalagent',
-  'meta-externalfetcher',
-  'mistralai-user',
-  'node-fetch',
-  'perplexity-user',
-  'rest-client',
-  'slack-imgproxy',
-  'uptime-kuma',
-])
+const PRODUCTS: ReadonlySet<string> = new Set(
+  wordsOf(`
+  anthropic-ai apache-httpclient apis-google chatgpt-user claude-user claude-web cohere-ai duplexweb-google
+  go-http-client google-inspectiontool google-pagerenderer google-read-aloud google-site-verification
+  ia_archiver meta-externalagent meta-externalfetcher mistralai-user node-fetch perplexity-user rest-client
+  slack-imgproxy uptime-kuma
+`),
+)
 const ENDINGS = ['bot', 'crawler', 'spider']
 /** Device names with such an ending. */
 const PEOPLE: ReadonlySet<string> = new Set(['cubot'])

@@ -1,5 +1,5 @@
 import { groupAddress, parseAddress } from './address.ts'
-import { LimiterError } from '../errors/limiter-error.ts'
+import { attempt, LimiterError } from '../errors/limiter-error.ts'
 import { AMBIGUOUS } from './ambiguous.ts'
 import { credentialReadings, CREDENTIALS } from './credentials.ts'
 import { canonicalHost } from './host.ts'
@@ -49,11 +49,6 @@ function networkOf(name: string, text: string): string | undefined {
   const [v4, v6] = prefixesOf(name) ?? [32, 64]
   const [address = '', prefix] = text.split('/')
   if (parseAddress(address) === undefined) return undefined
-  try {
-    const found = groupAddress(address, v4, v6)
-    return prefix === undefined || found === text.toLowerCase() ? found : undefined
-  } catch (error) {
-    if (error instanceof LimiterError) return undefined
-    throw error
-  }
+  const found = attempt(() => groupAddress(address, v4, v6))
+  return found instanceof LimiterError || (prefix !== undefined && found !== text.toLowerCase()) ? undefined : found
 }

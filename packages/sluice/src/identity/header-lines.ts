@@ -10,26 +10,14 @@ export interface HeaderFields {
 }
 
 /** Fields of which node keeps only the first line in `headers`. */
-const FIRST_LINE_KEPT: ReadonlySet<string> = new Set([
-  'age',
-  'authorization',
-  'content-length',
-  'content-type',
-  'etag',
-  'expires',
-  'from',
-  'host',
-  'if-modified-since',
-  'if-unmodified-since',
-  'last-modified',
-  'location',
-  'max-forwards',
-  'proxy-authorization',
-  'referer',
-  'retry-after',
-  'server',
-  'user-agent',
-])
+const FIRST_LINE_KEPT: ReadonlySet<string> = new Set(
+  `
+  age authorization content-length content-type etag expires from host if-modified-since if-unmodified-since
+  last-modified location max-forwards proxy-authorization referer retry-after server user-agent
+`
+    .trim()
+    .split(/\s+/),
+)
 const NONE: readonly string[] = []
 
 /**

@@ -1,6 +1,13 @@
 import { AMBIGUOUS } from './ambiguous.ts'
 import { encodePath, withoutAuthority } from './path.ts'
-import { type Unreadable, withFragment, withManyReadings } from './unreadable.ts'
+
+/** Which parts of a request target cannot be read, and why. */
+export interface Unreadable {
+  readonly path: boolean
+  readonly query: boolean
+  /** Where the problem is, the value (shortened), and what is allowed. It contains no value of a query. */
+  readonly detail: string
+}
 
 /** A path as one upstream reads it. */
 export interface PathReading {
@@ -161,4 +168,26 @@ function readingOf(exact: string): PathReading {
   const exactPath = exact === '' ? '/' : exact.replaceAll('\\', '%5C')
   const path = exactPath.length > 1 && exactPath.endsWith('/') ? exactPath.slice(0, -1) : exactPath
   return { path: path.toLowerCase(), exactPath }
+}
+
+const MAX_SHOWN_LENGTH = 60
+
+/**
+ * A target with a `#`, which no conforming client sends (RFC 9112, 3.2). Some upstreams drop the text after it, others do not.
+ * @param query index at which the query begins, -1 if there is none
+ */
+function withFragment(target: string, query: number): Unreadable {
+  const inQuery = query !== -1 && query < target.indexOf('#')
+  const place = inQuery ? `The query of the path ${shown(target.slice(0, query))}` : `The path ${shown(target)}`
+  return { path: !inQuery, query: true, detail: `${place} has a #; expected a request target without one, %23 in place of it.` }
+}
+
+/** A path with too many readings to list. */
+function withManyReadings(path: string): Unreadable {
+  const allowed = 'expected one of fewer %2F, %5C, \\, ;, %25, .. and //'
+  return { path: true, query: false, detail: `The path ${shown(path)} can be read in too many ways; ${allowed}.` }
+}
+
+function shown(text: string): string {
+  return text.length > MAX_SHOWN_LENGTH ? `${JSON.stringify(text.slice(0, MAX_SHOWN_LENGTH))}...` : JSON.stringify(text)
 }

@@ -1,8 +1,7 @@
-import { LimiterError } from '../errors/limiter-error.ts'
+import { attempt, LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import type { Address } from './address.ts'
-import { type Network, parseNetwork } from './network.ts'
-import { createNetworkSet, type NetworkSet } from './network-set.ts'
+import { createNetworkSet, type Network, type NetworkSet, parseNetwork } from './network.ts'
 
 /** Which peers may report the client's address, and in which one header. */
 export interface TrustedProxies {
@@ -64,10 +63,7 @@ export function readTrusted(entry: string): readonly Network[] {
 const EVERYBODY = 'a network of everybody lets every client choose its own address'
 
 function readNetwork(entry: string): Network {
-  try {
-    return parseNetwork(entry, TRUST_FORM, EVERYBODY)
-  } catch (error) {
-    if (!(error instanceof LimiterError)) throw error
-    throw new LimiterError('INVALID_ADDRESS', `trusted proxy ${JSON.stringify(entry)}: ${error.message}`)
-  }
+  const network = attempt(() => parseNetwork(entry, TRUST_FORM, EVERYBODY))
+  if (!(network instanceof LimiterError)) return network
+  throw new LimiterError('INVALID_ADDRESS', `trusted proxy ${JSON.stringify(entry)}: ${network.message}`)
 }

@@ -12,19 +12,19 @@ export function watchUnread(request: Request): Watch {
   const names = [...(path === true ? (['path', 'exactPath', 'readings'] as const) : []), ...(query === true ? (['query'] as const) : [])]
   // Copy property descriptors, not values: reading a value would count as a read if the request is already watched.
   const seen = Object.defineProperties({}, Object.getOwnPropertyDescriptors(request)) as Request
-  let looked = false
+  let wasRead = false
   for (const name of names)
     Object.defineProperty(seen, name, {
       configurable: true,
       enumerable: true,
       get() {
-        looked = true
+        wasRead = true
         return request[name]
       },
     })
   return (work) => {
-    looked = false
+    wasRead = false
     work(seen)
-    return looked
+    return wasRead
   }
 }

@@ -4,7 +4,6 @@ import { type Micros, MICROS_PER_MS } from '../time/micros.ts'
 import { systemTime } from '../time/system.ts'
 import { compileTree, policyOf } from './compile-tree.ts'
 import { positionIn, readDocument } from './document/document.ts'
-import { fingerprint } from './fingerprint.ts'
 import { createIssues, type Issues } from './document/issues.ts'
 import type { PolicyNode } from './document/node.ts'
 import type { Policy } from './model/policy.ts'
@@ -101,4 +100,18 @@ function refuseOtherThanJson(text: string, issues: Issues): void {
     const message = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ')
     issues.add(Number(/ position (\d+)/.exec(message)?.[1] ?? 0), '', `the policy is not JSON: ${message}`)
   }
+}
+
+/** A 64-bit hash of a policy's text, as 16 hexadecimal digits (FNV-1a twice). It identifies the text and is not cryptographic. */
+export function fingerprint(text: string): string {
+  return mixed(text, 0x811c9dc5) + mixed(text, 0x9e3779b9)
+}
+
+function mixed(text: string, seed: number): string {
+  let hash = seed
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+    hash ^= hash >>> 15
+  }
+  return (Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) >>> 0).toString(16).padStart(8, '0')
 }

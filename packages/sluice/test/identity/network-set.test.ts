@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Address, formatAddress, maskAddress, parseAddress } from '../../src/identity/address.ts'
-import { type Network, parseNetwork } from '../../src/identity/network.ts'
-import { createNetworkSet } from '../../src/identity/network-set.ts'
+import { createNetworkSet, type Network, parseNetwork } from '../../src/identity/network.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 
 const network = (text: string): Network => parseNetwork(text, 'a network', 'everybody')

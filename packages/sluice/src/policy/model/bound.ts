@@ -2,10 +2,7 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import type { FailureChoice } from './failure-choice.ts'
 import type { Rule } from './rule.ts'
 
-/**
- * `process`: the store is in this process, without a local fallback. `shared`: a server that several processes call, each with a local
- * fallback.
- */
+/** `process`: the store is in this process, without a local fallback. `shared`: several processes call it, each with a local fallback. */
 export type StoreKind = 'process' | 'shared'
 
 /** The most tokens a rule may admit above its limit, over any interval. Infinity: there is no bound. */
@@ -38,11 +35,12 @@ export function boundOf({ processes, outageMs }: FailureChoice, rule: Rule, kind
       Infinity,
       'n (B + r T) while it does not, for n processes and an outage of T: unbounded unless failure.processes and failure.outage say them',
     )
-  const worst = Math.max(0, ...rule.tiers.map((tier) => standIns(tier.limit.algorithm.envelope(tier.limit.plan), processes, outageMs)))
+  const worst = Math.max(0, ...rule.tiers.map((tier) => fallbackBound(tier.limit.algorithm.envelope(tier.limit.plan), processes, outageMs)))
   return down(worst, `${worst} while it does not, for at most ${processes} processes and ${outageMs} ms`)
 }
 
-function standIns({ n, m, burst }: { n: number; m: number; burst: number }, processes: number, outageMs: number): number {
+/** The bound of the local fallbacks of all processes together. */
+function fallbackBound({ n, m, burst }: { n: number; m: number; burst: number }, processes: number, outageMs: number): number {
   const flow = Math.ceil((n * outageMs * 1_000) / m)
   return Math.ceil((processes * (burst + flow) - Math.max(0, flow - burst)) / MICRO)
 }

@@ -3,8 +3,8 @@ import type { Source } from '../../identity/source.ts'
 import { watchUnread } from '../../identity/watch-unread.ts'
 import type { Sliced } from './sliced.ts'
 
-/** A condition of a thing; without `accepts` and `test` the source must equal `value`. */
-interface Asked {
+/** The fields of a condition that an index needs; without `accepts` and `test` the source must equal `value`. */
+interface Indexable {
   readonly source: Source
   readonly value: string
   readonly accepts?: unknown
@@ -24,22 +24,22 @@ interface OfSource {
 }
 
 /** Indexes things by the value of a source, so that the cost of a request does not grow with their number. */
-export function* indexByCondition<T>(things: readonly T[], askedOf: (thing: T) => readonly Asked[]): Sliced<FindByCondition<T>> {
+export function* indexByCondition<T>(things: readonly T[], conditionsOf: (thing: T) => readonly Indexable[]): Sliced<FindByCondition<T>> {
   if (things.length < MIN_INDEXED) return () => things
   const bySource = new Map<string, OfSource>()
   const others: number[] = []
   for (const [index, thing] of things.entries()) {
     yield
-    const asked = askedOf(thing).find(({ accepts, test }) => accepts === undefined && test === undefined)
-    if (asked === undefined) others.push(index)
-    else add(bySource, asked, index)
+    const equality = conditionsOf(thing).find(({ accepts, test }) => accepts === undefined && test === undefined)
+    if (equality === undefined) others.push(index)
+    else add(bySource, equality, index)
   }
   if (bySource.size === 0) return () => things
   return (request) => {
     const found = [...others]
-    const during = request.unreadable === undefined ? undefined : watchUnread(request)
+    const readsUnread = request.unreadable === undefined ? undefined : watchUnread(request)
     for (const { source, byValue } of bySource.values()) {
-      if (during?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
+      if (readsUnread?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
         // An unreadable source may have any value.
         for (const indexes of byValue.values()) found.push(...indexes)
         continue
@@ -51,7 +51,7 @@ export function* indexByCondition<T>(things: readonly T[], askedOf: (thing: T) =
   }
 }
 
-function add(bySource: Map<string, OfSource>, { source, value }: Asked, index: number): void {
+function add(bySource: Map<string, OfSource>, { source, value }: Indexable, index: number): void {
   const ofSource = bySource.get(source.text) ?? { source, byValue: new Map<string | undefined, number[]>() }
   bySource.set(source.text, ofSource)
   const ofValue = ofSource.byValue.get(value)

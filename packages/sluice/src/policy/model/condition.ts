@@ -1,8 +1,7 @@
-import { LimiterError } from '../../errors/limiter-error.ts'
+import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { parseAddress } from '../../identity/address.ts'
 import { canonicalValue } from '../../identity/canonical.ts'
-import { type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
-import { createNetworkSet } from '../../identity/network-set.ts'
+import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
 import type { Source } from '../../identity/source.ts'
 import type { Condition } from './rule.ts'
 
@@ -31,10 +30,6 @@ export function conditionOf(source: Source, texts: readonly string[]): Condition
 }
 
 function networkOf(text: string): Network | undefined {
-  try {
-    return parseNetwork(text, NETWORK_FORM, 'everybody is no condition')
-  } catch (error) {
-    if (error instanceof LimiterError) return undefined
-    throw error
-  }
+  const network = attempt(() => parseNetwork(text, NETWORK_FORM, 'everybody is no condition'))
+  return network instanceof LimiterError ? undefined : network
 }

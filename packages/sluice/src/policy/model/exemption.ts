@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from '../../identity/address.ts'
-import type { NetworkSet } from '../../identity/network-set.ts'
+import type { NetworkSet } from '../../identity/network.ts'
 import { everyReading } from '../../identity/path-readings.ts'
 import type { Request } from '../../identity/request.ts'
 import type { Source } from '../../identity/source.ts'

@@ -10,12 +10,17 @@ import type { Sliced } from './sliced.ts'
  */
 export type FirstHolding = (request: Request, count: number) => Truth
 
+interface Group {
+  readonly conditions: readonly Condition[]
+  readonly index: number
+}
+
 /** The result of comparing a request once, for all callers: indexes of the first group that holds, and of the first that may hold. */
 interface Compared {
   readonly holds: number
   readonly mayHold: number
   /** The index of the first group that reads an unreadable part of the request. */
-  readonly looked: number
+  readonly unread: number
 }
 
 /** Compares a request with groups of conditions once, and derives the result for every `count` from that. */
@@ -27,44 +32,30 @@ export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<F
     let compared = known.get(request)
     if (compared === undefined) {
       // The index reads each source, which would count as a read of an unreadable part.
-      compared = request.unreadable === undefined ? compare(find(request), request) : compareUnreadable(things, request)
+      compared = compare(request.unreadable === undefined ? find(request) : things, request)
       known.set(request, compared)
     }
-    const { holds, mayHold, looked } = compared
-    if (looked < count) lookAgain(request)
+    const { holds, mayHold, unread } = compared
+    if (unread < count) readAgain(request)
     return holds < count ? true : mayHold < count ? undefined : false
   }
 }
 
-interface Group {
-  readonly conditions: readonly Condition[]
-  readonly index: number
-}
-
 function compare(groups: readonly Group[], request: Request): Compared {
-  let mayHold = Infinity
-  for (const { conditions, index } of groups) {
-    const truth = allHold(conditions, request)
-    if (truth === true) return { holds: index, mayHold, looked: Infinity }
-    if (truth === undefined) mayHold = Math.min(mayHold, index)
-  }
-  return { holds: Infinity, mayHold, looked: Infinity }
-}
-
-function compareUnreadable(groups: readonly Group[], request: Request): Compared {
-  const during = watchUnread(request)
-  let [mayHold, looked] = [Infinity, Infinity]
+  const readsUnread = request.unreadable === undefined ? undefined : watchUnread(request)
+  let [mayHold, unread] = [Infinity, Infinity]
   for (const { conditions, index } of groups) {
     let truth: Truth
-    if (during((seen) => void (truth = allHold(conditions, seen)))) looked = Math.min(looked, index)
-    if (truth === true) return { holds: index, mayHold, looked }
+    if (readsUnread === undefined) truth = allHold(conditions, request)
+    else if (readsUnread((seen) => void (truth = allHold(conditions, seen)))) unread = Math.min(unread, index)
+    if (truth === true) return { holds: index, mayHold, unread }
     if (truth === undefined) mayHold = Math.min(mayHold, index)
   }
-  return { holds: Infinity, mayHold, looked }
+  return { holds: Infinity, mayHold, unread }
 }
 
 /** Reads the unreadable parts again, because the request's observer must see every read, also if the result was cached. */
-function lookAgain(request: Request): void {
+function readAgain(request: Request): void {
   const { unreadable } = request
   if (unreadable?.path === true) void request.path
   if (unreadable?.query === true) void request.query

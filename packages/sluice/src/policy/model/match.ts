@@ -11,22 +11,22 @@ import type { Sliced } from './sliced.ts'
 export type FindRules = (request: Request) => readonly Rule[]
 
 export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
-  const [withPath, others]: [Placed[], Placed[]] = [[], []]
+  const [withPath, others]: [Indexed[], Indexed[]] = [[], []]
   for (const [index, rule] of rules.entries()) {
     yield
     ;(rule.match.path === undefined ? others : withPath).push({ index, rule })
   }
-  const places = yield* indexPlaces(withPath)
-  const byPath = yield* indexByPath(places, ({ path }) => path)
-  const byCondition: FindByCondition<Placed> = yield* indexByCondition(others, ({ rule }) => rule.match.when)
+  const paths = yield* indexPaths(withPath)
+  const byPath = yield* indexByPath(paths, ({ path }) => path)
+  const byCondition: FindByCondition<Indexed> = yield* indexByCondition(others, ({ rule }) => rule.match.when)
   return (request) => {
     const found: Rule[] = []
-    const during = request.unreadable === undefined ? undefined : watchUnread(request)
-    for (const { rule } of inOrder(candidatesOf(places, byPath, request), byCondition(request)))
+    const readsUnread = request.unreadable === undefined ? undefined : watchUnread(request)
+    for (const { rule } of inOrder(candidatesOf(paths, byPath, request), byCondition(request)))
       if (
-        during === undefined
-          ? mismatchBesidePath(rule.match, request) === undefined
-          : unreadMatch(rule.match, request, during) !== undefined
+        readsUnread === undefined
+          ? mismatchApartFromPath(rule.match, request) === undefined
+          : unreadMatch(rule.match, request, readsUnread) !== undefined
       )
         found.push(rule)
     return found
@@ -34,46 +34,46 @@ export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
 }
 
 /** A rule and its index in the policy. */
-interface Placed {
+interface Indexed {
   readonly index: number
   readonly rule: Rule
 }
 
-function inOrder(some: readonly Placed[], others: readonly Placed[]): readonly Placed[] {
+function inOrder(some: readonly Indexed[], others: readonly Indexed[]): readonly Indexed[] {
   if (some.length === 0) return others
   return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.index - b.index)
 }
 
 /** All rules of one path. */
-interface Place {
+interface PathRules {
   readonly path: Glob
-  readonly find: FindByCondition<Placed>
+  readonly find: FindByCondition<Indexed>
 }
 
-function* indexPlaces(rules: readonly Placed[]): Sliced<readonly Place[]> {
-  const byPath = new Map<string, { readonly path: Glob; readonly rules: Placed[] }>()
-  for (const placed of rules) {
+function* indexPaths(rules: readonly Indexed[]): Sliced<readonly PathRules[]> {
+  const byPath = new Map<string, { readonly path: Glob; readonly rules: Indexed[] }>()
+  for (const indexed of rules) {
     yield
-    const path = placed.rule.match.path as Glob
+    const path = indexed.rule.match.path as Glob
     const name = path.segments.join('/')
     const known = byPath.get(name)
-    if (known === undefined) byPath.set(name, { path, rules: [placed] })
-    else known.rules.push(placed)
+    if (known === undefined) byPath.set(name, { path, rules: [indexed] })
+    else known.rules.push(indexed)
   }
-  const places: Place[] = []
+  const paths: PathRules[] = []
   for (const { path, rules: here } of byPath.values())
-    places.push({ path, find: yield* indexByCondition(here, ({ rule }) => rule.match.when) })
-  return places
+    paths.push({ path, find: yield* indexByCondition(here, ({ rule }) => rule.match.when) })
+  return paths
 }
 
 function candidatesOf(
-  places: readonly Place[],
-  candidates: (segments: readonly string[]) => readonly Place[],
+  paths: readonly PathRules[],
+  candidates: (segments: readonly string[]) => readonly PathRules[],
   request: Request,
-): readonly Placed[] {
+): readonly Indexed[] {
   const { path, readings, unreadable } = request
-  let found: readonly Place[]
-  if (unreadable?.path === true) found = places
+  let found: readonly PathRules[]
+  if (unreadable?.path === true) found = paths
   else if (readings === undefined) found = candidates(pathSegments(path))
   else found = [...new Set(readings.flatMap((reading) => candidates(pathSegments(reading.path))))]
   const [first] = found
@@ -86,25 +86,25 @@ export function mismatch(match: Match, request: Request): string | undefined {
   const { path } = match
   if (path !== undefined && !someReading(request, (reading) => path.matches(pathSegments(reading.path))))
     return `path ${request.path} is not ${path.text}`
-  return mismatchBesidePath(match, request)
+  return mismatchApartFromPath(match, request)
 }
 
 /** Whether a match reads an unreadable part of a request; undefined if its readable parts rule the match out. */
-export function unreadMatch(match: Match, request: Request, during: Watch): boolean | undefined {
-  let looked = match.path !== undefined && request.unreadable?.path === true
-  const why = looked ? mismatchBesidePath : mismatch
+export function unreadMatch(match: Match, request: Request, readsUnread: Watch): boolean | undefined {
+  let reads = match.path !== undefined && request.unreadable?.path === true
+  const why = reads ? mismatchApartFromPath : mismatch
   if (why({ ...match, when: [] }, request) !== undefined) return undefined
   for (const condition of match.when) {
     let truth: Truth
-    const watched = during((seen) => void (truth = truthOf(condition, seen)))
-    if (!watched && truth === false) return undefined
-    looked ||= watched
+    const isUnread = readsUnread((seen) => void (truth = truthOf(condition, seen)))
+    if (!isUnread && truth === false) return undefined
+    reads ||= isUnread
   }
-  return looked
+  return reads
 }
 
 /** As `mismatch`, for everything except the path. */
-function mismatchBesidePath({ methods, hosts, when }: Match, request: Request): string | undefined {
+function mismatchApartFromPath({ methods, hosts, when }: Match, request: Request): string | undefined {
   // HEAD runs the handler of GET, so a rule for GET applies to HEAD.
   if (methods !== undefined && !methods.has(request.method) && !(request.method === 'HEAD' && methods.has('GET'))) {
     return `method ${request.method} is not ${[...methods].join(' or ')}`

@@ -2,12 +2,12 @@ import type { Glob } from './glob.ts'
 import type { Sliced } from './sliced.ts'
 
 /** A node in the tree of all patterns, reached by the segments before it. */
-interface Place<T> {
-  readonly literals: Map<string, Place<T>>
+interface PathNode<T> {
+  readonly literals: Map<string, PathNode<T>>
   /** After `*`. */
-  any: Place<T> | undefined
+  any: PathNode<T> | undefined
   /** After `**`, which also matches no segment. */
-  deep: Place<T> | undefined
+  deep: PathNode<T> | undefined
   /** Whether this node is after `**`: every segment leads back to it. */
   readonly stays: boolean
   readonly things: Entry<T>[]
@@ -28,14 +28,14 @@ export function* indexByPath<T>(
   things: readonly T[],
   pathOf: (thing: T) => Glob | undefined,
 ): Sliced<(segments: readonly string[]) => readonly T[]> {
-  const root = place<T>(false)
+  const root = nodeOf<T>(false)
   const open: Entry<T>[] = []
   for (const [index, thing] of things.entries()) {
     yield
     const path = pathOf(thing)
     const entry = { index, thing }
     if (path === undefined) open.push(entry)
-    else path.segments.reduce(placeAfter<T>, root).things.push(entry)
+    else path.segments.reduce(childOf<T>, root).things.push(entry)
   }
   if (open.length === things.length) return () => things
   const step = stepper<T>()
@@ -51,27 +51,27 @@ export function* indexByPath<T>(
   }
 }
 
-function place<T>(stays: boolean): Place<T> {
+function nodeOf<T>(stays: boolean): PathNode<T> {
   return { literals: new Map(), any: undefined, deep: undefined, stays, things: [], seen: 0 }
 }
 
-function placeAfter<T>(at: Place<T>, segment: string): Place<T> {
-  if (segment === '*') return (at.any ??= place(false))
-  if (segment === '**') return (at.deep ??= place(true))
+function childOf<T>(at: PathNode<T>, segment: string): PathNode<T> {
+  if (segment === '*') return (at.any ??= nodeOf(false))
+  if (segment === '**') return (at.deep ??= nodeOf(true))
   const known = at.literals.get(segment)
   if (known !== undefined) return known
-  const next = place<T>(false)
+  const next = nodeOf<T>(false)
   at.literals.set(segment, next)
   return next
 }
 
 /** Advances all nodes by one segment. Steps are numbered, so that no set is built per step. */
-function stepper<T>(): (at: readonly Place<T>[], start: Place<T> | undefined, segment: string | undefined) => readonly Place<T>[] {
+function stepper<T>(): (at: readonly PathNode<T>[], start: PathNode<T> | undefined, segment: string | undefined) => readonly PathNode<T>[] {
   let steps = 0
   return (at, start, segment) => {
     steps += 1
-    const next: Place<T>[] = []
-    const reach = (found: Place<T> | undefined): void => {
+    const next: PathNode<T>[] = []
+    const reach = (found: PathNode<T> | undefined): void => {
       for (let here = found; here !== undefined && here.seen !== steps; here = here.deep) {
         here.seen = steps
         next.push(here)

@@ -6,23 +6,12 @@ type Parameters = ReadonlyMap<string, readonly string[] | undefined>
 const TLS = 'tls'
 const TLS_FILES = ['ca', 'cert', 'key']
 const SERVERS: Parameters = new Map([[TLS, ['true', 'false']], ...TLS_FILES.map((name): [string, undefined] => [name, undefined])])
-const ANY_TEXT = [
-  'host',
-  'port',
-  'user',
-  'password',
-  'sslcert',
-  'sslkey',
-  'sslrootcert',
-  'application_name',
-  'fallback_application_name',
-  'client_encoding',
-  'options',
-  'statement_timeout',
-  'lock_timeout',
-  'query_timeout',
-  'idle_in_transaction_session_timeout',
-]
+const ANY_TEXT = `
+  host port user password sslcert sslkey sslrootcert application_name fallback_application_name client_encoding
+  options statement_timeout lock_timeout query_timeout idle_in_transaction_session_timeout
+`
+  .trim()
+  .split(/\s+/)
 const DATABASES: Parameters = new Map([
   ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']],
   ['ssl', ['true', '1', '0']],

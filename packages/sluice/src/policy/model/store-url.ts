@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import { requireUrl, storeParameterMistake } from './store-parameters.ts'
 
 /** The parsed URL of a store. A program may support only some of the schemes. */
@@ -79,7 +80,7 @@ export function parseStoreUrl(text: string): StoreUrl | undefined {
 }
 
 function inProcess(scheme: string, url: string, database?: string): StoreUrl {
-  return Object.freeze({ scheme, url, hosts: [], ...(database === undefined ? {} : { database }), parameters: new Map() })
+  return Object.freeze({ scheme, url, hosts: [], ...defined({ database }), parameters: new Map() })
 }
 
 function hostsOf(authority: string, { port, several, local }: Scheme): StoreHost[] | undefined {
@@ -113,7 +114,7 @@ function databaseOf(path: string, { numbered }: Scheme): { database?: string } |
 /** `PRIMARY` or `PRIMARY/0`. */
 function primaryOf(path: string): { primary: string; database?: string } | undefined {
   const match = /^([\w.-]{1,128})(?:\/(\d{1,5}))?$/.exec(path)
-  return match === null ? undefined : { primary: match[1] as string, ...(match[2] === undefined ? {} : { database: match[2] }) }
+  return match === null ? undefined : { primary: match[1] as string, ...defined({ database: match[2] }) }
 }
 
 function decode(text: string): string | undefined {

@@ -1,6 +1,5 @@
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
-import { type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
-import { createNetworkSet } from '../../identity/network-set.ts'
+import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
 import { parseSource } from '../../identity/source.ts'
 import { type Fields, openFields } from '../document/fields.ts'
 import { isEmptyMap, textOf, wordOf } from '../document/node.ts'

@@ -1,5 +1,5 @@
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
-import { createNetworkSet } from '../../identity/network-set.ts'
+import { createNetworkSet } from '../../identity/network.ts'
 import { readTrusted, TRUST_FORM, type TrustedProxies, trustNetworks } from '../../identity/trusted-proxies.ts'
 import type { Fields } from '../document/fields.ts'
 import { textOf } from '../document/node.ts'
