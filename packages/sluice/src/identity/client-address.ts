@@ -1,7 +1,6 @@
 import { type Form, OBJECT, requireForm } from '../errors/options.ts'
 import { headerField, type Headers } from './header-field.ts'
-import { formatAddress } from './address.ts'
-import { hopsOf, parseZoned } from './forwarding.ts'
+import { type Address, formatAddress, parseAddress } from './address.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
 const PEER: Form = [(value) => value === undefined || value === null || typeof value === 'string', 'the text of an address, or nothing']
@@ -48,4 +47,121 @@ function headerText(headers: Headers, name: string): string | undefined {
   const value = headerField(headers, name)
   if (typeof value === 'string') return value
   return value !== undefined && value.length > 0 ? value.join(', ') : undefined
+}
+
+/** Bounds on a forwarding header: only this many characters, from its end, and this many hops are read. */
+const MAX_HEADER_LENGTH = 8_192
+const MAX_HOPS = 32
+const MAX_HOP_LENGTH = 128
+
+/**
+ * The hops of a forwarding header, the nearest first. Ends with undefined at the first unreadable hop: hops beyond it are not trusted.
+ * Bounded in length and hops.
+ * @param source `forwarded` (RFC 7239), `x-forwarded-for`, or a header that contains one address
+ */
+function* hopsOf(source: string, header: string): Generator<Address | undefined> {
+  const text = header.length > MAX_HEADER_LENGTH ? header.slice(-MAX_HEADER_LENGTH) : header
+  if (source !== 'forwarded' && source !== 'x-forwarded-for') return yield parseHop(text.trim())
+  const parse = source === 'forwarded' ? parseElement : (member: string) => parseHop(member.trim())
+  let end = text.length
+  for (let hops = 0; end >= 0 && hops < MAX_HOPS;) {
+    const start = source === 'forwarded' ? elementStart(text, end) : memberStart(text, end)
+    // The element at the cut may have lost its beginning.
+    if (start === 0 && text.length < header.length) return yield undefined
+    const member = start === undefined ? undefined : text.slice(start, end)
+    // A list may have empty elements, which are not hops (RFC 9110, 5.6.1.2).
+    if (start !== undefined && /^[ \t]*$/.test(member as string)) {
+      end = start - 1
+      continue
+    }
+    const hop = member === undefined ? undefined : parse(member)
+    hops += 1
+    yield hop
+    if (start === undefined || hop === undefined) return
+    end = start - 1
+  }
+  if (end >= 0) yield undefined
+}
+
+function memberStart(text: string, end: number): number {
+  return end === 0 ? 0 : text.lastIndexOf(',', end - 1) + 1
+}
+
+/** Parses an address as in forwarding headers: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6. Drops zones. */
+function parseHop(text: string): Address | undefined {
+  if (text.length > MAX_HOP_LENGTH) return undefined
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)
+  if (bracketed !== null) return parseV6Hop(bracketed[1] as string)
+  const withPort = /^([\d.]+):\d{1,5}$/.exec(text)
+  return withPort === null ? parseZoned(text) : parseAddress(withPort[1] as string)
+}
+
+/** As `parseAddress`, but drops a zone (`fe80::1%eth0`), which names an interface of the sender. */
+function parseZoned(text: string): Address | undefined {
+  const percent = text.indexOf('%')
+  if (percent === -1) return parseAddress(text)
+  const address = text.slice(0, percent)
+  return address.includes(':') && /^%[\w.~-]{1,64}$/.test(text.slice(percent)) ? parseAddress(address) : undefined
+}
+
+function parseV6Hop(text: string): Address | undefined {
+  return text.includes(':') ? parseZoned(text) : undefined
+}
+
+/**
+ * The start of the last element before `end`, read from the right. So a quote that the client opened on the left cannot swallow anything
+ * that a proxy wrote. Undefined if a quoted string has no beginning.
+ */
+function elementStart(text: string, end: number): number | undefined {
+  let quoted = false
+  for (let at = end - 1; at >= 0; at -= 1) {
+    const unit = text[at]
+    if (unit === ',' && !quoted) return at + 1
+    if (unit === '"' && !escaped(text, at)) quoted = !quoted
+  }
+  return quoted ? undefined : 0
+}
+
+function escaped(text: string, at: number): boolean {
+  let backslashes = 0
+  while (at - 1 - backslashes >= 0 && text[at - 1 - backslashes] === '\\') backslashes += 1
+  return backslashes % 2 === 1
+}
+
+const PAIR = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")$/
+
+/** The `for` of one element; undefined if it is missing, hidden or unknown, or if the element is malformed. */
+function parseElement(element: string): Address | undefined {
+  const seen = new Map<string, Address | undefined>()
+  for (const pair of pairsOf(element)) {
+    const match = PAIR.exec(pair)
+    const name = match?.[1]?.toLowerCase()
+    if (match === null || name === undefined || seen.has(name)) return undefined
+    seen.set(name, name === 'for' ? parseNode(match[2], match[3]) : undefined)
+  }
+  return seen.get('for')
+}
+
+/** Parses a node: IPv6 and ports are quoted, IPv6 also bracketed (RFC 7239, 4 and 6). An obfuscated port is dropped like a real one. */
+function parseNode(token: string | undefined, quoted: string | undefined): Address | undefined {
+  if (token !== undefined) return parseAddress(token)
+  const text = (quoted as string).replace(/\\(.)/g, '$1').replace(/:_[\w.-]+$/, '')
+  return text.startsWith('[') || !/:.*:/.test(text) ? parseHop(text) : undefined
+}
+
+function pairsOf(element: string): string[] {
+  const pairs: string[] = []
+  let quoted = false
+  let start = 0
+  for (let at = 0; at <= element.length; at += 1) {
+    if (at < element.length && element[at] === '\\' && quoted) at += 1
+    else if (element[at] === '"') quoted = !quoted
+    else if (at === element.length || (element[at] === ';' && !quoted)) {
+      const pair = element.slice(start, at).trim()
+      if (pair !== '') pairs.push(pair)
+      start = at + 1
+    }
+  }
+  if (quoted) pairs.push('"')
+  return pairs
 }

@@ -1,10 +1,9 @@
 import { type Form, OBJECT, oneOf, requireForm } from '../errors/options.ts'
-import { refuseBounds } from './bound-budget.ts'
 import { type BundleOptions, readBundle } from './bundle/bundle.ts'
 import type { Issues } from './document/issues.ts'
 import type { PolicyNode } from './document/node.ts'
-import { fieldOf, itemsOf, type Value, wrong } from './document/value.ts'
-import { boundOf, type StoreKind } from './model/bound.ts'
+import { fieldOf, itemsOf, refuse, type Value, wrong } from './document/value.ts'
+import { boundOf, overBudget, type StoreKind } from './model/bound.ts'
 import type { Policy, PolicyBody } from './model/policy.ts'
 import type { Rule } from './model/rule.ts'
 import type { Sliced } from './model/sliced.ts'
@@ -57,7 +56,21 @@ export function policyOf(compiled: Compiled, warnings: readonly string[], hash: 
 function dialectOf(root: Value): Policy['dialect'] {
   const has = (map: Value, ...names: readonly string[]): boolean => names.some((name) => fieldOf(map, name) !== undefined)
   if (has(root, 'policies', 'bundle_version', 'limit_keys', 'algorithm_config')) return 'bundle'
-  const rules = fieldOf(root, 'rules')
-  for (const rule of rules === undefined ? [] : itemsOf(rules)) if (has(rule, 'limit_keys', 'algorithm_config')) return 'bundle'
+  for (const rule of itemsOf(fieldOf(root, 'rules'))) if (has(rule, 'limit_keys', 'algorithm_config')) return 'bundle'
   return has(root, 'rate_limits') ? 'rate-limits' : 'native'
+}
+
+/** Checks the rules of a policy that names its own store. For a policy without one, the caller that brings the store checks them. */
+function* refuseBounds(root: Value, { storeUrl, failure, rules }: PolicyBody): Sliced<void> {
+  if (storeUrl === undefined) return
+  const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'
+  const list = fieldOf(root, 'rules')?.node
+  for (const [index, rule] of rules.entries()) {
+    yield
+    const problem = overBudget(failure, rule, kind)
+    if (problem === undefined) continue
+    const node = list?.kind === 'list' ? list.items[index] : undefined
+    const written = node === undefined ? root : (fieldOf({ ...root, node }, 'maxOvergrant') ?? { ...root, node })
+    refuse({ ...written, path: `rules[${index}].maxOvergrant` }, ` is ${problem}`)
+  }
 }

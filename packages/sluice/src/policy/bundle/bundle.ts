@@ -21,7 +21,8 @@ export interface BundleOptions {
 }
 
 const OVERRIDES = ['global_shadow', 'kill_switch_override']
-const ROOT = ['bundle_version', 'issued_at', 'expires_at', 'policies', 'defaults', 'kill_switches', ...OVERRIDES, ...SHARED_SECTIONS]
+const OWN = ['bundle_version', 'issued_at', 'expires_at', 'policies', 'defaults', 'kill_switches']
+const ROOT = [...OWN, ...OVERRIDES, ...SHARED_SECTIONS]
 
 const HEADERS: HeaderChoice = headerChoice({
   refusal: {
@@ -62,7 +63,7 @@ function* readWhole(bundle: Fields, strict: boolean, now: Micros): Sliced<Rule[]
   const expiry = bundle.get('expires_at')
   const expires = readTime(expiry)
   // An expired bundle is refused when it is read; expiry is not checked again later.
-  if (expiry !== undefined && expires !== undefined && expires <= now) wrong(expiry, 'a time to come: the bundle has expired')
+  if (expiry !== undefined && (expires ?? Infinity) <= now) wrong(expiry, 'a time to come: the bundle has expired')
   const defaults = bundle.get('defaults')
   if (defaults !== undefined) warn(defaults, ' has no effect: nothing reads it')
   return yield* readPolicies(bundle.require('policies', 'a list of policies'), strict)
@@ -78,7 +79,7 @@ function readTime(value: Value | undefined): Micros | undefined {
 function* readPolicies(list: Value | undefined, strict: boolean): Sliced<Rule[]> {
   if (list !== undefined && list.node.kind !== 'list') wrong(list, 'a list of policies')
   const policies = new Map<string, readonly Rule[]>()
-  for (const item of list === undefined ? [] : itemsOf(list)) {
+  for (const item of itemsOf(list)) {
     const read = yield* readPolicy(item, strict)
     if (read === undefined) continue
     const problem = ` is ${JSON.stringify(read.id)}, and an earlier policy has it: the last one is used`

@@ -6,13 +6,14 @@ import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { valuesOf } from '../../identity/source.ts'
 import { readBucket } from '../document/bucket.ts'
 import { DECIMAL_FORM, type Fields, openFields } from '../document/fields.ts'
-import { join, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { below, refuse, type Value, warn, wrong } from '../document/value.ts'
 import { fixedCost, highestOf, MAX_COST, readCost } from '../model/cost.ts'
 import type { Cost } from '../model/rule.ts'
 import { canonicalHeader, headerValues, warnOfQuery } from './descriptor.ts'
 import { type PerSecond, readPerSecond, readPositive } from './number.ts'
 
-const NAMES = ['tokens_per_second', 'rps', 'burst', 'cost_source', 'fixed_cost', 'default_cost', 'min_cost', 'max_cost', 'algorithm']
+const COST_NAMES = ['cost_source', 'fixed_cost', 'default_cost', 'min_cost', 'max_cost']
+const NAMES = ['tokens_per_second', 'rps', 'burst', ...COST_NAMES, 'algorithm']
 const RATE_FORM = `tokens_per_second or rps, ${DECIMAL_FORM}`
 
 export interface BundleLimit {
@@ -28,29 +29,25 @@ export function readTokenBucket(value: Value, strict: boolean): BundleLimit | un
   const cost = readBundleCost(config)
   const limit = readLimit(config)
   if (limit === undefined || cost === undefined) return undefined
-  if (cost.unknown > limit.capacity)
-    warn(config, `: a cost of ${cost.unknown} is above the burst of ${limit.capacity}: such requests are never admitted`)
-  else if (cost.most !== undefined && cost.most > limit.capacity)
-    warn(
-      config,
-      `: a client may say a cost above the burst of ${limit.capacity}: it is refused with a RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost is at most the burst`,
-    )
+  const burst = `the burst of ${limit.capacity}`
+  const refusal = 'it is refused with a RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost is at most the burst'
+  if (cost.unknown > limit.capacity) warn(config, `: a cost of ${cost.unknown} is above ${burst}: such requests are never admitted`)
+  else if (cost.most !== undefined && cost.most > limit.capacity) warn(config, `: a client may say a cost above ${burst}: ${refusal}`)
   return { limit, cost }
 }
 
 function readLimit(config: Fields): AnyLimit | undefined {
   const [exact, short] = [config.get('tokens_per_second'), config.get('rps')]
   const [name, rateValue] = exact === undefined ? ['rps', short] : ['tokens_per_second', exact]
-  if (rateValue === undefined)
-    config.issues.add(config.node.at, join(config.path, 'tokens_per_second'), `${config.path} has no rate: expected ${RATE_FORM}`, {
-      allowed: RATE_FORM,
-    })
+  const missing = `${config.path} has no rate: expected ${RATE_FORM}`
+  if (rateValue === undefined) config.issues.add(config.node.at, below(config.path, 'tokens_per_second'), missing, { allowed: RATE_FORM })
   else if (exact !== undefined && short !== undefined)
     warn({ ...exact, path: config.path }, ': of tokens_per_second and rps the first is used')
   const burstValue = config.require('burst', `${DECIMAL_FORM}, at least the rate`)
   const [rate, burst] = [readPerSecond(rateValue), readPositive(burstValue)]
   if (rate === undefined || burst === undefined || rateValue === undefined || burstValue === undefined) return undefined
-  if ((toMicroTokens(burst) as number) / 1_000_000 < rate.value) return wrong(burstValue, `at least ${name}, which is ${rate.value}`)
+  const isBelowRate = (toMicroTokens(burst) as number) / 1_000_000 < rate.value
+  if (isBelowRate) return wrong(burstValue, `at least ${name}, which is ${rate.value}`)
   return readBucket(chosenRate(rate, burst, rateValue), burst, { rate: rateValue, burst: burstValue })
 }
 
@@ -71,7 +68,7 @@ const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
  * or one that is not a plain decimal above 0. Of several values the highest counts.
  */
 function readBundleCost(config: Fields): Cost | undefined {
-  const from = config.text('cost_source', SOURCE_FORM, (text) => text === 'fixed' || /^(?:header|query):[A-Za-z0-9_-]{1,128}$/.test(text))
+  const from = config.text('cost_source', SOURCE_FORM, (text) => /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text))
   const source = config.get('cost_source')
   warnOfCost(config, source, from)
   const positive = (name: string, otherwise: number): number => Number(readPositive(config.get(name)) ?? otherwise)
@@ -84,16 +81,16 @@ function readBundleCost(config: Fields): Cost | undefined {
   if (min > max || fallback < min || fallback > max)
     return refuse(config, `: expected min_cost ${min} <= default_cost ${fallback} <= max_cost ${max}`)
   const [kind, name = ''] = from.split(':')
-  const values = kind === 'header' ? headerValues.bind(undefined, canonicalHeader(name)) : valuesOf.bind(undefined, 'query', name)
+  const header = kind === 'header' ? canonicalHeader(name) : undefined
   const one = (text: string): number => {
     const cost = readCost(text)
     return cost === undefined || cost === 0 ? fallback : Math.min(max, Math.max(min, cost))
   }
   return {
-    text: kind === 'header' ? `header:${canonicalHeader(name)}` : from,
+    text: header === undefined ? from : `header:${header}`,
     unknown: fallback,
     most: max,
-    of: (request) => highestOf(values(request), fallback, one),
+    of: (request) => highestOf(header === undefined ? valuesOf('query', name, request) : headerValues(header, request), fallback, one),
   }
 }
 

@@ -120,6 +120,5 @@ function shortText(value: Value | undefined): string | undefined {
 }
 
 function itemsIn(value: Value | undefined, name: string): Value[] {
-  const list = fieldOf(value, name)
-  return list === undefined ? [] : [...itemsOf(list)]
+  return [...itemsOf(fieldOf(value, name))]
 }

@@ -1,8 +1,8 @@
 import { type Fields, openFields } from '../document/fields.ts'
 import { itemsOf, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { type FirstHolding, indexFirst } from '../model/first-holding.ts'
 import type { Condition, Match, Mode, Rule } from '../model/rule.ts'
 import { flatMapSliced, type Sliced } from '../model/sliced.ts'
-import { elsesOf, noneOf } from './else.ts'
 import { scopedName } from './name.ts'
 import { type BundleRule, readBundleRule } from './rule.ts'
 import { readSelector } from './selector.ts'
@@ -23,27 +23,31 @@ export function* readSpec(fields: Fields, id: string | undefined, strict: boolea
   const rules = yield* readRules(fields.require('rules', 'a list of rules'), strict)
   const fallback = yield* readFallback(fields.get('fallback_limit'), rules, strict)
   refuseTwins(fallback === undefined ? rules : [...rules, fallback])
+  const scope = { id, mode, match }
   const elses = yield* elsesOf(rules)
   const compiled = yield* flatMapSliced(rules, (rule) => {
     const otherwise = elses.get(rule)
-    return compile(rule, [...(rule.match ?? []), ...(otherwise === undefined ? [] : [otherwise])], id, mode, match)
+    return compile(rule, [...(rule.match ?? []), ...(otherwise === undefined ? [] : [otherwise])], scope)
   })
-  if (fallback !== undefined) compiled.push(compile(fallback, rules.length === 0 ? [] : [yield* noneOf(rules)], id, mode, match))
+  const none = fallback === undefined || rules.length === 0 ? [] : [yield* noneOf(rules)]
+  if (fallback !== undefined) compiled.push(compile(fallback, none, scope))
   return compiled
 }
 
 /** Compiles one rule without a bundle. */
 export function compileAlone(rule: BundleRule): Rule {
-  return compile(rule, rule.match ?? [], undefined, 'enforce', { when: [] })
+  return compile(rule, rule.match ?? [], { id: undefined, mode: 'enforce', match: { when: [] } })
 }
 
-function compile(
-  { name, keys, limit, cost }: BundleRule,
-  when: readonly Condition[],
-  id: string | undefined,
-  mode: Mode,
-  match: Match,
-): Rule {
+/** What the rules of one policy have in common. */
+interface Scope {
+  readonly id: string | undefined
+  readonly mode: Mode
+  readonly match: Match
+}
+
+function compile(rule: BundleRule, when: readonly Condition[], { id, mode, match }: Scope): Rule {
+  const { name, keys, limit, cost } = rule
   return {
     name: scopedName(id, name),
     mode,
@@ -58,7 +62,7 @@ function compile(
 function* readRules(list: Value | undefined, strict: boolean): Sliced<BundleRule[]> {
   if (list !== undefined && list.node.kind !== 'list') wrong(list, 'a list of rules')
   const rules: BundleRule[] = []
-  for (const item of list === undefined ? [] : itemsOf(list)) {
+  for (const item of itemsOf(list)) {
     const rule = yield* readBundleRule(item, { strict })
     if (rule !== undefined) rules.push(rule)
   }
@@ -87,4 +91,74 @@ function refuseTwins(rules: readonly BundleRule[]): void {
 /** Opens the map that `readSpec` reads. */
 export function openSpec(value: Value, strict: boolean): Fields | undefined {
   return openFields(value, { names: SPEC, lenient: !strict })
+}
+
+/**
+ * The conditions of the rules that act as the else of others. A rule without `match` is the else of the earlier rules that have
+ * conditions, the same keys and the same algorithm. A rule with an empty `match` applies to every request instead. All elses share one
+ * index of the earlier rules, so a request is compared with these once and not once for each else.
+ */
+function* elsesOf(rules: readonly BundleRule[]): Sliced<ReadonlyMap<BundleRule, Condition>> {
+  const alike = new Map<string, BundleRule[]>()
+  const unmatched: { readonly rule: BundleRule; readonly siblings: readonly BundleRule[]; readonly before: number }[] = []
+  for (const rule of rules) {
+    yield
+    const siblings = alike.get(rule.counting) ?? []
+    alike.set(rule.counting, siblings)
+    if (rule.match === undefined) unmatched.push({ rule, siblings, before: siblings.length })
+    else if (rule.match.length > 0) siblings.push(rule)
+  }
+  const elses = new Map<BundleRule, Condition>()
+  const indexes = new Map<readonly BundleRule[], FirstHolding>()
+  for (const { rule, siblings, before } of unmatched) {
+    yield
+    warnOfSiblings(rule, siblings, before)
+    if (before === 0) continue
+    const index = indexes.get(siblings) ?? (yield* indexRules(siblings))
+    indexes.set(siblings, index)
+    elses.set(rule, conditionOf(siblings, before, index))
+  }
+  return elses
+}
+
+/** Holds if the conditions of none of these rules hold. */
+function* noneOf(rules: readonly BundleRule[]): Sliced<Condition> {
+  return conditionOf(rules, rules.length, yield* indexRules(rules))
+}
+
+function indexRules(rules: readonly BundleRule[]): Sliced<FirstHolding> {
+  return indexFirst(rules.map(({ match = [] }) => match))
+}
+
+/** Holds if the conditions of none of the first `count` rules hold. */
+function conditionOf(rules: readonly BundleRule[], count: number, index: FirstHolding): Condition {
+  const test: Condition['test'] = (request) => {
+    const truth = index(request, count)
+    return truth === undefined ? undefined : !truth
+  }
+  return {
+    source: { text: `match of ${namesOf(rules, 0, count)}`, read: (request) => String(test(request) === false) },
+    value: 'false',
+    test,
+  }
+}
+
+function warnOfSiblings({ at, name }: BundleRule, siblings: readonly BundleRule[], before: number): void {
+  if (before > 0)
+    warn(
+      at,
+      `: ${name} has no match and follows ${namesOf(siblings, 0, before)} with the same limit_keys, so it is read as their else; with "match": {} it would apply to every request`,
+    )
+  if (before < siblings.length)
+    warn(
+      at,
+      `: ${name} has no match and applies to requests of ${namesOf(siblings, before, siblings.length)} as well; behind them it would be their else`,
+    )
+}
+
+const MAX_NAMES = 5
+
+function namesOf(rules: readonly BundleRule[], from: number, to: number): string {
+  const names = rules.slice(from, Math.min(to, from + MAX_NAMES)).map(({ name }) => name)
+  return [...names, ...(to - from > MAX_NAMES ? [`${to - from - MAX_NAMES} more`] : [])].join(' or ')
 }

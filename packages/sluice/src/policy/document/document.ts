@@ -1,10 +1,10 @@
-import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type LineCounter, type Pair, type ParsedNode, Parser } from 'yaml'
+import * as yaml from 'yaml'
 import type { Issues, Position } from './issues.ts'
 import type { Field, PolicyNode, ScalarNode } from './node.ts'
 
-const DEEPEST = 32
+const MAX_DEPTH = 32
 /** The parser's stack also holds the document and the innermost scalar. */
-const STACK = DEEPEST + 2
+const MAX_STACK = MAX_DEPTH + 2
 const MAX_MISTAKES = 200
 const MAX_LEXEMES = 150_000
 
@@ -12,29 +12,29 @@ const MAX_LEXEMES = 150_000
  * Parses a YAML or JSON text to a tree, without the dangerous or surprising parts of YAML. It refuses a second document, directives,
  * tags, anchors, aliases, merge keys, `__proto__`, duplicate keys and unbounded nesting, and adds each to `issues`.
  */
-export function readDocument(text: string, lines: LineCounter, issues: Issues): PolicyNode | undefined {
+export function readDocument(text: string, lines: yaml.LineCounter, issues: Issues): PolicyNode | undefined {
   const document = compose(text, lines, issues)
   if (document === undefined || issues.failed) return undefined
-  const convert = converter(issues)
-  const contents = document.contents as ParsedNode | null
-  const root = contents === null ? undefined : convert(contents, 0)
-  if (root !== undefined) refuseDuplicates(root, convert.duplicates, issues, positionIn(lines))
+  const duplicates: Duplicate[] = []
+  const contents = document.contents as yaml.ParsedNode | null
+  const root = contents === null ? undefined : converter(issues, duplicates)(contents, 0)
+  if (root !== undefined) refuseDuplicates(root, duplicates, issues, positionIn(lines))
   return issues.failed ? undefined : root
 }
 
-export function positionIn(lines: LineCounter): Position {
+export function positionIn(lines: yaml.LineCounter): Position {
   return (at) => {
     const { line, col } = lines.linePos(at)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
 }
 
-function compose(text: string, lines: LineCounter, issues: Issues): Document | undefined {
-  const parser = new Parser(lines.addNewLine)
+function compose(text: string, lines: yaml.LineCounter, issues: Issues): yaml.Document | undefined {
+  const parser = new yaml.Parser(lines.addNewLine)
   const tokens = []
   const scan = createScan()
   let mistakes = 0
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of new yaml.Lexer().lex(text)) {
     if (scan.isMistake(lexeme)) mistakes += 1
     for (const token of parser.next(lexeme)) {
       tokens.push(token)
@@ -42,8 +42,8 @@ function compose(text: string, lines: LineCounter, issues: Issues): Document | u
     }
     // Reporting a mistake costs more than reading it, so parsing stops after this many.
     if (mistakes > MAX_MISTAKES) break
-    if (parser.stack.length > STACK) {
-      issues.add(parser.offset, '', `nested deeper than ${DEEPEST} levels`)
+    if (parser.stack.length > MAX_STACK) {
+      issues.add(parser.offset, '', `nested deeper than ${MAX_DEPTH} levels`)
       return undefined
     }
     if (scan.count > MAX_LEXEMES) {
@@ -54,7 +54,7 @@ function compose(text: string, lines: LineCounter, issues: Issues): Document | u
   tokens.push(...parser.end())
   for (const token of tokens) if (token.type === 'directive') issues.add(token.offset, '', 'a directive is refused')
   // Duplicates are found while the tree is built: the composer would compare each key with all before it.
-  const composer = new Composer({
+  const composer = new yaml.Composer({
     prettyErrors: false,
     uniqueKeys: false,
     schema: 'core',
@@ -70,32 +70,27 @@ function compose(text: string, lines: LineCounter, issues: Issues): Document | u
 }
 
 interface Duplicate {
-  readonly map: ParsedNode
+  readonly map: yaml.ParsedNode
   readonly name: string
   readonly at: number
   readonly first: number
 }
 
-interface Convert {
-  (node: ParsedNode, at: number): PolicyNode
-  readonly duplicates: Duplicate[]
-}
-
-function converter(issues: Issues): Convert {
-  const duplicates: Duplicate[] = []
-  const convert = (node: ParsedNode | null, keyAt: number): PolicyNode => {
+/** Converts the nodes of the parser; duplicate keys are collected. */
+function converter(issues: Issues, duplicates: Duplicate[]): (node: yaml.ParsedNode, at: number) => PolicyNode {
+  const convert = (node: yaml.ParsedNode | null, keyAt: number): PolicyNode => {
     const at = node?.range[0] ?? keyAt
     if (node !== null) refuseMarks(node, at, issues)
-    if (isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => convert(item, at)) }
-    if (isMap(node)) return { kind: 'map', at, fields: fieldsOf(node, node.items) }
+    if (yaml.isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => convert(item, at)) }
+    if (yaml.isMap(node)) return { kind: 'map', at, fields: fieldsOf(node, node.items) }
     return scalar(node, at)
   }
-  const fieldsOf = (map: ParsedNode, pairs: readonly Pair<ParsedNode, ParsedNode | null>[]): Map<string, Field> => {
+  const fieldsOf = (map: yaml.ParsedNode, pairs: readonly yaml.Pair<yaml.ParsedNode, yaml.ParsedNode | null>[]): Map<string, Field> => {
     const fields = new Map<string, Field>()
     for (const { key, value } of pairs) {
       const at = key.range[0]
       refuseMarks(key, at, issues)
-      const name = isScalar(key) ? (key.source ?? '') : undefined
+      const name = yaml.isScalar(key) ? (key.source ?? '') : undefined
       const field = { at, value: convert(value, at) }
       if (name === undefined) issues.add(at, '', 'a name must be plain text')
       else if (name === '__proto__' || name === '<<') issues.add(at, '', `${name} is refused as a name`)
@@ -104,19 +99,19 @@ function converter(issues: Issues): Convert {
     }
     return fields
   }
-  return Object.assign(convert, { duplicates })
+  return convert
 }
 
 /** Refuses anchors, aliases and tags, on names as well as on values. */
-function refuseMarks(node: ParsedNode, at: number, issues: Issues): void {
-  if (isAlias(node)) issues.add(at, '', `an alias is refused: *${node.source.slice(0, 60)}`)
+function refuseMarks(node: yaml.ParsedNode, at: number, issues: Issues): void {
+  if (yaml.isAlias(node)) issues.add(at, '', `an alias is refused: *${node.source.slice(0, 60)}`)
   if ('anchor' in node && node.anchor !== undefined) issues.add(at, '', `an anchor is refused: &${node.anchor.slice(0, 60)}`)
   if (node.tag !== undefined) issues.add(at, '', `a tag is refused: ${node.tag.slice(0, 60)}`)
 }
 
-function scalar(node: ParsedNode | null, at: number): ScalarNode {
-  const value = isScalar(node) ? node.value : null
-  const text = isScalar(node) ? (node.source ?? '') : ''
+function scalar(node: yaml.ParsedNode | null, at: number): ScalarNode {
+  const value = yaml.isScalar(node) ? node.value : null
+  const text = yaml.isScalar(node) ? (node.source ?? '') : ''
   if (value === null) return { kind: 'scalar', at, text, type: 'null' }
   const type = typeof value
   return { kind: 'scalar', at, text, type: type === 'number' || type === 'boolean' ? type : 'text' }

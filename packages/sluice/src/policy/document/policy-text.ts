@@ -25,20 +25,12 @@ function lengthOf(bytes: Uint8Array, at: number): number {
   if (first < 0x80) return 1
   const length = first < 0xc2 || first > 0xf4 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
   // No overlong form, no surrogate, nothing above U+10FFFF.
-  const [low, high] = [LOWEST.get(first) ?? 0x80, HIGHEST.get(first) ?? 0xbf]
+  const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
+  const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
   if (length === 0 || second < low || second > high) return 0
   for (let next = 2; next < length; next += 1) if (((bytes[at + next] ?? 0) & 0xc0) !== 0x80) return 0
   return length
 }
-
-const LOWEST: ReadonlyMap<number, number> = new Map([
-  [0xe0, 0xa0],
-  [0xf0, 0x90],
-])
-const HIGHEST: ReadonlyMap<number, number> = new Map([
-  [0xed, 0x9f],
-  [0xf4, 0x8f],
-])
 
 /**
  * Decodes a policy's bytes; a byte order mark is kept.

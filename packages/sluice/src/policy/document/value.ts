@@ -36,8 +36,9 @@ export function fieldOf(map: Value | undefined, name: string): Value | undefined
 }
 
 /** The values of a list with their paths; none for another value. */
-export function* itemsOf({ node, path, issues }: Value): Generator<Value, void, undefined> {
-  if (node.kind !== 'list') return
+export function* itemsOf(list: Value | undefined): Generator<Value, void, undefined> {
+  if (list?.node.kind !== 'list') return
+  const { node, path, issues } = list
   for (const [index, item] of node.items.entries()) yield { node: item, path: `${path}[${index}]`, issues }
 }
 

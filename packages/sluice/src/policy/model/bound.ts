@@ -44,3 +44,13 @@ function fallbackBound({ n, m, burst }: { n: number; m: number; burst: number },
   const flow = Math.ceil((n * outageMs * 1_000) / m)
   return Math.ceil((processes * (burst + flow) - Math.max(0, flow - burst)) / MICRO)
 }
+
+/** The problem of a rule whose bound on such a store is above its `maxOvergrant`; undefined if the bound is within it. */
+export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind): string | undefined {
+  if (rule.maxOvergrant === undefined || rule.mode === 'off') return undefined
+  const { running, storeDown, text } = boundOf(failure, rule, kind)
+  const worst = Math.max(running, storeDown)
+  if (worst <= rule.maxOvergrant) return undefined
+  const shown = worst === Infinity ? 'unbounded' : String(worst)
+  return `${rule.maxOvergrant} is below its bound on this store, ${shown} (${text}): expected onStoreFailure deny, or at least ${shown}`
+}

@@ -26,7 +26,7 @@ export function readJwt(policy: Fields): JwtChoice | undefined {
   }
   const place = way === 'jwksUrl' ? jwt.text(way, URL_FORM, isKeyUrl) : jwt.text(way, 'the name of a file')
   const allowed = way === 'secretFile' ? SECRET_ALGORITHMS : PUBLIC_ALGORITHMS
-  const algorithms = jwt.texts('algorithms', `of ${allowed.join(', ')}`, (text) => allowed.some((one) => one === text)) ?? allowed
+  const algorithms = jwt.texts('algorithms', `of ${allowed.join(', ')}`, (text) => allowed.includes(text)) ?? allowed
   const issuer = jwt.text('issuer', 'the issuer of the tokens')
   const audience = jwt.texts('audience', 'a text or a list of texts', (text) => text !== '')
   const leewayMs = toMillis(jwt.duration('leeway') ?? 0)

@@ -72,7 +72,7 @@ function* readTiers(rule: Fields): Sliced<Tier[]> {
   if (list !== undefined && (list.node.kind !== 'list' || list.node.items.length === 0 || list.node.items.length > MAX_TIERS))
     wrong(list, `a list of { when, and the fields of a limit }, at most ${MAX_TIERS}`)
   const tiers: ReadTier[] = []
-  for (const item of list === undefined ? [] : itemsOf(list)) tiers.push({ at: item, tier: yield* readTier(item, algorithm) })
+  for (const item of itemsOf(list)) tiers.push({ at: item, tier: yield* readTier(item, algorithm) })
   const limit = list === undefined || hasLimit(rule) ? readLimit(rule, algorithm) : undefined
   if (limit !== undefined) tiers.push({ at: rule, tier: { label: '', when: [], limit } })
   const open = tiers.findIndex(({ tier }) => tier?.when.length === 0)

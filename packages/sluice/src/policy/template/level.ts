@@ -4,30 +4,50 @@ import { toMillis } from '../../time/micros.ts'
 import { readBucket } from '../document/bucket.ts'
 import { DECIMAL_FORM, type Fields, openFields } from '../document/fields.ts'
 import { type Value, warn } from '../document/value.ts'
+import { defined } from '../model/defined.ts'
+import type { Cost, KeyPart, Match, OnStoreFailure, Rule } from '../model/rule.ts'
+import { MAX_SAMPLED } from '../native/grammar.ts'
 
-/** One bucket of the template, with its other fields. */
-export interface Level {
-  readonly fields: Fields
-  /** Undefined for an endpoint that only has a cost, and for a wrong limit. */
-  readonly limit: AnyLimit | undefined
-  readonly windowMs: number | undefined
-  /** One bucket for all identities. */
-  readonly shared: boolean
+/** How requests use the buckets of a level. */
+interface Use {
+  /** Field names of this level only. */
+  readonly extra?: readonly string[]
+  /** The key, unless the level is shared. */
+  readonly key: readonly KeyPart[]
+  readonly match: Match
+}
+
+export interface Defaults {
+  readonly cost: Cost
+  readonly onStoreFailure: OnStoreFailure
 }
 
 const NAMES = ['capacity', 'burst', 'refill_rate', 'window', 'failure_policy', 'sample']
 
-/** Reads a level. `capacity` is the burst, `refill_rate` the tokens per `window` (default 1 s). */
-export function readLevel(value: Value, extra: readonly string[]): Level | undefined {
+/**
+ * Reads a level as a rule. `capacity` is the burst, `refill_rate` the tokens per `window` (default 1 s); a `shared` level has one bucket for
+ * all identities. Undefined for an endpoint that only has a cost, and for a wrong limit, which is reported.
+ */
+export function readLevel(
+  value: Value,
+  name: string,
+  { extra = [], key, match }: Use,
+  { cost, onStoreFailure }: Defaults,
+): Rule | undefined {
   const fields = openFields(value, { names: [...NAMES, ...extra] })
   if (fields === undefined) return undefined
-  const shared = (extra.includes('shared') ? fields.flag('shared') : undefined) ?? false
+  const shared = extra.includes('shared') && fields.flag('shared') === true
   const window = fields.duration('window')
   const windowMs = window === undefined ? undefined : toMillis(window)
-  const isPriceOnly = ['capacity', 'refill_rate'].every((name) => fields.get(name) === undefined) && fields.get('cost') !== undefined
+  const isPriceOnly = ['capacity', 'refill_rate'].every((one) => fields.get(one) === undefined) && fields.get('cost') !== undefined
   const limit = isPriceOnly ? undefined : readLimit(fields, window === undefined ? '1s' : `${window}us`)
   if (limit !== undefined) warnOf(fields, limit, windowMs)
-  return { fields, limit, windowMs, shared }
+  const failure = readFailure(fields) ?? onStoreFailure
+  if (limit === undefined) return undefined
+  const sample = fields.whole('sample', 1, MAX_SAMPLED)
+  const tiers = [{ label: '', when: [], limit, ...defined({ windowMs }) }]
+  const sampled = defined({ sample: sample === 1 ? undefined : sample })
+  return { name, mode: 'enforce', match, key: shared ? [] : key, tiers, cost, onStoreFailure: failure, ...sampled }
 }
 
 function readLimit(fields: Fields, per: string): AnyLimit | undefined {
@@ -57,4 +77,15 @@ function warnOf(fields: Fields, limit: AnyLimit, windowMs: number | undefined): 
   }
   if (cost?.node.kind === 'scalar' && Number(cost.node.text) > limit.capacity)
     warn({ ...cost, path: fields.path }, `: a cost of ${cost.node.text} is above its capacity: such requests are never admitted`)
+}
+
+const FAILURES: ReadonlyMap<string, OnStoreFailure> = new Map([
+  ['fail_open', 'allow'],
+  ['fail_closed', 'deny'],
+  ['local', 'local'],
+])
+
+/** The `failure_policy` of a map; undefined if it has none. */
+export function readFailure(fields: Fields): OnStoreFailure | undefined {
+  return FAILURES.get(fields.choice('failure_policy', [...FAILURES.keys()]) ?? '')
 }

@@ -1,17 +1,15 @@
 import { type Fields, openFields, readDecimal } from '../document/fields.ts'
 import { entriesOf, fieldOf, refuse, type Value, warn } from '../document/value.ts'
 import { endpointCosts } from '../model/cost.ts'
-import { defined } from '../model/defined.ts'
 import { type HeaderChoice, headerChoice } from '../model/header-choice.ts'
 import { DEFAULT_DEADLINE } from '../model/failure-choice.ts'
 import type { PolicyBody } from '../model/policy.ts'
-import { type Cost, type KeyPart, type Match, type OnStoreFailure, type Rule, sampleProblem } from '../model/rule.ts'
+import { type Rule, sampleProblem } from '../model/rule.ts'
 import { flatMapSliced, type Sliced } from '../model/sliced.ts'
-import { MAX_SAMPLED } from '../native/grammar.ts'
 import { readPath } from '../native/match.ts'
 import { readSharedSections, SHARED_SECTIONS } from '../native/shared-sections.ts'
 import { readTenancy } from './identity.ts'
-import { readLevel } from './level.ts'
+import { type Defaults, readFailure, readLevel } from './level.ts'
 
 const INNER = ['global', 'tenants', 'endpoints', 'failure_policy', 'headers', 'identity']
 const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...SHARED_SECTIONS]
@@ -32,19 +30,19 @@ export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
   const costs = endpointCosts()
   const defaults: Defaults = { cost: costs.cost, onStoreFailure }
   const global = inner.get('global')
-  const rules = [global === undefined ? undefined : readRule(global, 'global', { key: [], match: { when: [] } }, defaults)].filter(
-    (rule) => rule !== undefined,
-  )
+  const first = global === undefined ? undefined : readLevel(global, 'global', { key: [], match: { when: [] } }, defaults)
+  const rules: Rule[] = first === undefined ? [] : [first]
   const tenantRules = yield* flatMapSliced(entriesOf(inner.get('tenants')), ({ name, key, value }) => {
     if (!/^[\w.-]{1,64}$/.test(name)) refuse(key, ": a tenant's name is expected to be letters, digits, dots, - and _")
     const match = { when: [{ source: tier, value: name }] }
-    return readRule(value, `tenant:${name}`, { extra: ['shared'], key: [identity], match }, defaults) ?? []
+    return readLevel(value, `tenant:${name}`, { extra: ['shared'], key: [identity], match }, defaults) ?? []
   })
   const endpointRules = yield* flatMapSliced(entriesOf(inner.get('endpoints')), ({ name, key, value }) => {
     const path = readPath(key)
     if (path === undefined) return []
     if (!/^[!$-[\]-~]{1,200}$/.test(name)) refuse(key, ': expected at most 200 printable characters without blanks, quotes, # and \\')
-    const rule = readRule(value, `endpoint:${name}`, { extra: ['shared', 'cost'], key: [identity], match: { path, when: [] } }, defaults)
+    const use = { extra: ['shared', 'cost'], key: [identity], match: { path, when: [] } }
+    const rule = readLevel(value, `endpoint:${name}`, use, defaults)
     const cost = readDecimal(fieldOf(value, 'cost'))
     if (cost !== undefined) costs.add({ path, cost: Number(cost) })
     return rule === undefined ? [] : { ...rule, cost: { ...costs.cost, text: cost ?? '1', unknown: Number(cost ?? 1) } }
@@ -62,32 +60,6 @@ export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
   return { rules, failure, headers, ...(yield* readSharedSections(outer, rules)) }
 }
 
-interface Use {
-  /** Field names of this level only. */
-  readonly extra?: readonly string[]
-  /** The key, unless the level is shared. */
-  readonly key: readonly KeyPart[]
-  readonly match: Match
-}
-
-interface Defaults {
-  readonly cost: Cost
-  readonly onStoreFailure: OnStoreFailure
-}
-
-/** Reads one level as a rule. Undefined for an endpoint that only has a cost, and for a wrong limit, which is reported. */
-function readRule(value: Value, name: string, { extra = [], key, match }: Use, { cost, onStoreFailure }: Defaults): Rule | undefined {
-  const level = readLevel(value, extra)
-  if (level === undefined) return undefined
-  const { fields, limit, windowMs, shared } = level
-  const failure = readFailure(fields) ?? onStoreFailure
-  if (limit === undefined) return undefined
-  const sample = fields.whole('sample', 1, MAX_SAMPLED)
-  const tiers = [{ label: '', when: [], limit, ...defined({ windowMs }) }]
-  const sampled = defined({ sample: sample === 1 ? undefined : sample })
-  return { name, mode: 'enforce', match, key: shared ? [] : key, tiers, cost, onStoreFailure: failure, ...sampled }
-}
-
 /** The map that has a block: it may be next to rate_limits or inside it, but not both. */
 function holderOf(name: string, outer: Fields, inner: Fields): Fields {
   const within = inner.get(name)
@@ -95,16 +67,6 @@ function holderOf(name: string, outer: Fields, inner: Fields): Fields {
   if (within !== undefined)
     inner.issues.add(within.node.at, within.path, `${name} stands beside rate_limits and in it: expected one of them`)
   return outer
-}
-
-const FAILURES: ReadonlyMap<string, OnStoreFailure> = new Map([
-  ['fail_open', 'allow'],
-  ['fail_closed', 'deny'],
-  ['local', 'local'],
-])
-
-function readFailure(fields: Fields): OnStoreFailure | undefined {
-  return FAILURES.get(fields.choice('failure_policy', [...FAILURES.keys()]) ?? '')
 }
 
 function readHeaders(holder: Fields): HeaderChoice {
