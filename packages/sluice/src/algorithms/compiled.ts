@@ -2,7 +2,7 @@ import { type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step } from './algorithm.ts'
 import { fromMicroTokens } from './decimal.ts'
 
-/** Freezes a limit and its plan. */
+/** Makes a limit of a plan. Plans of buckets are not frozen: states have plans too, and both must have one shape to be compared fast. */
 export function compiled<P, S>(
   algorithm: Algorithm<P, S>,
   plan: P,
@@ -10,7 +10,6 @@ export function compiled<P, S>(
   window: Micros,
   extra?: { readonly phased: boolean; readonly ramped?: true },
 ): CompiledLimit<P, S> {
-  Object.freeze(plan)
   return Object.freeze({ algorithm, plan, capacity: fromMicroTokens(capacity), windowMs: toMillis(window), phased: false, ...extra })
 }
 

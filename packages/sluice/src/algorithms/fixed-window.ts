@@ -59,7 +59,7 @@ export function fixedWindow(options: FixedWindowOptions): CompiledLimit<FixedWin
     const problem = `has too many digits for a ramp of ${options.ramp}; round one of the two until limit / ramp has a small denominator`
     throw new LimiterError('LIMIT_NOT_EXACT', `fixedWindow: limit ${options.limit} ${problem}`)
   }
-  return compiled(fixedWindowKernel, { limit, window, align, ramp, n, m }, limit, window, {
+  return compiled(fixedWindowKernel, Object.freeze({ limit, window, align, ramp, n, m }), limit, window, {
     phased: align === 'key',
     ...(ramp === 0 ? {} : { ramped: true }),
   })

@@ -48,7 +48,7 @@ export function slidingWindowCounter(options: WindowOptions): CompiledLimit<Coun
   if (typeof quantum === 'string') {
     throw new LimiterError('LIMIT_NOT_EXACT', `slidingWindowCounter: limit ${options.limit} in a window of ${options.window}: ${quantum}`)
   }
-  return compiled(slidingWindowCounterKernel, { limit, window, quantum, quanta: window / quantum }, limit, window)
+  return compiled(slidingWindowCounterKernel, Object.freeze({ limit, window, quantum, quanta: window / quantum }), limit, window)
 }
 
 export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = Object.freeze({
@@ -60,9 +60,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   adopt,
   adjust,
   view(plan: CounterPlan, state: CounterState | undefined, now: Micros): View {
-    const { end, current, previous, window, absent } = rolled(plan, state, now)
-    const counted = share(plan, window, end, previous, now)
-    return look(plan, window, end, current, previous, absent, counted, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    const at = rolled(plan.window, state, now)
+    return look(plan, at, share(plan, at, now), now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt: (_plan: CounterPlan, state: CounterState): Micros => state.end + (state.current > 0 ? state.window : 0),
   envelope({ limit, window }: CounterPlan) {
@@ -103,41 +102,22 @@ function decide(
   _phase: number,
   into: Step<CounterState> = slidingWindowCounterKernel.step(),
 ): Step<CounterState> {
-  const { limit } = plan
-  // As `rolled`, without allocating an object: every request comes here.
-  let { window } = plan
-  let end = 0
-  let current = 0
-  let previous = 0
-  let absent = 0
-  if (state !== undefined && now < state.end) ({ end, current, previous, window, absent } = state)
-  else if (state !== undefined && now < state.end + window) {
-    previous = state.current
-    end = state.end + window
-  } else end = alignedEnd(window, now)
-  const counted = share(plan, window, end, previous, now)
-  if (cost > limit) {
-    into.outcome = 'impossible'
-    into.retryAfter = 0
-    into.state = state
-  } else if (cost > limit - current - counted) {
-    into.outcome = 'denied'
-    into.retryAfter = fitsAt(plan, window, end, current, previous, absent, cost) - now
-    into.state = state
-  } else {
-    current += cost
+  const at = rolled(plan.window, state, now)
+  const counted = share(plan, at, now)
+  into.outcome = cost > plan.limit ? 'impossible' : cost > plan.limit - at.current - counted ? 'denied' : 'allowed'
+  into.retryAfter = into.outcome === 'denied' ? fitsAt(plan, at, cost) - now : 0
+  into.state = state
+  if (into.outcome === 'allowed') {
+    at.current += cost
     const { next } = into
-    next.end = end
-    next.current = current
-    next.previous = previous
-    next.window = window
-    next.absent = absent
-    into.outcome = 'allowed'
-    into.retryAfter = 0
+    next.end = at.end
+    next.current = at.current
+    next.previous = at.previous
+    next.window = at.window
+    next.absent = at.absent
     into.state = next
   }
-  look(plan, window, end, current, previous, absent, counted, now, into)
-  return into
+  return look(plan, at, counted, now, into)
 }
 
 /**
@@ -148,7 +128,7 @@ function adopt(plan: CounterPlan, state: CounterState, now: Micros): CounterStat
   const { window } = plan
   if (state.window === window) return state.absent === 0 || now >= state.end ? state : { ...state, absent: 0 }
   if (state.window > window && now < state.end) return state
-  const { end, current, previous } = rolled(state, state, now)
+  const { end, current, previous } = rolled(state.window, state, now)
   if (state.window > window && state.absent === 0)
     return previous === 0 ? undefined : { end, current, previous, window: state.window, absent: 1 }
   const next = { end: end - state.window + window, current, previous, window, absent: 0 }
@@ -167,31 +147,45 @@ function adjust(
   _phase: number,
   receipt?: Micros,
 ): CounterState | undefined {
-  const { end, current, previous, window, absent } = rolled(plan, state, now)
+  const at = rolled(plan.window, state, now)
+  const { end, current, previous, window } = at
   if (amount < 0) {
-    const room = 2 * plan.limit - current - share(plan, window, end, previous, now)
-    return room <= 0 ? state : { end, current: current + Math.min(room, -amount), previous, window, absent }
+    const room = 2 * plan.limit - current - share(plan, at, now)
+    return room <= 0 ? state : { ...at, current: current + Math.min(room, -amount) }
   }
   const start = end - window
   if (receipt !== undefined && receipt < start - window) return state
   const fromCurrent = receipt !== undefined && receipt < start ? 0 : Math.min(current, amount)
   const fromPrevious = receipt !== undefined && receipt >= start ? 0 : Math.min(previous, amount - fromCurrent)
   if (fromCurrent + fromPrevious === 0) return state
-  const next = { end, current: current - fromCurrent, previous: previous - fromPrevious, window, absent }
+  const next = { ...at, current: current - fromCurrent, previous: previous - fromPrevious }
   return next.current + next.previous === 0 ? undefined : next
 }
 
 /** The windows at this instant. At each end the current window becomes the previous one, for one window's length. */
-function rolled({ window }: { readonly window: Micros }, state: CounterState | undefined, now: Micros): CounterState {
-  if (state !== undefined && now < state.end) return state
-  if (state === undefined || now >= state.end + window) return { end: alignedEnd(window, now), current: 0, previous: 0, window, absent: 0 }
-  return { end: state.end + window, current: 0, previous: state.current, window, absent: 0 }
+function rolled(window: Micros, state: CounterState | undefined, now: Micros): CounterState {
+  const runs = state !== undefined && now < state.end
+  const follows = state !== undefined && !runs && now < state.end + window
+  WINDOWS.end = runs ? state.end : follows ? state.end + window : alignedEnd(window, now)
+  WINDOWS.current = runs ? state.current : 0
+  WINDOWS.previous = runs ? state.previous : follows ? state.current : 0
+  WINDOWS.window = runs ? state.window : window
+  WINDOWS.absent = runs ? state.absent : 0
+  return WINDOWS
+}
+
+/** Filled again by each call, so that decisions allocate nothing; nobody keeps it. */
+const WINDOWS: CounterState = { end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }
+
+/** How the weight of the previous window is counted: as the plan says, or roughly if the window is not the plan's. */
+function partsOf(plan: CounterPlan, window: Micros): Pick<CounterPlan, 'quantum' | 'quanta'> {
+  return window === plan.window ? plan : roughly(window)
 }
 
 /** What the previous window still counts. It counts in full before the current window's start (if a clock stepped back). */
-function share(plan: CounterPlan, window: Micros, end: Micros, previous: MicroTokens, now: Micros): MicroTokens {
+function share(plan: CounterPlan, { end, previous, window }: CounterState, now: Micros): MicroTokens {
   if (previous === 0) return 0
-  const { quantum, quanta } = window === plan.window ? plan : roughly(window)
+  const { quantum, quanta } = partsOf(plan, window)
   return weighted(previous, Math.min(quanta, Math.ceil((end - now) / quantum)), quanta)
 }
 
@@ -199,17 +193,9 @@ function share(plan: CounterPlan, window: Micros, end: Micros, previous: MicroTo
  * The first instant at which a cost fits that does not fit now. It is in this window, or after its end, when this window is the previous
  * one.
  */
-function fitsAt(
-  plan: CounterPlan,
-  window: Micros,
-  end: Micros,
-  current: MicroTokens,
-  previous: MicroTokens,
-  absent: number,
-  cost: MicroTokens,
-): Micros {
+function fitsAt(plan: CounterPlan, { end, current, previous, window, absent }: CounterState, cost: MicroTokens): Micros {
   const { limit } = plan
-  const { quantum, quanta } = window === plan.window ? plan : roughly(window)
+  const { quantum, quanta } = partsOf(plan, window)
   const now = mostLeft(previous, limit - current - cost, quanta)
   if (now >= 1) return end - now * quantum
   if (window > plan.window && absent === 0) {
@@ -234,22 +220,12 @@ function mostLeft(previous: MicroTokens, room: MicroTokens, quanta: number): num
   return left
 }
 
-function look<V extends View>(
-  plan: CounterPlan,
-  window: Micros,
-  end: Micros,
-  current: MicroTokens,
-  previous: MicroTokens,
-  absent: number,
-  counted: MicroTokens,
-  now: Micros,
-  into: V,
-): V {
-  const { limit } = plan
-  const remaining = Math.floor(Math.max(0, limit - current - counted) / MICRO)
+function look<V extends View>(plan: CounterPlan, at: CounterState, counted: MicroTokens, now: Micros, into: V): V {
+  const { end, current, previous, window, absent } = at
+  const remaining = Math.floor(Math.max(0, plan.limit - current - counted) / MICRO)
   const more = (remaining + 1) * MICRO
   into.remaining = remaining
   into.resetAfter = current > 0 ? end + (absent === 0 ? window : plan.window) - now : previous > 0 ? end - now : 0
-  into.replenishAfter = more > limit ? into.resetAfter : fitsAt(plan, window, end, current, previous, absent, more) - now
+  into.replenishAfter = more > plan.limit ? into.resetAfter : fitsAt(plan, at, more) - now
   return into
 }

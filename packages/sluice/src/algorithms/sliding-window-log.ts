@@ -33,7 +33,7 @@ export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan,
     const instead = 'it keeps an entry for each charge; a slidingWindowCounter carries more'
     throw new LimiterError('INVALID_LIMIT', `slidingWindowLog: limit is ${options.limit}, the largest is ${LARGEST}: ${instead}`)
   }
-  return compiled(slidingWindowLogKernel, { limit, window, most: Math.ceil(limit / MICRO) }, limit, window)
+  return compiled(slidingWindowLogKernel, Object.freeze({ limit, window, most: Math.ceil(limit / MICRO) }), limit, window)
 }
 
 const NONE: LogState = Object.freeze({ entries: arrayEntries([]), skip: 0, addedAt: 0, added: 0, merges: false, window: 1, hold: 0 })

@@ -144,21 +144,22 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   }
   const start = (): number => (observed ? clock.monotonic() : 0)
   /** Decides without calling a server; undefined if the store cannot. */
-  const decideNow =
-    main.decideNow === undefined
-      ? undefined
-      : (key: string, options: CheckOptions | undefined, fallback: StoreCaller | undefined): Decision | Promise<Decision> | undefined => {
-          if (options !== undefined) timing(options)
-          fill(shared.calls, key, options?.cost)
-          // A caller that has aborted must not be charged.
-          if (options?.signal?.aborted === true) return undefined
-          const started = start()
-          const verdict = (main as Required<StoreCaller>).decideNow(shared)
-          if (verdict === undefined) return undefined
-          if (verdict.failure === undefined) return finish(verdict, started)
-          const resolved = onFailure(verdict, parts.onStoreFailure, fallback, groupOf(key, options?.cost), timing(options))
-          return resolved instanceof Promise ? resolved.then((one) => finish(one, started)) : finish(resolved, started)
-        }
+  const decideNow = (
+    key: string,
+    options: CheckOptions | undefined,
+    fallback: StoreCaller | undefined,
+  ): Decision | Promise<Decision> | undefined => {
+    if (options !== undefined) timing(options)
+    fill(shared.calls, key, options?.cost)
+    // A caller that has aborted must not be charged.
+    if (options?.signal?.aborted === true) return undefined
+    const started = start()
+    const verdict = main.decideNow?.(shared)
+    if (verdict === undefined) return undefined
+    if (verdict.failure === undefined) return finish(verdict, started)
+    const resolved = onFailure(verdict, parts.onStoreFailure, fallback, groupOf(key, options?.cost), timing(options))
+    return resolved instanceof Promise ? resolved.then((one) => finish(one, started)) : finish(resolved, started)
+  }
   // A separate function, so that the synchronous path is compiled without it.
   const checkLater = async (key: string, options: CheckOptions | undefined): Promise<Decision> => {
     const started = start()
@@ -181,6 +182,8 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     )
   }
   const idsOf = (key: string): StateId[] => groupOf(key).calls.map(({ id }) => id)
+  // The first limit's state carries the block: one is enough to deny the group.
+  const firstOf = (key: string): StateId => idsOf(key)[0] as StateId
   const close = async (): Promise<void> => {
     if (closed) return
     closed = true
@@ -191,7 +194,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     check(key, options) {
       try {
         if (options !== undefined) refuseUnknown(where, options, CHECK)
-        const decision = decideNow?.(key, options, local)
+        const decision = main.decideNow === undefined ? undefined : decideNow(key, options, local)
         if (decision !== undefined) return Promise.resolve(decision)
       } catch (error) {
         return Promise.reject(error)
@@ -199,8 +202,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
       return checkLater(key, options)
     },
     checkSync(key, options) {
-      if (!sync || decideNow === undefined)
-        throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
+      if (!sync) throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
       if (options !== undefined) refuseUnknown(where, options, COST)
       // Two synchronous stores never make a promise.
       return decideNow(key, options, syncLocal) as Decision
@@ -227,19 +229,10 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     penalize: (key, options = {}) => adjust(key, -1, options, CHECK),
     async block(key, duration) {
       const micros = parsePeriod(duration, `${where}: `)
-      // The first limit's state carries the block: one is enough to deny the group.
-      await change(
-        idsOf(key)
-          .slice(0, 1)
-          .map((id) => ({ kind: 'block', id, micros })),
-      )
+      await change([{ kind: 'block', id: firstOf(key), micros }])
     },
     async unblock(key) {
-      await change(
-        idsOf(key)
-          .slice(0, 1)
-          .map((id) => ({ kind: 'unblock', id })),
-      )
+      await change([{ kind: 'unblock', id: firstOf(key) }])
     },
     async reset(key) {
       await change(idsOf(key).map((id) => ({ kind: 'reset', id })))

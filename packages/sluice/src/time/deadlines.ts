@@ -52,11 +52,10 @@ export function createDeadlines(time: Time): Deadlines {
     const now = time.monotonic()
     for (let entry = queue[head]; entry !== undefined && entry.deadline <= now; entry = queue[head]) {
       head += 1
-      const fn = entry.fn
-      if (fn === undefined) continue
+      const { fn } = entry
+      if (fn !== undefined) live -= 1
       entry.fn = undefined
-      live -= 1
-      fn()
+      fn?.()
     }
     arm()
   }

@@ -2,22 +2,17 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { MAX_MICROS, type Micros } from './micros.ts'
 
-const UNITS: ReadonlyMap<string, Micros> = new Map([
-  ['us', 1],
-  ['ms', 1_000],
-  ['s', 1_000_000],
-  ['sec', 1_000_000],
-  ['second', 1_000_000],
-  ['m', 60_000_000],
-  ['min', 60_000_000],
-  ['minute', 60_000_000],
-  ['h', 3_600_000_000],
-  ['hour', 3_600_000_000],
-  ['d', 86_400_000_000],
-  ['day', 86_400_000_000],
-  ['w', 604_800_000_000],
-  ['week', 604_800_000_000],
-])
+/** Long names have the unit of their first letter. */
+const UNITS: Readonly<Record<string, Micros>> = {
+  us: 1,
+  ms: 1_000,
+  s: 1_000_000,
+  m: 60_000_000,
+  h: 3_600_000_000,
+  d: 86_400_000_000,
+  w: 604_800_000_000,
+}
+const FORM = /^\s*(?:(\d{1,16})(?:\.(\d{1,6}))?)?\s*(us|ms|s|sec|second|m|min|minute|h|hour|d|day|w|week)s?\s*$/
 
 export const DURATION_FORM = 'a number and a unit (us, ms, s, min or m, h, d, w), such as 30s or 1.5h, or milliseconds as a number'
 
@@ -38,11 +33,10 @@ export function parseDuration(value: string | number, place: string = ''): Micro
 }
 
 function read(text: string): Micros | undefined {
-  const match = /^\s*(?:(\d{1,16})(?:\.(\d{1,6}))?)?\s*([a-z]{1,7})\s*$/.exec(text)
+  const match = FORM.exec(text)
   if (match === null) return undefined
   const [, whole = '1', decimals = '', name = ''] = match
-  const unit = UNITS.get(name) ?? UNITS.get(name.replace(/s$/, ''))
-  if (unit === undefined) return undefined
+  const unit = (UNITS[name] ?? UNITS[name.charAt(0)]) as Micros
   const scale = 10n ** BigInt(decimals.length)
   const scaled = BigInt(whole + decimals) * BigInt(unit)
   return scaled % scale === 0n ? Number(scaled / scale) : undefined

@@ -21,20 +21,15 @@ export function applyChanges(room: Room, changes: readonly Change[], now: Micros
 }
 
 function adjustAll(room: Room, run: readonly Adjust[], now: Micros): ChangeResult {
-  /** How many states the adjusts add: only those that take tokens write a new state. */
-  const added = (): number => new Set(run.flatMap((change) => (change.amount < 0 && isNew(room, change) ? nameOf(change) : []))).size
+  const isNew = ({ call: { id, limit }, amount }: Adjust): boolean => {
+    const { states, lo, hi } = room.find(id.scope, id.key, limit)
+    // Only an adjust that takes tokens writes a new state.
+    return amount < 0 && states.table.find(lo, hi) === -1
+  }
+  const added = (): number => new Set(run.filter(isNew).map(({ call: { id } }) => `${id.scope.text} ${id.key}`)).size
   if (!room.makeRoom(now, added)) return { failure: room.full }
   for (const change of run) adjust(room, change, now)
   return {}
-}
-
-function isNew(room: Room, { call: { id, limit } }: Adjust): boolean {
-  const { states, lo, hi } = room.find(id.scope, id.key, limit)
-  return states.table.find(lo, hi) === -1
-}
-
-function nameOf({ call: { id } }: Adjust): string {
-  return `${id.scope.text} ${id.key}`
 }
 
 function adjust(room: Room, { call: { id, limit, phase }, amount, receipt }: Adjust, now: Micros): void {

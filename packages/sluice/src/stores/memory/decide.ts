@@ -42,7 +42,7 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
   const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
   algorithm.decide(plan, state, now, cost, phase, step)
   if (step.state !== undefined && step.state !== stored) {
-    if (!states.fits(row, step.state) || (row === -1 && !room.makeRoom(now, one))) return undefined
+    if ((states.bounded && !states.fits(row, step.state)) || (row === -1 && !room.makeRoom(now, one))) return undefined
     known.unit = states.write(row, lo, hi, limit, step.state, known.unit, now)
   }
   // The step is filled again by the next call, and the verdict is the caller's to keep.

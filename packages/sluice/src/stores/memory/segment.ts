@@ -41,8 +41,14 @@ export class Segment {
 
   /** The row of a digest, or -1. */
   find(lo: number, hi: number): number {
-    const row = this.#probe(lo, hi)
-    return this.unitOf(row) === 0 ? -1 : row
+    const { marks, capacity } = this
+    let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
+    for (;;) {
+      const at = row * MARKS
+      if (marks[at + UNIT] === 0) return -1
+      if (marks[at] === lo && marks[at + HI] === hi) return row
+      row = row + 1 === capacity ? 0 : row + 1
+    }
   }
 
   unitOf(row: number): number {
@@ -55,11 +61,13 @@ export class Segment {
 
   /** Adds a row for a digest that is absent; the caller fills its cells. There must be room. */
   add(lo: number, hi: number, unit: number): number {
-    const row = this.#probe(lo, hi)
+    const { marks, capacity } = this
+    let row = this.#homeOf(lo)
+    while (this.unitOf(row) !== 0) row = row + 1 === capacity ? 0 : row + 1
     const at = row * MARKS
-    this.marks[at] = lo
-    this.marks[at + HI] = hi
-    this.marks[at + UNIT] = unit
+    marks[at] = lo
+    marks[at + HI] = hi
+    marks[at + UNIT] = unit
     this.count += 1
     return row
   }
@@ -95,15 +103,6 @@ export class Segment {
     }
     copy.quietUntil = this.quietUntil
     return copy
-  }
-
-  /** The row of a digest, or the free row where it belongs. */
-  #probe(lo: number, hi: number): number {
-    const { marks, capacity } = this
-    for (let row = this.#homeOf(lo); ; row = row + 1 === capacity ? 0 : row + 1) {
-      const at = row * MARKS
-      if (marks[at + UNIT] === 0 || (marks[at] === lo && marks[at + HI] === hi)) return row
-    }
   }
 
   #homeOf(lo: number): number {

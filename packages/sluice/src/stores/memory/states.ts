@@ -18,6 +18,8 @@ interface Unit {
 export class States implements Rows {
   readonly tag: AlgorithmTag
   readonly table: Table
+  /** Whether states keep something outside of their rows, so that one may not fit. */
+  readonly bounded: boolean
   readonly #algorithm: AnyLimit['algorithm']
   readonly #cells: Cells<unknown>
   /** A state to load rows into. */
@@ -31,6 +33,7 @@ export class States implements Rows {
     this.tag = algorithm.tag
     this.#algorithm = algorithm
     this.#cells = algorithm.cells === 'log' ? (algorithm.logCells as (maxBytes: number) => Cells<unknown>)(maxBytes) : algorithm.cells
+    this.bounded = this.#cells.fits !== undefined
     this.#scratch = algorithm.step().next
     this.table = new Table(this.#cells.width, this)
   }
