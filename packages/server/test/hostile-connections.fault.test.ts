@@ -130,8 +130,8 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
       expect(wrong).toEqual([])
       // On a machine on which they take longer to come than the first of them may stay, there is no moment at which all are there.
       if (connected < LIMIT_MS / 2) expect(highest).toBeGreaterThanOrEqual(CONNECTIONS)
-      // What a probe had to wait is the machine's part.
-      expect(back).toBeLessThanOrEqual(LIMIT_MS + BACK_MS + longestMs)
+      // What a probe had to wait is the machine's part: once until a limit is noticed, and once until the connection is gone.
+      expect(back).toBeLessThanOrEqual(LIMIT_MS + BACK_MS + 2 * longestMs)
     }
     const [, first = 0, ...later] = collections().map(({ kept }) => kept)
     expect(Math.min(...later.map((kept, index) => (kept - first) / ((index + 1) * CONNECTIONS)))).toBeLessThanOrEqual(KEPT_BYTES)
