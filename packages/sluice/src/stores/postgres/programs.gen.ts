@@ -52,7 +52,7 @@ $$;
   select div(x - mod(mod(x, d) + d, d), d)
 $$;
 ` },
-  { name: 'adopt_bucket', hash: 'c854e474', source: `create function sluice_adopt_bucket(
+  { name: 'adopt_bucket', hash: '91ada4a5', source: `create function sluice_adopt_bucket(
   s sluice_state, old_n numeric, old_m numeric, old_burst numeric, plan bigint[], now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
 declare
@@ -62,13 +62,12 @@ declare
   at bigint := greatest(now_us, s.seen);
   full_span numeric := old_burst * old_m;
   level numeric := (at - s.zero) * old_n - coalesce(s.rest, 0);
-  latest numeric;
+  latest bigint := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero numeric;
 begin
   if level >= full_span and coalesce(s.seen + s.hold <= at, true) then
     return null;
   end if;
-  latest := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);
   s.unit := plan[2];
   s.zero := sluice_floor(zero, n);
@@ -98,7 +97,7 @@ begin
   end;
 end $$;
 ` },
-  { name: 'adopt', hash: 'c2f16de4', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
+  { name: 'adopt', hash: '7eabfb68', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
   own bigint := s.unit;
@@ -122,12 +121,11 @@ begin
     elsif (own > len and turn >= 4) or (own = len and turn = 6) then
       return s;
     end if;
-    if own > len or (own < len and turn < 6) then
-      s.ends := case
-        when own < len and plan[5] = 1 then s.ends - own + len
-        else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
-      end;
-    end if;
+    s.ends := case
+      when own = len or turn = 6 then s.ends
+      when own < len and plan[5] = 1 then s.ends - own + len
+      else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
+    end;
     s.current := case when turn = 6 then 9007199254740991 else s.current end;
     s.unit := greatest(own, len);
     s.turn := 4;
@@ -153,17 +151,13 @@ begin
     return case when now_us < s.ends and (s.current > 0 or s.previous > 0) then s end;
   end if;
   s.hold := greatest(own, s.hold);
-  if s.newest + s.hold <= now_us then
-    s.newest := null;
-    s.unit := null;
-    return s;
-  end if;
+  s.unit := case when s.newest + s.hold > now_us then len end;
+  s.newest := case when s.unit is not null then s.newest end;
   s.hold := case when s.hold > len then s.hold end;
-  s.unit := len;
   return s;
 end $$;
 ` },
-  { name: 'adjust_bucket', hash: '215927ac', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+  { name: 'adjust_bucket', hash: '50494fca', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
   n numeric := plan[3];
@@ -173,7 +167,7 @@ declare
   full_span numeric := burst * m;
   lowest numeric := at * n - full_span;
   zero numeric := s.zero * n + coalesce(s.rest, 0);
-  deepest numeric;
+  deepest numeric := least(at * n + full_span, least(at + 3155760000000000, 9007199254740990 - div(full_span, n)) * n);
 begin
   if amount > 0 and receipt >= 0 and receipt * n <= lowest then
     return s;
@@ -182,7 +176,6 @@ begin
     zero := lowest;
     s.hold := case when at < s.seen + s.hold then s.hold end;
   end if;
-  deepest := least(at * n + full_span, least(at + 3155760000000000, 9007199254740990 - div(full_span, n)) * n);
   zero := least(zero - greatest(-2 * burst, least(amount, 2 * burst)) * m, greatest(deepest, zero));
   if zero + full_span <= at * n and s.hold is null then
     return null;
@@ -353,28 +346,29 @@ begin
   return lo;
 end $$;
 ` },
-  { name: 'log_fits', hash: 'c8dd1e2f', source: `create function sluice_log_fits(
-  was sluice_state, amount bigint, first bigint, tail bigint, newest bigint
-) returns bigint language plpgsql stable as $$
+  { name: 'log_fits', hash: '939fd962', source: `create function sluice_log_fits(s sluice_state, was sluice_state, amount bigint, first bigint) returns bigint
+language plpgsql stable as $$
 declare
-  found_seq bigint := tail;
+  found_seq bigint := s.tail;
 begin
-  if first < tail and (tail <= was.tail or amount <= was.charged) then
-    found_seq := sluice_log_first(was.id, first + 1, least(tail, was.tail), null, amount) - 1;
+  if first < s.tail and (s.tail <= was.tail or amount <= was.charged) then
+    found_seq := sluice_log_first(was.id, first + 1, least(s.tail, was.tail), null, amount) - 1;
   end if;
   return case
-    when found_seq < tail then (select e.at from sluice_log e where e.id = was.id and e.seq = found_seq)
-    else newest
+    when found_seq < s.tail then (select e.at from sluice_log e where e.id = was.id and e.seq = found_seq)
+    else s.newest
   end;
 end $$;
 ` },
-  { name: 'log_decide', hash: '27b393ed', source: `create function sluice_log_decide(
+  { name: 'log_decide', hash: '6c46f206', source: `create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
   out verdict bigint[]
 ) language plpgsql volatile as $$
 declare
   cap bigint := plan[3];
   len bigint := plan[4];
+  before sluice_state := s;
+  shown sluice_state;
   newest bigint := s.newest;
   total bigint := coalesce(s.charged, 0);
   tail bigint := coalesce(s.tail, 0);
@@ -389,7 +383,6 @@ declare
   merges boolean;
   counted bigint;
   more bigint;
-  reset_after bigint;
 begin
   if newest > now_at - len then
     first := sluice_log_first(was.id, s.head, least(tail - 1, kept_tail), now_at - len, null);
@@ -428,22 +421,19 @@ begin
     s.tail := case when merges then tail else tail + 1 end;
     s.hold := case when kept > 0 then hold else 0 end;
   elsif verdict[1] = 1 and not taking then
-    verdict[2] := sluice_log_fits(was, total + cost - cap, first, tail, newest) + len - now_us;
+    verdict[2] := sluice_log_fits(s, was, total + cost - cap, first) + len - now_us;
   end if;
   for view in 0..1 loop
     continue when taking or (view = 0 and verdict[1] > 0) or (view = 1 and verdict[1] = 0 and not both_views);
-    counted := used + case view when 0 then cost else 0 end;
+    shown := case view when 0 then s else before end;
+    counted := coalesce(shown.charged, 0) - before_first;
     verdict[3 + 3 * view] := greatest(0, cap - counted) / 1000000;
     more := (verdict[3 + 3 * view] + 1) * 1000000;
-    reset_after := case when counted > 0 then case view when 0 then now_at else newest end + len - now_us else 0 end;
+    verdict[5 + 3 * view] := case when counted > 0 then shown.newest + len - now_us else 0 end;
     verdict[4 + 3 * view] := case
-      when more > cap then reset_after
-      when view = 0 and before_first + counted + more - cap > total then now_at + len - now_us
-      else sluice_log_fits(
-        was, before_first + counted + more - cap, first, tail, case when view = 0 and merges then now_at else newest end
-      ) + len - now_us
+      when more > cap then verdict[5 + 3 * view]
+      else sluice_log_fits(shown, was, shown.charged + more - cap, first) + len - now_us
     end;
-    verdict[5 + 3 * view] := reset_after;
   end loop;
 end $$;
 ` },
@@ -525,7 +515,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: 'e2202ed6', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: '5d08eb11', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -596,7 +586,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: 'e5f9d6f6', source: `create function sluice_consume(
+  { name: 'consume', hash: 'b3c6f145', source: `create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -618,12 +608,11 @@ declare
   step int;
   slot int;
   cost bigint;
-  phase bigint;
   wanted int;
   plan_index int := 0;
   plan bigint[];
   kind int;
-  n bigint; m bigint; burst bigint; len bigint; ramp bigint;
+  n bigint; m bigint; burst bigint; len bigint;
   token_us bigint; token_parts bigint; micro_us bigint; micro_parts bigint; empty_us bigint; empty_parts bigint;
   at bigint; zero bigint; rest bigint; room bigint; part bigint;
   decided record;
@@ -687,7 +676,6 @@ begin
       slot := calls[index + 1];
       cost := calls[index + 2];
       wanted := calls[index + 3];
-      phase := calls[index + 4];
       for k in 1..j - 1 loop
         if calls[head + 4 * k - 3] = slot then
           cost := cost + calls[head + 4 * k - 2];
@@ -711,13 +699,12 @@ begin
         else
           burst := plan[3];
           len := plan[4];
-          ramp := plan[6];
         end if;
       end if;
       s := states[slot];
       blocked := coalesce(s.blocked_until > now_us, false);
       if s.unit <> plan[2] or s.turn = 5 or s.absent = 1 then
-        s := sluice_adopt(s, plan, plans, phase, now_us);
+        s := sluice_adopt(s, plan, plans, calls[index + 4], now_us);
         if s.unit is not null then
           states[slot] := s;
         end if;
@@ -754,7 +741,7 @@ begin
       else
         if s.unit is null or now_us >= s.ends or s.turn >= 5 then
           s := case kind
-            when 1 then sluice_window_at(s, plan, phase, now_us)
+            when 1 then sluice_window_at(s, plan, calls[index + 4], now_us)
             else sluice_counter_at(s, len, now_us)
           end;
         end if;
@@ -762,7 +749,7 @@ begin
         if kind = 1 then
           part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
           at := now_us - s.ends + s.unit - part * len;
-          if ramp > 0 and at < ramp then
+          if plan[6] > 0 and at < plan[6] then
             room := least(burst, greatest(1000000, greatest(0, at) * plan[7] / plan[8]));
           end if;
           s.current := greatest(part * burst, s.current);
@@ -829,7 +816,7 @@ begin
   return reply || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: 'efcb0ed8', source: `create function sluice_bucket(
+  { name: 'bucket', hash: 'cd1e070a', source: `create function sluice_bucket(
   given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
@@ -878,7 +865,7 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: '8be22be5', source: `create function sluice_buckets(
+  { name: 'buckets', hash: '6c56d3eb', source: `create function sluice_buckets(
   given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile
@@ -942,13 +929,10 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'fresh', hash: '69af01f9', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
+  { name: 'fresh', hash: 'dcf91c6d', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
 language sql immutable as $$
   select greatest(t.blocked_until, case t.kind
-    when 0 then greatest(
-      div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint,
-      t.seen + coalesce(t.hold, 0)
-    )
+    when 0 then greatest(div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint, t.seen + t.hold)
     when 1 then sluice_fresh_at(t.ends, t.unit, coalesce(t.turn, 0))
     when 2 then t.ends + case when t.current > 0 then t.unit else 0 end
     when 3 then t.newest + greatest(t.unit, t.hold)
@@ -969,7 +953,7 @@ $$;
   ) c
 $$;
 ` },
-  { name: 'sweep', hash: '9d80b1ee', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: '25d83ee2', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];

@@ -11,7 +11,8 @@ declare
   -- Where a bucket that is full now was empty.
   lowest numeric := at * n - full_span;
   zero numeric := s.zero * n + coalesce(s.rest, 0);
-  deepest numeric;
+  -- Penalties go to one burst under empty and not further, unless a change of the limit has left it deeper.
+  deepest numeric := least(at * n + full_span, least(at + 3155760000000000, 9007199254740990 - div(full_span, n)) * n);
 begin
   if amount > 0 and receipt >= 0 and receipt * n <= lowest then
     return s;
@@ -20,8 +21,6 @@ begin
     zero := lowest;
     s.hold := case when at < s.seen + s.hold then s.hold end;
   end if;
-  -- Penalties go to one burst under empty and not further, unless a change of the limit has left it deeper.
-  deepest := least(at * n + full_span, least(at + 3155760000000000, 9007199254740990 - div(full_span, n)) * n);
   zero := least(zero - greatest(-2 * burst, least(amount, 2 * burst)) * m, greatest(deepest, zero));
   if zero + full_span <= at * n and s.hold is null then
     return null;

@@ -27,12 +27,11 @@ begin
     elsif (own > len and turn >= 4) or (own = len and turn = 6) then
       return s;
     end if;
-    if own > len or (own < len and turn < 6) then
-      s.ends := case
-        when own < len and plan[5] = 1 then s.ends - own + len
-        else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
-      end;
-    end if;
+    s.ends := case
+      when own = len or turn = 6 then s.ends
+      when own < len and plan[5] = 1 then s.ends - own + len
+      else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
+    end;
     -- Of what was counted anew, a longer plan finds nothing left.
     s.current := case when turn = 6 then 9007199254740991 else s.current end;
     s.unit := greatest(own, len);
@@ -59,12 +58,8 @@ begin
     return case when now_us < s.ends and (s.current > 0 or s.previous > 0) then s end;
   end if;
   s.hold := greatest(own, s.hold);
-  if s.newest + s.hold <= now_us then
-    s.newest := null;
-    s.unit := null;
-    return s;
-  end if;
+  s.unit := case when s.newest + s.hold > now_us then len end;
+  s.newest := case when s.unit is not null then s.newest end;
   s.hold := case when s.hold > len then s.hold end;
-  s.unit := len;
   return s;
 end $$;

@@ -11,14 +11,13 @@ declare
   full_span numeric := old_burst * old_m;
   -- In old_m-ths of a micro-token; below 0 what is owed.
   level numeric := (at - s.zero) * old_n - coalesce(s.rest, 0);
-  latest numeric;
+  -- What is owed flows in within a hundred years, and the bucket is full before whole numbers end.
+  latest bigint := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero numeric;
 begin
   if level >= full_span and coalesce(s.seen + s.hold <= at, true) then
     return null;
   end if;
-  -- What is owed flows in within a hundred years, and the bucket is full before whole numbers end.
-  latest := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);
   s.unit := plan[2];
   s.zero := sluice_floor(zero, n);

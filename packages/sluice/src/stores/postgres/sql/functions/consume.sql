@@ -38,12 +38,11 @@ declare
   step int;
   slot int;
   cost bigint;
-  phase bigint;
   wanted int;
   plan_index int := 0;
   plan bigint[];
   kind int;
-  n bigint; m bigint; burst bigint; len bigint; ramp bigint;
+  n bigint; m bigint; burst bigint; len bigint;
   token_us bigint; token_parts bigint; micro_us bigint; micro_parts bigint; empty_us bigint; empty_parts bigint;
   at bigint; zero bigint; rest bigint; room bigint; part bigint;
   decided record;
@@ -111,7 +110,6 @@ begin
       slot := calls[index + 1];
       cost := calls[index + 2];
       wanted := calls[index + 3];
-      phase := calls[index + 4];
       -- A call that shares a state with earlier ones of its group is decided with their costs added.
       for k in 1..j - 1 loop
         if calls[head + 4 * k - 3] = slot then
@@ -137,7 +135,6 @@ begin
         else
           burst := plan[3];
           len := plan[4];
-          ramp := plan[6];
         end if;
       end if;
       s := states[slot];
@@ -145,7 +142,7 @@ begin
 
       -- A state of another unit is converted, and the conversion stays whatever the group's outcome (law 7).
       if s.unit <> plan[2] or s.turn = 5 or s.absent = 1 then
-        s := sluice_adopt(s, plan, plans, phase, now_us);
+        s := sluice_adopt(s, plan, plans, calls[index + 4], now_us);
         if s.unit is not null then
           states[slot] := s;
         end if;
@@ -186,7 +183,7 @@ begin
       else
         if s.unit is null or now_us >= s.ends or s.turn >= 5 then
           s := case kind
-            when 1 then sluice_window_at(s, plan, phase, now_us)
+            when 1 then sluice_window_at(s, plan, calls[index + 4], now_us)
             else sluice_counter_at(s, len, now_us)
           end;
         end if;
@@ -194,7 +191,7 @@ begin
         if kind = 1 then
           part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
           at := now_us - s.ends + s.unit - part * len;
-          if ramp > 0 and at < ramp then
+          if plan[6] > 0 and at < plan[6] then
             room := least(burst, greatest(1000000, greatest(0, at) * plan[7] / plan[8]));
           end if;
           s.current := greatest(part * burst, s.current);

@@ -12,6 +12,8 @@ create function sluice_log_decide(
 declare
   cap bigint := plan[3];
   len bigint := plan[4];
+  before sluice_state := s;
+  shown sluice_state;
   newest bigint := s.newest;
   total bigint := coalesce(s.charged, 0);
   tail bigint := coalesce(s.tail, 0);
@@ -26,7 +28,6 @@ declare
   merges boolean;
   counted bigint;
   more bigint;
-  reset_after bigint;
 begin
   if newest > now_at - len then
     first := sluice_log_first(was.id, s.head, least(tail - 1, kept_tail), now_at - len, null);
@@ -65,22 +66,18 @@ begin
     s.tail := case when merges then tail else tail + 1 end;
     s.hold := case when kept > 0 then hold else 0 end;
   elsif verdict[1] = 1 and not taking then
-    verdict[2] := sluice_log_fits(was, total + cost - cap, first, tail, newest) + len - now_us;
+    verdict[2] := sluice_log_fits(s, was, total + cost - cap, first) + len - now_us;
   end if;
   for view in 0..1 loop
-    -- Once charged, the entry that takes the charge stands at its instant.
     continue when taking or (view = 0 and verdict[1] > 0) or (view = 1 and verdict[1] = 0 and not both_views);
-    counted := used + case view when 0 then cost else 0 end;
+    shown := case view when 0 then s else before end;
+    counted := coalesce(shown.charged, 0) - before_first;
     verdict[3 + 3 * view] := greatest(0, cap - counted) / 1000000;
     more := (verdict[3 + 3 * view] + 1) * 1000000;
-    reset_after := case when counted > 0 then case view when 0 then now_at else newest end + len - now_us else 0 end;
+    verdict[5 + 3 * view] := case when counted > 0 then shown.newest + len - now_us else 0 end;
     verdict[4 + 3 * view] := case
-      when more > cap then reset_after
-      when view = 0 and before_first + counted + more - cap > total then now_at + len - now_us
-      else sluice_log_fits(
-        was, before_first + counted + more - cap, first, tail, case when view = 0 and merges then now_at else newest end
-      ) + len - now_us
+      when more > cap then verdict[5 + 3 * view]
+      else sluice_log_fits(shown, was, shown.charged + more - cap, first) + len - now_us
     end;
-    verdict[5 + 3 * view] := reset_after;
   end loop;
 end $$;

@@ -1,15 +1,15 @@
--- Instant of the entry with which a sum was reached. was: as the table has it, which may lack the last entry.
-create function sluice_log_fits(
-  was sluice_state, amount bigint, first bigint, tail bigint, newest bigint
-) returns bigint language plpgsql stable as $$
+-- Instant of the entry with which an amount was reached, of those from first on.
+-- was: as the table has it, which may lack the last entry
+create function sluice_log_fits(s sluice_state, was sluice_state, amount bigint, first bigint) returns bigint
+language plpgsql stable as $$
 declare
-  found_seq bigint := tail;
+  found_seq bigint := s.tail;
 begin
-  if first < tail and (tail <= was.tail or amount <= was.charged) then
-    found_seq := sluice_log_first(was.id, first + 1, least(tail, was.tail), null, amount) - 1;
+  if first < s.tail and (s.tail <= was.tail or amount <= was.charged) then
+    found_seq := sluice_log_first(was.id, first + 1, least(s.tail, was.tail), null, amount) - 1;
   end if;
   return case
-    when found_seq < tail then (select e.at from sluice_log e where e.id = was.id and e.seq = found_seq)
-    else newest
+    when found_seq < s.tail then (select e.at from sluice_log e where e.id = was.id and e.seq = found_seq)
+    else s.newest
   end;
 end $$;
