@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { embeddedIn, luaPrograms, postgresTargets, readProgram, type ReadProgram, redisTarget } from '../programs.ts'
 import type { Servers } from './servers.ts'
 import type { Texts } from './worker.ts'
@@ -29,10 +29,9 @@ export async function isTaken(file: string, text: string, servers: Servers | und
   )
 }
 
-/** The folder of programs, which may have folders of its own. */
+/** The folder of a store's programs, which are all in folders of it. */
 function folderOf(file: string): string {
-  const folder = dirname(file)
-  return ['functions', 'named'].includes(basename(folder)) ? dirname(folder) : folder
+  return dirname(dirname(file))
 }
 
 function isProgram(file: string): boolean {

@@ -97,7 +97,7 @@ begin
   end;
 end $$;
 ` },
-  { name: 'adopt', hash: '7eabfb68', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
+  { name: 'adopt', hash: '2a5490fc', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
   own bigint := s.unit;
@@ -141,7 +141,7 @@ begin
       s.current := null;
       s.ends := s.ends + own;
     end if;
-    if own > len and s.absent is null then
+    if own > len and s.absent is distinct from 1 then
       s.absent := 1;
       return case when s.previous > 0 then s end;
     end if;
@@ -360,7 +360,7 @@ begin
   end;
 end $$;
 ` },
-  { name: 'log_decide', hash: '6c46f206', source: `create function sluice_log_decide(
+  { name: 'log_decide', hash: '6cea47c0', source: `create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
   out verdict bigint[]
 ) language plpgsql volatile as $$
@@ -408,11 +408,8 @@ begin
     kept := tail - from_seq + 1;
     merges := kept > 0 and newest = now_at;
     if not merges and kept >= (case when hold > 0 then 10000 else (cap + 999999) / 1000000 end) then
-      if from_seq < first then
-        from_seq := from_seq + 1;
-      else
-        merges := true;
-      end if;
+      merges := from_seq = first;
+      from_seq := least(from_seq + 1, first);
     end if;
     s.unit := plan[2];
     s.newest := now_at;
@@ -515,7 +512,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: '5d08eb11', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: 'eeaff507', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -586,7 +583,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: 'b3c6f145', source: `create function sluice_consume(
+  { name: 'consume', hash: '3ae4d6dc', source: `create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -735,9 +732,7 @@ begin
         step := decided.verdict[1];
         log_verdicts := log_verdicts || decided.verdict[1:2]
           || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
-        if size > 1 and step = 0 then
-          uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
-        end if;
+        uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
       else
         if s.unit is null or now_us >= s.ends or s.turn >= 5 then
           s := case kind
@@ -816,7 +811,7 @@ begin
   return reply || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: 'cd1e070a', source: `create function sluice_bucket(
+  { name: 'bucket', hash: 'd49b7855', source: `create function sluice_bucket(
   given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
@@ -865,7 +860,7 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: '6c56d3eb', source: `create function sluice_buckets(
+  { name: 'buckets', hash: 'b79343bf', source: `create function sluice_buckets(
   given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile

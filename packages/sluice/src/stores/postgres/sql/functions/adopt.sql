@@ -48,7 +48,7 @@ begin
       s.current := null;
       s.ends := s.ends + own;
     end if;
-    if own > len and s.absent is null then
+    if own > len and s.absent is distinct from 1 then
       s.absent := 1;
       return case when s.previous > 0 then s end;
     end if;

@@ -176,10 +176,8 @@ begin
         step := decided.verdict[1];
         log_verdicts := log_verdicts || decided.verdict[1:2]
           || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
-        if size > 1 and step = 0 then
-          -- The view if the group is denied after all.
-          uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
-        end if;
+        -- The view if the group is denied after all.
+        uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
       else
         if s.unit is null or now_us >= s.ends or s.turn >= 5 then
           s := case kind

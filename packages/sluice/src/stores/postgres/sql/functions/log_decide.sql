@@ -53,11 +53,8 @@ begin
     kept := tail - from_seq + 1;
     merges := kept > 0 and newest = now_at;
     if not merges and kept >= (case when hold > 0 then 10000 else (cap + 999999) / 1000000 end) then
-      if from_seq < first then
-        from_seq := from_seq + 1;
-      else
-        merges := true;
-      end if;
+      merges := from_seq = first;
+      from_seq := least(from_seq + 1, first);
     end if;
     s.unit := plan[2];
     s.newest := now_at;
