@@ -52,8 +52,8 @@ export interface Batch {
 }
 
 export function batchOf(groups: readonly CallGroup[]): Batch {
-  const [only] = groups
-  if (groups.length === 1 && only?.calls.length === 1) return batchOfOne(only.calls[0] as Call)
+  const only = groups.length === 1 ? groups[0]?.calls : undefined
+  if (only?.length === 1) return batchOfOne(only[0] as Call)
   const states = new Map<string, BatchState>()
   const { descriptors, indexOf } = createDescriptors()
   const parts: Part[] = []
@@ -68,7 +68,7 @@ export function batchOf(groups: readonly CallGroup[]): Batch {
     return last
   }
   const byGroup = groups.map(({ calls }): Part | undefined => {
-    const [first] = calls
+    const first = calls[0]
     if (first === undefined) return undefined
     if (calls.length === 1) {
       const { part, isLog } = stateOf(first)

@@ -33,7 +33,7 @@ export function requestOf(
   extra: Micros,
 ): Request {
   const { states, descriptors, parts } = batch
-  const [call] = descriptors
+  const call = descriptors[0]
   if (batch.alike && call?.limit.algorithm.tag === 'tb' && charge && isPlain && now === undefined && closed.size === 0) {
     const plan = call.limit.plan as BucketPlan
     if (isSmall(plan) && parts.length <= MAX_BUCKETS) {

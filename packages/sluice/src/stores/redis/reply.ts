@@ -23,7 +23,7 @@ const NUMBER = 7
  */
 export function readReply(reply: unknown, states: number, parts: number): Reply {
   if (!(reply instanceof Uint8Array)) throw new InvalidReply()
-  const [width = 0] = reply
+  const width = reply[0] ?? 0
   const counts = 1 + width * states
   const time = reply.length - NUMBER
   let end = counts + width * parts
@@ -68,10 +68,10 @@ export function foundState({ isLog, first: { limit } }: BatchState, value: Uint8
   const missing = value === null
   const { tag, numbers, ends: until } = isLog && !missing ? { ends: unsigned(value, 0, NUMBER) } : readValue(value)
   const refusal = missing && closed ? REFUSED : undefined
-  const state = { state: undefined, until, missing, refusal, failure: until === NEWER_ENDS ? NEWER : undefined }
-  if (numbers === undefined) return state
+  const failure = until === NEWER_ENDS ? NEWER : undefined
   // A value of another algorithm is ignored, including its block.
-  if (tag !== algorithm.tag) return { ...state, until: 0 }
-  const kernel = tag === 'tb' && numbers.length > BUCKET ? leasedBucketKernel : undefined
-  return { ...state, kernel, state: (kernel ?? algorithm).codec.decodeState(numbers, plan) }
+  const isOther = numbers !== undefined && tag !== algorithm.tag
+  const kernel = tag === 'tb' && !isOther && (numbers?.length ?? 0) > BUCKET ? leasedBucketKernel : undefined
+  const state: unknown = numbers === undefined || isOther ? undefined : (kernel ?? algorithm).codec.decodeState(numbers, plan)
+  return { state, until: isOther ? 0 : until, kernel, failure, refusal, missing, passed: false, step: undefined }
 }
