@@ -25,7 +25,9 @@ describe.skipIf(redis === undefined)('R12: one client that loops over lists of 1
   it('leaves single callers decided, at most three times as late as without it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-lists-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const file = policyFile(`version: 1\nrules:\n  - { name: lists-${process.pid}, key: ["header:x-user"], rate: 1000000/s, burst: 1000000 }\n`)
+    const file = policyFile(
+      `version: 1\nrules:\n  - { name: lists-${process.pid}, key: ["header:x-user"], rate: 1000000/s, burst: 1000000 }\n`,
+    )
     const service = await serve([file, '--store', redis as string], {
       NODE_OPTIONS: `--import=${new URL('loop-holds.mjs', import.meta.url).href}`,
       SLUICE_LOOP_HOLDS: join(folder, 'holds'),

@@ -22,6 +22,11 @@ interface Shape {
   bare(client: Redis, index: number): Promise<unknown>
 }
 
+interface Held {
+  readonly perCall: number
+  readonly calls: number
+}
+
 const bare = (client: Redis, key: string): Promise<unknown> => client.evalsha(SHA1, 1, key, 60_000)
 const keys = (many: number): string[] => Array.from({ length: many }, (_, index) => `key-${index}`)
 const [list, many] = [keys(LIST), keys(AT_ONCE)]
@@ -63,7 +68,7 @@ describe.skipIf(noRedis)('R12: how long callers of much at once hold the event l
     await store.ready()
     const singles = await startSingles(store)
     /** Microseconds for which the loop is held for each call. */
-    const held = async (turn: (index: number) => Promise<unknown>): Promise<{ perCall: number; calls: number }> => {
+    const held = async (turn: (index: number) => Promise<unknown>): Promise<Held> => {
       const load = loops(abreast, turn)
       const [from, to] = await window(LOADED_MS)
       const turns = load.turns
@@ -71,12 +76,12 @@ describe.skipIf(noRedis)('R12: how long callers of much at once hold the event l
       return { perCall: (singles.load.held(from, to).all * 1_000) / (turns * calls), calls: turns * calls }
     }
     // Beside each other, twice, since the machine may do other work meanwhile: the better round of each counts.
-    const rounds = []
+    const rounds: (readonly [Held, Held])[] = []
     for (let round = 0; round < 2; round += 1)
       rounds.push([await held((index) => shape.ours(singles, index)), await held((index) => shape.bare(client, index))] as const)
     await singles.stop()
     await store.close()
-    const [ours, others] = [0, 1].map((side) => Math.min(...rounds.map((round) => (round[side] as { perCall: number }).perCall)))
+    const [ours, others] = [0, 1].map((side) => Math.min(...rounds.map((round) => (round[side] as Held).perCall)))
     report(`the loop: ${name}`, {
       oursUs: ours,
       bareUs: others,

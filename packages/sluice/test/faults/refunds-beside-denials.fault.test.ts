@@ -36,7 +36,7 @@ describe.skipIf(noRedis)('R8: refunds beside 10,000 remembered denials', () => {
       return (REFUNDS * 1_000) / (performance.now() - started)
     }
     await Promise.all([perSecond(without), perSecond(beside)])
-    const rounds = []
+    const rounds: (readonly [number, number])[] = []
     for (let round = 0; round < ROUNDS; round += 1) rounds.push([await perSecond(without), await perSecond(beside)] as const)
     const [alone, full] = [0, 1].map((side) => Math.max(...rounds.map((round) => round[side] as number))) as [number, number]
     report('refunds per second', { without: alone, beside: full, ratio: full / alone })
