@@ -53,8 +53,9 @@ export interface Entry {
 export function* entriesOf(map: Value | undefined): Generator<Entry, void, undefined> {
   const fields = map === undefined ? undefined : openMap(map)?.fields
   if (map === undefined || fields === undefined) return
+  const { issues } = map
   for (const [name, { at, value }] of fields) {
-    const [path, { issues }] = [join(map.path, name), map]
+    const path = join(map.path, name)
     yield { name, key: { node: { kind: 'scalar', at, text: name, type: 'text' }, path, issues }, value: { node: value, path, issues } }
   }
 }

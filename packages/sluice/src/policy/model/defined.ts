@@ -6,6 +6,6 @@ export type Defined<T> = Omit<T, Optional<T>> & { readonly [K in Optional<T>]?: 
 /** The object without its undefined fields: in a compiled policy, an absent field is missing. */
 export function defined<T extends object>(fields: T): Defined<T> {
   const kept: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) kept[name] = value
+  for (const name of Object.keys(fields) as (keyof T & string)[]) if (fields[name] !== undefined) kept[name] = fields[name]
   return kept as Defined<T>
 }
