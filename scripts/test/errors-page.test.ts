@@ -8,10 +8,13 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 const page = read('docs/errors.md')
 const headings = [...page.matchAll(/^### `?([\w-]+)`?$/gm)].map((match) => match[1] as string)
 
-/** Read as text, because the kinds are a type: nothing of them is left at run time. */
-const codes = [...read('packages/sluice/src/errors/codes.ts').matchAll(/^ {2}(\w+): '\w+',$/gm)].map((match) => match[1] as string)
-const union = /type StoreFailureKind =([^]*?)\n\n/.exec(read('packages/sluice/src/stores/store.ts'))?.[1] ?? ''
-const kinds = [...union.matchAll(/'(\w+)'/g)].map((match) => match[1] as string)
+/** The texts of a union. Read as text: nothing of a type is left at run time. */
+function unionOf(file: string, type: string): string[] {
+  const union = new RegExp(`type ${type} =([^]*?)\\n\\n`).exec(read(file))?.[1] ?? ''
+  return [...union.matchAll(/'(\w+)'/g)].map((match) => match[1] as string)
+}
+const codes = unionOf('packages/sluice/src/errors/limiter-error.ts', 'ErrorCode')
+const kinds = unionOf('packages/sluice/src/stores/store.ts', 'StoreFailureKind')
 
 describe('docs/errors.md', () => {
   it('has the heading that every error code points to', () => {

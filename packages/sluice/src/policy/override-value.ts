@@ -1,7 +1,7 @@
 import { attempt, LimiterError } from '../errors/limiter-error.ts'
 import { createIssues } from './document/issues.ts'
 import { readOverride } from './native/override.ts'
-import type { PolicyNode, ScalarNode } from './document/node.ts'
+import type { PolicyNode } from './document/node.ts'
 import type { Override } from './model/override.ts'
 import { PolicyError } from './document/policy-error.ts'
 import type { Rule } from './model/rule.ts'
@@ -66,6 +66,8 @@ function nodeOf(value: unknown): PolicyNode {
     const given = Object.entries(value).filter(([, content]) => content !== undefined)
     return { kind: 'map', at: 0, fields: new Map(given.map(([name, content]) => [name, { at: 0, value: nodeOf(content) }])) }
   }
-  const type = typeof value === 'string' ? 'text' : typeof value === 'number' || typeof value === 'boolean' ? typeof value : 'null'
-  return { kind: 'scalar', at: 0, text: String(value ?? ''), type: type as ScalarNode['type'] }
+  if (typeof value === 'string') return { kind: 'scalar', at: 0, text: value, type: 'text' }
+  if (typeof value === 'number') return { kind: 'scalar', at: 0, text: String(value), type: 'number' }
+  if (typeof value === 'boolean') return { kind: 'scalar', at: 0, text: String(value), type: 'boolean' }
+  return { kind: 'scalar', at: 0, text: '', type: 'null' }
 }

@@ -40,7 +40,10 @@ function readAnchor(fields: Fields, name: string, strict: boolean): Anchor | und
   const value = fields.get(name)
   if (value === undefined) return undefined
   const text = textOf(value.node) ?? ''
-  if (!text.startsWith('/')) return void overlook(value, ' does not begin with / and is ignored: expected a path such as /v1', strict)
+  if (!text.startsWith('/')) {
+    overlook(value, ' does not begin with / and is ignored: expected a path such as /v1', strict)
+    return undefined
+  }
   if (/[?#]/.test(text)) return wrong(value, 'a path such as /v1, without query and fragment')
   const segments = pathSegments(normalizePath(text).toLowerCase())
   if (name === 'pathExact') {

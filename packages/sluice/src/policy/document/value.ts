@@ -64,7 +64,7 @@ export function openMap(value: Value): MapNode | undefined {
   return value.node.kind === 'map' ? value.node : wrong(value, 'a map')
 }
 
-export const MAX_SHOWN_LENGTH = 60
+const MAX_SHOWN_LENGTH = 60
 
 /** A value as a message shows it: short, in one line. */
 function show(node: PolicyNode): string {

@@ -30,7 +30,7 @@ export function programRunner(client: RedisPort): RunProgram {
     throwUnlessLost(error, late)
     const text = loading.get(call[0].sha1)
     if (text === undefined) return load(...call)
-    await text.catch(() => {})
+    await Promise.allSettled([text])
     throwUnlessLost(error, late)
     // The text may have gone to another node of a cluster.
     return byDigest(...call).catch((again: unknown) => {

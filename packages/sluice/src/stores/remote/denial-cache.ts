@@ -11,8 +11,6 @@ export interface DenialCacheOptions {
   readonly maxDenials: number
 }
 
-export type DenialCache = ReturnType<typeof createDenialCache>
-
 interface Denial {
   readonly calls: readonly Call[]
   /** Of each call. */
@@ -135,7 +133,9 @@ export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCach
       version += 1
       for (const { scope, key } of ids) remove(states.get(scope.text)?.get(key))
     },
-    clear: clear as () => void,
+    clear(): void {
+      clear()
+    },
   }
 }
 

@@ -179,7 +179,9 @@ export function createLane({ store, breaker: options, onReply, ...parts }: LaneP
   const refuse = (failure: StoreFailure): void => batchers().forEach((batcher) => batcher.refuse(failure))
 
   return {
-    breaker: breaker as Breaker | undefined,
+    get breaker(): Breaker | undefined {
+      return breaker
+    },
     get idle(): boolean {
       return batchers().every(({ idle }) => idle)
     },

@@ -96,7 +96,7 @@ export function withLeases(store: Store, leases: LeaseOptions & Ports = {}): Rem
 function only(store: Store, part: string, options: object): RemoteStore {
   requireForm('remoteStore', part, options, OBJECT)
   const { clock, random, ...chosen } = options as Ports
-  return remoteStore(store, { ...NOTHING, ...(clock && { clock }), ...(random && { random }), [part]: chosen })
+  return remoteStore(store, { ...NOTHING, ...(clock !== undefined && { clock }), ...(random !== undefined && { random }), [part]: chosen })
 }
 
 function withoutRing(store: Store): RemoteStore {

@@ -33,7 +33,9 @@ export function watchLoop(clock: Time) {
       if (awaited > 0) void turned()
     }))
   return {
-    turned: turned as () => Promise<void>,
+    turned(): Promise<void> {
+      return turned()
+    },
     /** Watches the loop until the reply is read. */
     during<T>(reply: Promise<T>): Promise<T> {
       if (awaited === 0) turnedAt = clock.monotonic()
