@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pseudonymOf } from '../src/identity/identities.ts'
+import { holdOverrides, takeOverride } from '../src/policy/held-overrides.ts'
 import { relayedOverrides } from '../src/workers/shared-state.ts'
 import { ADMIN, local } from './in-process.ts'
 
@@ -129,6 +130,24 @@ describe('/v1/keys/:key/override', () => {
   })
 })
 
+describe('10,000 overrides that were put', () => {
+  it('refuse another one with 400, also where other workers set them, until one is removed', async () => {
+    const { call, engine } = await service()
+    const limit = { rule: 'user', rate: '1/h', burst: 1 }
+    const relayed: unknown[] = []
+    const overrides = holdOverrides(engine, (change) => relayed.push(change))
+    for (let key = 0; key < 9_999; key += 1)
+      takeOverride(engine, { rule: 'user', key: [`k${key}`], fields: { ...limit, key: [`k${key}`] } })
+    expect(await call('PUT', 'ada', limit)).toMatchObject([200, {}])
+    expect(await call('PUT', 'bob', limit)).toMatchObject([400, { detail: expect.stringContaining('there are 10000 already') }])
+    expect(() => overrides.set({ ...limit, key: 'bob' })).toThrow('there are 10000 already')
+    expect(relayed).toEqual([])
+    expect(await call('PUT', 'ada', { ...limit, burst: 3 })).toMatchObject([200, { overrides: [{ limit: 3 }] }])
+    expect(await call('DELETE', 'k7')).toEqual([200, { withdrawn: 1 }])
+    expect(await call('PUT', 'bob', limit)).toMatchObject([200, {}])
+  })
+})
+
 describe('overrides for workers that begin later', () => {
   it('are those that hold: the last of each key, and none that was taken back or has ended', () => {
     let now = 0
@@ -140,7 +159,7 @@ describe('overrides for workers that begin later', () => {
     held.change({ rule: 'a', key: ['z'], fields })
     held.change({ rule: 'a', key: ['z'] })
     held.change({ rule: 'a', key: ['never'] })
-    expect(held.list().map(({ key, fields: told }) => [key, told?.burst])).toEqual([
+    expect(held.list().map(({ key, fields: taken }) => [key, taken?.burst])).toEqual([
       [['x'], 2],
       [['y'], 1],
     ])

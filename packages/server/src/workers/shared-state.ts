@@ -100,7 +100,7 @@ function isSame(one: RelayedPolicy, other: RelayedPolicy | undefined): boolean {
   return other !== undefined && one.text === other.text && one.filename === other.filename && one.format === other.format
 }
 
-/** There cannot be more at once, because the engine of the worker that set one would have refused it. */
+/** The engines of the workers refuse more (400). Only overrides that several workers accept at the same instant can exceed it. */
 const MAX_OVERRIDES = 10_000
 
 /** The overrides that workers have set and not removed, for workers that begin later. */
