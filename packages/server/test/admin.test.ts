@@ -105,7 +105,7 @@ describe('/v1/policy', () => {
     const text = await answer.text()
     expect([answer.status, policy.rejected]).toEqual([409, 1])
     expect(text).toContain(
-      'asks for the store redis://u:***@127.0.0.1:2, and redis://u:***@127.0.0.1:1 is in use: another store needs a restart',
+      'names the store redis://u:***@127.0.0.1:2, and redis://u:***@127.0.0.1:1 is in use: another store needs a restart',
     )
     const other = await (await put(url, policyOf(3, 'store: redis://u:second-secret@127.0.0.1:1\n'))).text()
     expect(other).toContain('another password')

@@ -39,7 +39,7 @@ describe('check', () => {
       '    key: header:x-api-key, ip:address',
       '    tier header:x-plan=big: token-bucket of 2000, window 20 s',
       '    tier any: token-bucket of 20, window 2 s',
-      '    bound: over-grant 0 while the store decides, 0 while it does not: nothing stands in for a store in this process',
+      '    bound: over-grant 0 while the store decides, 0 while it does not: a store in this process has no local fallback',
       '  open: enforce, cost 2, on store failure allow',
       '    match: every request',
       '    key: one bucket for everybody',
@@ -76,7 +76,7 @@ describe('check', () => {
       bound: {
         running: 0,
         storeDown: 0,
-        text: '0 while the store decides, 0 while it does not: nothing stands in for a store in this process',
+        text: '0 while the store decides, 0 while it does not: a store in this process has no local fallback',
       },
     })
   })
@@ -136,7 +136,7 @@ rules:
     expect(alone.stdout).toContain('  store memory:, identifiers hmac, tokens verified upstream\n  exempt: path /healthz\n')
     expect(shared.stdout).toContain('  store redis://u:***@127.0.0.1:1, identifiers hmac')
     expect(alone.stdout).toContain(
-      'bound: over-grant 0 while the store decides, 0 while it does not: nothing stands in for a store in this process; at most 100 is allowed\n',
+      'bound: over-grant 0 while the store decides, 0 while it does not: a store in this process has no local fallback; at most 100 is allowed\n',
     )
     // Four processes, each with a burst of 5 and 10 s of 1/s, less the 5 that the store's full bucket loses.
     expect(shared.stdout).toContain(

@@ -45,7 +45,7 @@ describe('a service whose policy file changes', () => {
     writeFileSync(file, policyOf(6, 'store: redis://u:secret@127.0.0.1:1\n'))
     await expect
       .poll(service.output)
-      .toContain('policy.yaml: it asks for the store redis://u:***@127.0.0.1:1, and memory: is in use: another store needs a restart\n')
+      .toContain('policy.yaml: it names the store redis://u:***@127.0.0.1:1, and memory: is in use: another store needs a restart\n')
     expect(await burst()).toBe(5)
     expect(service.output()).not.toContain('secret')
   })

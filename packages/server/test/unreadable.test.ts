@@ -112,7 +112,7 @@ describe('S9: a target that cannot be read', () => {
   it('is explained', async () => {
     const { stdout } = await run(['explain', policyFile(POLICY), '--path', FRAGMENT])
     expect(stdout).toBe(
-      'GET (ambiguous) from an unknown address: refused with 400, for edits looks at what cannot be read\n' +
+      'GET (ambiguous) from an unknown address: refused with 400, for edits reads a value that cannot be read\n' +
         '  The path "/api/1#/edit" has a #; expected a request target without one, %23 in place of it.\n',
     )
   })

@@ -61,7 +61,7 @@ function lineOf(error: unknown): string {
 function overview(verbs: readonly Verb[]): string {
   const width = Math.max(...verbs.map(({ name }) => name.length))
   const lines = verbs.map(({ name, does }) => `  ${name.padEnd(width)}  ${does}`)
-  return `usage: sluice VERB [ARGUMENTS]\n\n${lines.join('\n')}\n\n"sluice VERB --help" tells more, "sluice --version" which version this is\n${EXITS}`
+  return `usage: sluice VERB [ARGUMENTS]\n\n${lines.join('\n')}\n\n"sluice VERB --help" lists its arguments, "sluice --version" which version this is\n${EXITS}`
 }
 
 /** What `sluice VERB --help` prints. */

@@ -8,7 +8,7 @@ import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.t
 export const explainVerb: Verb = {
   name: 'explain',
   words: ['POLICY'],
-  does: 'says what a policy does with one request: which rules match, with which key, limit and cost, and why others do not; asks no store',
+  does: 'says what a policy does with one request: which rules match, with which key, limit and cost, and why others do not; calls no store',
   flags: {
     path: { value: 'PATH', does: 'the request target, with or without a query; needed' },
     method: { value: 'METHOD', does: 'default GET' },
@@ -77,8 +77,8 @@ function textOf({ method, path, readings, unreadable, refusedBy, host, address, 
   const head = `${method} ${path}${host === undefined ? '' : ` at ${host}`} from ${from}`
   const several = readings === undefined ? [] : [`  an upstream may read the path as ${readings.join(' or ')}`]
   if (unreadable !== undefined) several.push(`  ${unreadable}`)
-  if (exempt !== undefined) return [`${head}: no rule is asked, it is exempt by ${exempt}`, ...several]
-  if (refusedBy !== undefined) return [`${head}: refused with 400, for ${refusedBy} looks at what cannot be read`, ...several]
+  if (exempt !== undefined) return [`${head}: no rule applies: exempt by ${exempt}`, ...several]
+  if (refusedBy !== undefined) return [`${head}: refused with 400, for ${refusedBy} reads a value that cannot be read`, ...several]
   return [`${head}: ${matching.length} of ${rules.length} rules match`, ...several, ...rules.flatMap(ruleText)]
 }
 

@@ -105,9 +105,9 @@ async function keysOf(verb: string, args: ParsedArguments): Promise<KeyAccess> {
     if (policy !== undefined) throw usage(`${verb}: --policy belongs to --store; a service has its own`)
     return serviceKeys(url ?? 'http://127.0.0.1:8080', token)
   }
-  if (url !== undefined || token !== undefined) throw usage(`${verb}: --store and --url exclude each other: ask the service or the store`)
+  if (url !== undefined || token !== undefined) throw usage(`${verb}: --store and --url exclude each other: name the service or the store`)
   if (policy === undefined) throw usage(`${verb}: --store needs --policy: the limits say what the states mean`)
-  if (store.startsWith('memory:')) throw usage(`${verb}: a memory store is inside the process that serves; ask that one with --url`)
+  if (store.startsWith('memory:')) throw usage(`${verb}: a memory store is inside the process that serves; address that process with --url`)
   return storeKeys(store, policy)
 }
 

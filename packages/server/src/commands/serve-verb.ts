@@ -15,7 +15,7 @@ import { policyOf, serve } from './serve.ts'
 export const serveVerb: Verb = {
   name: 'serve',
   words: ['[POLICY]'],
-  does: 'the decision service: questions over HTTP, metrics, and a page at /; SIGTERM lets answers under way finish',
+  does: 'the decision service: decisions over HTTP, metrics, and a page at /; SIGTERM lets answers under way finish',
   flags: {
     listen: { value: 'HOST:PORT', does: 'default 127.0.0.1:8080, or PORT from the environment' },
     store: { value: 'URL', does: "memory:, redis://..., postgres://..., pglite:DIR; default the policy's, else memory:" },

@@ -7,8 +7,8 @@ import type { Routed } from '../http/routes.ts'
 import { decisionJson } from './decision-json.ts'
 
 /** Largest body of one call and of a list, in bytes. */
-const LARGEST_REQUEST = 65_536
-const LARGEST_LIST = 1_048_576
+const MAX_REQUEST_BYTES = 65_536
+const MAX_LIST_BYTES = 1_048_576
 const KEY_FIELDS = ['key', 'limit', 'cost']
 const FACT_FIELDS = ['method', 'path', 'headers', 'ip', 'cost']
 const MAX_REQUESTS = 1_000
@@ -18,7 +18,7 @@ const NOBODY = trustProxies([])
 
 /** `POST /v1/check`: returns one decision. With `?status=http` it also sets the status and the headers that a client would get. */
 export async function check(engine: Engine, { request, response, query }: Routed): Promise<void> {
-  const call = readRequest(await readJson(request, LARGEST_REQUEST))
+  const call = readRequest(await readJson(request, MAX_REQUEST_BYTES))
   const decision = 'key' in call ? await engine.decideKey(call) : await engine.decide(call)
   if (decision.detail !== undefined) throw new BadRequest(decision.detail, { reason: decision.reason })
   const body = `${decisionJson(decision)}\n`
@@ -32,7 +32,7 @@ export async function check(engine: Engine, { request, response, query }: Routed
  * is reported in its own decision, so one client's bad path does not fail the other calls.
  */
 export async function checks(engine: Engine, { request, response }: Routed): Promise<void> {
-  const list = readRequests(await readJson(request, LARGEST_LIST))
+  const list = readRequests(await readJson(request, MAX_LIST_BYTES))
   const decisions = await engine.decideMany(list).catch((error: unknown) => {
     throw withIndex(error)
   })

@@ -16,11 +16,13 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
   const peer = request.socket.remoteAddress
   // Without this check all clients behind the proxy would count as one client, and nobody would notice.
   if (trust === undefined || !isTrustedPeer(peer, trust))
-    throw new BadRequest('Only a trusted proxy may ask here: name its address in trustedProxies of the policy.')
+    throw new BadRequest('Only a trusted proxy may call this endpoint: name its address in trustedProxies of the policy.')
   const [forwarded, original] = [originalIn(request, 'x-forwarded'), originalIn(request, 'x-original')]
   // A proxy sets one family and may pass on the other as the client sent it.
   if (differ(forwarded.uri, original.uri) || differ(forwarded.method, original.method))
-    throw new BadRequest('X-Forwarded-* and X-Original-* tell two requests apart: have the proxy remove those that it does not set.')
+    throw new BadRequest(
+      'X-Forwarded-* and X-Original-* describe two different requests: have the proxy remove those that it does not set.',
+    )
   const described = forwarded.uri === undefined ? original : forwarded
   const uri = described.uri ?? (rest === '' ? undefined : ownTarget(request, rest))
   if (uri === undefined) throw new BadRequest('The proxy must send X-Forwarded-Uri or X-Original-URI.')

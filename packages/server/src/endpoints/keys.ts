@@ -8,8 +8,8 @@ import type { HeldOverrides } from '../policy/held-overrides.ts'
 import { answer, type Handler, type Route, type Routed } from '../http/routes.ts'
 
 /** Largest bodies, in bytes. */
-const LARGEST_DURATION = 4_096
-const LARGEST_OVERRIDE = 16_384
+const MAX_DURATION_BYTES = 4_096
+const MAX_OVERRIDE_BYTES = 16_384
 const MAX_KEY_LENGTH = 4_096
 /** Path segment that means: the key is in `?key=`. */
 const PLACEHOLDER = '-'
@@ -55,7 +55,7 @@ export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: A
   })
   const block = guarded(admission, {
     PUT: reply(async (target, { request }) => {
-      await engine.blockKey(target, durationIn(await readJson(request, LARGEST_DURATION)), WAIT)
+      await engine.blockKey(target, durationIn(await readJson(request, MAX_DURATION_BYTES)), WAIT)
       return { blocked: true }
     }),
     DELETE: reply(async (target) => {
@@ -66,7 +66,7 @@ export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: A
   const override = guarded(admission, {
     // The key keeps what it has left, cut to the new limit.
     PUT: reply(async (target, { request }) => {
-      const fields = fieldsIn(await readJson(request, LARGEST_OVERRIDE), target)
+      const fields = fieldsIn(await readJson(request, MAX_OVERRIDE_BYTES), target)
       overrides.set(fields)
       return { overrides: overridesOf(engine, { key: target.key, limit: fields.rule }) }
     }),

@@ -8,7 +8,7 @@ import type { Routed } from '../http/routes.ts'
 import { ruleFacts } from '../policy/rule-facts.ts'
 
 /** Largest text of a policy, in bytes; the policy parser has its own bound, in characters. */
-const LARGEST_POLICY = 1_048_576
+const MAX_POLICY_BYTES = 1_048_576
 
 /** `GET /v1/policy`: describes the policy in use. It does not return the text, which may contain a password. */
 export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { response }: Routed): Promise<void> {
@@ -20,7 +20,7 @@ export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { res
  * lists all mistakes.
  */
 export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind, { request, response }: Routed): Promise<void> {
-  const bytes = await readBytes(request, LARGEST_POLICY)
+  const bytes = await readBytes(request, MAX_POLICY_BYTES)
   const format = /^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '') ? 'json' : 'yaml'
   try {
     const policy = await replace({ text: bytes, filename: `policy.${format}`, format })

@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path'
 import { LimiterError } from 'sluice'
 
 /** Largest file that is read, in bytes. */
-const LARGEST = 1_048_576
-const ALLOWED = `a regular file of at most ${LARGEST} bytes`
+const MAX_FILE_BYTES = 1_048_576
+const ALLOWED = `a regular file of at most ${MAX_FILE_BYTES} bytes`
 /** The output length of HMAC-SHA-256: a shorter secret would be easier to guess than the hash. */
 const MIN_SECRET_BYTES = 32
 
@@ -72,7 +72,7 @@ function contentsOf(descriptor: number): Buffer {
     const length = readSync(descriptor, part)
     if (length === 0) return Buffer.concat(parts, size)
     size += length
-    if (size > LARGEST) throw new Error(`it is larger than ${LARGEST} bytes; expected ${ALLOWED}`)
+    if (size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes; expected ${ALLOWED}`)
     parts.push(part.subarray(0, length))
   }
 }

@@ -52,7 +52,10 @@ function otherHost(host: string, more = ''): Refusal {
 }
 
 function otherSite(): Refusal {
-  return new Refusal(403, 'A browser asks for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.')
+  return new Refusal(
+    403,
+    'A browser sent this request for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.',
+  )
 }
 
 /** Whether a page of another origin made the request. Programs send neither Origin nor Sec-Fetch-Site. */

@@ -25,7 +25,7 @@ const FETCH_EVERY_MS = 300_000
 const MAX_AGE_MS = 900_000
 /** The least milliseconds between extra fetches, which a token of an unknown key or one after a failure may cause. */
 const PAUSE_MS = 30_000
-const LARGEST = 1_048_576
+const MAX_ANSWER_BYTES = 1_048_576
 
 export interface RemoteOptions {
   readonly fetchEveryMs?: number
@@ -120,7 +120,7 @@ async function setIn(answer: Response): Promise<string> {
   let size = 0
   for await (const part of answer.body ?? []) {
     size += (part as Uint8Array).length
-    if (size > LARGEST) throw new Error(`its answer is larger than ${LARGEST} bytes`)
+    if (size > MAX_ANSWER_BYTES) throw new Error(`its answer is larger than ${MAX_ANSWER_BYTES} bytes`)
     parts.push(part as Uint8Array)
   }
   const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))

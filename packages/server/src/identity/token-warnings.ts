@@ -11,14 +11,14 @@ export function tokenWarnings(policy: Policy): string[] {
 /** As `tokenWarnings`, for one of the policy's rules. */
 export function tokenWarning({ jwt }: Policy, { name, mode, match, key, tiers }: Rule): string | undefined {
   if (jwt !== undefined || mode === 'off') return undefined
-  const asked = match.when.filter(({ source }) => isClaim(source.text))
+  const matched = match.when.filter(({ source }) => isClaim(source.text))
   const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
   // A part of the key with another source besides the claim still separates requests.
   const parts = key.filter((sources) => sources.every(({ text }) => isClaim(text)))
-  const claims = new Set([...[...asked, ...conditions].map(({ source }) => source.text), ...parts.flat().map(({ text }) => text)])
+  const claims = new Set([...[...matched, ...conditions].map(({ source }) => source.text), ...parts.flat().map(({ text }) => text)])
   if (claims.size === 0) return undefined
   const effects = [
-    ...(asked.length === 0 ? [] : ['it never applies']),
+    ...(matched.length === 0 ? [] : ['it never applies']),
     ...(conditions.length === 0 ? [] : ['its tiers with such a condition are never used']),
     ...(parts.length === 0
       ? []

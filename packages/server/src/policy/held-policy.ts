@@ -70,7 +70,7 @@ function refuseOtherStore(policy: Policy, store: string | undefined, filename: s
   const wanted = policy.store ?? 'memory:'
   if (store === undefined || wanted === store) return
   const [before, after] = [withoutPassword(store), withoutPassword(wanted)]
-  const change = before === after ? `the store ${after} is asked for with another password or query` : `it asks for the store ${after}`
+  const change = before === after ? `the store ${after} has another password or query` : `it names the store ${after}`
   throw new Refusal(409, `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
 }
 

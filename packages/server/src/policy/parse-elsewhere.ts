@@ -6,7 +6,7 @@ import type { Parsed, ParsingBegins } from './parse-thread.ts'
 
 const THREAD = new URL('parse-thread.js', import.meta.url)
 /** Bounds of the thread, in MiB and milliseconds: far more than a policy of the largest size takes. */
-const LARGEST_HEAP = 512
+const MAX_HEAP_MB = 512
 const MAX_MS = 60_000
 
 /** A policy cannot be parsed now, for a reason that is not in the policy. */
@@ -32,7 +32,7 @@ export async function parseElsewhere(source: Candidate): Promise<Policy> {
 }
 
 async function answerOf(begins: ParsingBegins): Promise<Parsed> {
-  const resourceLimits = { maxOldGenerationSizeMb: LARGEST_HEAP }
+  const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MB }
   try {
     const thread = new Worker(THREAD, { workerData: begins, transferList: [begins.pieces], resourceLimits, execArgv: [] })
     const late = setTimeout(() => void thread.terminate(), MAX_MS)

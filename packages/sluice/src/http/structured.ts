@@ -1,9 +1,9 @@
 /** Largest Integer of a structured field (RFC 9651, 3.3.1). */
-const LARGEST = 999_999_999_999_999
+const MAX_SF_INTEGER = 999_999_999_999_999
 
 /** Converts a number to an Integer of RFC 9651, 3.3.1: whole, never negative, 0 for NaN. */
 export function sfNumber(value: number): number {
-  return value >= 0 ? Math.min(LARGEST, Math.floor(value)) : 0
+  return value >= 0 ? Math.min(MAX_SF_INTEGER, Math.floor(value)) : 0
 }
 
 export function sfInteger(value: number): string {

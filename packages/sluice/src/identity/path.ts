@@ -44,7 +44,10 @@ export function withoutAuthority(path: string): string {
   return absolute === null ? path : path.slice(absolute[0].length)
 }
 
-/** Decodes unreserved characters and encodes all others that need it, in upper case. Idempotent. */
+/**
+ * Decodes escaped unreserved characters; percent-encodes everything outside printable ASCII, and a bare `%`. Hex digits in upper case.
+ * Idempotent.
+ */
 export function encodePath(path: string): string {
   return path.replace(/%([\da-f]{2})|%|[^!-~]+/gi, (found, hex: string | undefined) => {
     if (hex !== undefined) {

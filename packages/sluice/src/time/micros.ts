@@ -4,7 +4,7 @@ export type Micros = number
 export const MICROS_PER_MS = 1_000
 const MICROS_PER_SECOND = 1_000_000
 
-/** A hundred years: the longest time that a limit may take to become fresh. */
+/** A hundred years: the longest time that a limit may let a key take to become fresh. */
 export const MAX_MICROS: Micros = 3_155_760_000_000_000
 
 /** 2100-01-01: whole microseconds are exact for every call before it, under every accepted limit. */

@@ -141,7 +141,7 @@ describe('U11: every row of the table in docs/fairvisor.md that a bundle can mee
   it('a match that no limit_keys name', () => {
     expect(
       warnings({ rules: [key('a', ['ip:address'], { match: { 'ua:bot': 'true' } }), key('b', ['ip:address'], { match: {} })] }),
-    ).toContain('rules[0].match["ua:bot"] is looked at, and Fairvisor never applies the rule: no limit_keys name ua:bot')
+    ).toContain('rules[0].match["ua:bot"] is compared here, and Fairvisor never applies the rule: no limit_keys name ua:bot')
     const named = warnings({ rules: [key('a', ['header:X_Plan'], { match: { 'header:x-plan': 'pro' } })] })
     expect(named.filter((line) => line.includes('never applies'))).toEqual([])
   })

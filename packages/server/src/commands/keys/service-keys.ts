@@ -35,7 +35,7 @@ export function serviceKeys(url: string, tokenFile: string | undefined): KeyAcce
       const answer = await call('GET', target, '')
       const states = typeof answer === 'object' && answer !== null && 'states' in answer ? answer.states : undefined
       if (Array.isArray(states)) return states as KeyState[]
-      throw failed(`service ${base.origin} tells nothing of keys that this version understands`)
+      throw failed(`service ${base.origin} sent no key states that this version understands`)
     },
     reset: async (target) => void (await call('DELETE', target, '')),
     async block(target, duration) {

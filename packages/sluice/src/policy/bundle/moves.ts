@@ -88,7 +88,7 @@ function findUnseen(rule: Value, counted: ReadonlySet<string>, find: Find): void
   const match = rule.path.endsWith('fallback_limit') ? undefined : fieldOf(rule, 'match')
   for (const { name, key } of match?.node.kind === 'map' ? entriesOf(match) : [])
     if (!counted.has(canonical(name)))
-      find('unseen', key, ` is looked at, and Fairvisor never applies the rule: no limit_keys name ${name}`)
+      find('unseen', key, ` is compared here, and Fairvisor never applies the rule: no limit_keys name ${name}`)
 }
 
 function findCostCase(rule: Value, find: Find): void {

@@ -29,7 +29,7 @@ export function boundOf({ processes, outageMs }: FailureChoice, rule: Rule, kind
   const down = (storeDown: number, text: string): Bound => ({ running: 0, storeDown, text: `0 while the store decides, ${text}` })
   if (rule.onStoreFailure === 'deny') return down(0, '0 while it does not')
   if (rule.onStoreFailure === 'allow') return down(Infinity, 'unbounded while it does not')
-  if (kind === 'process') return down(0, '0 while it does not: nothing stands in for a store in this process')
+  if (kind === 'process') return down(0, '0 while it does not: a store in this process has no local fallback')
   if (processes === undefined || outageMs === undefined)
     return down(
       Infinity,

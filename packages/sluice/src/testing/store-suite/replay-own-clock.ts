@@ -56,7 +56,7 @@ const MEETS = [
 
 /**
  * Replays the kernel on the store's own clock. Each verdict reports its time, and must equal the reference's for that time, whatever the
- * store has let expire or was told to sweep meanwhile.
+ * store has let expire or was made to sweep meanwhile.
  */
 export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): void {
   const { options } = bench
