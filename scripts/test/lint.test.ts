@@ -80,7 +80,7 @@ const IMPORTS: readonly (readonly [what: string, file: string, target: string, r
   ["the kit's own door imports the kit", 'testing.ts', './testing/traces.ts'],
   ['the kit imports a room', 'testing/store-suite/suite.ts', '../../stores/memory/memory-store.ts'],
   ['the kit declares tests', 'testing/suite.ts', 'vitest'],
-  ['the kit has connections of its own', 'testing/ask-http.ts', 'node:http'],
+  ['the kit has connections of its own', 'testing/send-http.ts', 'node:http'],
   ['an import leaves src', 'limiter/limiter.ts', '../../test/oracle.ts', 'refused'],
   ['a folder has no row', 'novelty/new.ts', '../errors/codes.ts', 'refused'],
   ['a package is loaded', 'identity/jwt.ts', 'jose', 'refused'],

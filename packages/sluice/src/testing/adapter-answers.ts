@@ -4,14 +4,14 @@ import type { HeaderOptions } from '../policy/model/header-choice.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { type Store, StoreFailure } from '../stores/store.ts'
 import { type Bench, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'
-import { type HttpQuestion, oneConnection } from './ask-http.ts'
+import { type HttpRequest, oneConnection } from './send-http.ts'
 
 /** The responses that clients get, allowed, denied or undecided, over one connection or many. */
 export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>): void {
   it('lets pass with headers, and leaves what the handler says', async () => {
-    const ask = await serve({ limiter: limiter() })
+    const send = await serve({ limiter: limiter() })
     for (const remaining of ['1', '0']) {
-      const answer = await ask()
+      const answer = await send()
       expect([answer.status, answer.text]).toEqual([200, 'hello'])
       expect(answer.headers).toMatchObject({
         'ratelimit-policy': '"default";q=2;w=120',
@@ -29,10 +29,10 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
   })
 
   it('denies with 429, a problem body and a Retry-After that is true', async () => {
-    const ask = await serve({ limiter: limiter() })
-    await ask()
-    await ask()
-    const denied = await ask()
+    const send = await serve({ limiter: limiter() })
+    await send()
+    await send()
+    const denied = await send()
     expect([denied.status, denied.headers['cache-control'], denied.headers['ratelimit']]).toEqual([429, 'no-store', '"default";r=0;t=60'])
     expect(denied.headers['content-type']).toMatch(PROBLEM)
     expect(JSON.parse(denied.text)).toEqual({
@@ -47,16 +47,16 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
     expect(wait).toBeGreaterThanOrEqual(60)
     expect(wait).toBeLessThanOrEqual(91)
     clock().advance(59_999)
-    expect((await ask()).status).toBe(429)
+    expect((await send()).status).toBe(429)
     clock().advance(wait * 1_000 - 59_999)
-    expect((await ask()).status).toBe(200)
+    expect((await send()).status).toBe(200)
   })
 
   it('names every limit, and tells single values of the one that denied', async () => {
     const limits = { wide: tokenBucket({ rate: '100/s', burst: 100 }), narrow: tokenBucket({ rate: '1/s', burst: 1 }) }
-    const ask = await serve({ limiter: limiter({ limits }) })
-    expect((await ask()).headers).toMatchObject({ ratelimit: '"wide";r=99;t=1, "narrow";r=0;t=1', 'ratelimit-limit': '1' })
-    expect((await ask()).headers).toMatchObject({
+    const send = await serve({ limiter: limiter({ limits }) })
+    expect((await send()).headers).toMatchObject({ ratelimit: '"wide";r=99;t=1, "narrow";r=0;t=1', 'ratelimit-limit': '1' })
+    expect((await send()).headers).toMatchObject({
       ratelimit: '"wide";r=99;t=1, "narrow";r=0;t=1',
       'ratelimit-policy': '"wide";q=100;w=1, "narrow";q=1;w=1',
       'x-ratelimit-limit': '1',
@@ -65,13 +65,13 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
 
   it('tells a block from a used-up quota', async () => {
     const limited = limiter()
-    const ask = await serve({ limiter: limited, key: () => 'one' })
+    const send = await serve({ limiter: limited, key: () => 'one' })
     await limited.block('one', '10min')
-    const blocked = await ask()
+    const blocked = await send()
     expect(JSON.parse(blocked.text)).toMatchObject({ title: 'Abnormal Usage Detected', status: 429, reason: 'blocked' })
     expect(Number(blocked.headers['retry-after'])).toBeGreaterThanOrEqual(600)
     await limited.unblock('one')
-    expect((await ask()).status).toBe(200)
+    expect((await send()).status).toBe(200)
   })
 
   it.each([
@@ -81,21 +81,21 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
     [{ dialect: 'off', legacy: 'delta' }, LEGACY, { 'x-ratelimit-reset': '60' }],
     [{ legacy: 'epoch' }, [...QUOTA, ...LEGACY], { 'x-ratelimit-reset': '1700000060' }],
   ] as [HeaderOptions, string[], Record<string, string>][])('headers %j', async (headers, names, values) => {
-    const ask = await serve({ limiter: limiter(), headers })
-    const answer = await ask()
+    const send = await serve({ limiter: limiter(), headers })
+    const answer = await send()
     expect(sent(answer, [...QUOTA, ...LEGACY])).toEqual(names)
     expect(answer.headers).toMatchObject(values)
-    await ask()
-    const denied = await ask()
+    await send()
+    const denied = await send()
     expect(sent(denied, [...QUOTA, ...LEGACY])).toEqual(names)
     expect([denied.status, sent(denied, ['retry-after'])]).toEqual([429, ['retry-after']])
   })
 
   it('keeps a connection that was denied before its body was read', async () => {
-    const ask = await serve({ limiter: limiter() })
+    const send = await serve({ limiter: limiter() })
     const agent = oneConnection()
-    const post: HttpQuestion = { method: 'POST', body: 'x'.repeat(300_000), agent }
-    const answers = [await ask(post), await ask(post), await ask(post), await ask({ agent })]
+    const post: HttpRequest = { method: 'POST', body: 'x'.repeat(300_000), agent }
+    const answers = [await send(post), await send(post), await send(post), await send({ agent })]
     agent.destroy()
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 429])
     expect(answers.map(({ reused }) => reused)).toEqual([false, true, true, true])
@@ -103,15 +103,15 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
   })
 
   it('answers a HEAD like a GET, without a body, and counts every method', async () => {
-    const ask = await serve({ limiter: limiter() })
-    expect(await statuses(ask, [{ method: 'HEAD' }, { method: 'OPTIONS' }, { method: 'POST' }])).toEqual([200, 200, 429])
-    const denied = await ask({ method: 'HEAD' })
+    const send = await serve({ limiter: limiter() })
+    expect(await statuses(send, [{ method: 'HEAD' }, { method: 'OPTIONS' }, { method: 'POST' }])).toEqual([200, 200, 429])
+    const denied = await send({ method: 'HEAD' })
     expect([denied.status, denied.text, sent(denied, ['retry-after', 'ratelimit'])]).toEqual([429, '', ['retry-after', 'ratelimit']])
   })
 
   it('admits no more of many at once than the limit has', async () => {
-    const ask = await serve({ limiter: limiter({ limits: { ten: tokenBucket({ rate: '1/h', burst: 10 }) } }) })
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask()))
+    const send = await serve({ limiter: limiter({ limits: { ten: tokenBucket({ rate: '1/h', burst: 10 }) } }) })
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send()))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(40)
   })
@@ -120,8 +120,8 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
     ['deny', 503],
     ['allow', 200],
   ] as const)('says what is not known: a store that fails, with %s, is %i and no quota', async (onStoreFailure, status) => {
-    const ask = await serve({ limiter: limiter({ store: broken(memoryStore({ clock: clock() })), onStoreFailure }) })
-    const answer = await ask()
+    const send = await serve({ limiter: limiter({ store: broken(memoryStore({ clock: clock() })), onStoreFailure }) })
+    const answer = await send()
     expect([answer.status, sent(answer, [...QUOTA, ...LEGACY])]).toEqual([status, []])
     if (status === 200) return
     expect(answer.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^[12]$/), 'cache-control': 'no-store' })

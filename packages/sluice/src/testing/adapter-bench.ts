@@ -5,7 +5,7 @@ import type { Decision } from '../decision/decision.ts'
 import type { GateOptions } from '../http/gate-options.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { type ManualClock, manualClock } from '../time/manual.ts'
-import { askHttp, type HttpAnswer, type HttpQuestion } from './ask-http.ts'
+import { sendRequest, type HttpAnswer, type HttpRequest } from './send-http.ts'
 
 /** A server that listens on the loopback address. */
 export interface Served {
@@ -28,8 +28,8 @@ export interface AdapterSuiteOptions<Request> {
 }
 
 /** Sends requests to one server. */
-export interface Ask {
-  (question?: HttpQuestion): Promise<HttpAnswer>
+export interface Send {
+  (request?: HttpRequest): Promise<HttpAnswer>
   readonly url: string
 }
 
@@ -40,7 +40,7 @@ export interface Bench<Request> {
   clock(): ManualClock
   /** Default: two requests at once and one per minute. */
   limiter(options?: Partial<LimiterOptions>): Limiter
-  serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Ask>
+  serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Send>
   /** The lines that were written to the console. */
   readonly said: readonly string[]
 }
@@ -79,7 +79,7 @@ export function adapterBench<Request>(adapter: AdapterSuiteOptions<Request>): Be
     async serve(options, answer) {
       const served = await adapter.serve(options, answer)
       open.push(served)
-      return Object.assign((question?: HttpQuestion) => askHttp(served.url, question), { url: served.url })
+      return Object.assign((request?: HttpRequest) => sendRequest(served.url, request), { url: served.url })
     },
   }
 }
@@ -90,8 +90,8 @@ export function sent({ headers }: HttpAnswer, names: readonly string[]): string[
 }
 
 /** Sends requests one after another; returns their statuses. */
-export async function statuses(ask: Ask, questions: readonly HttpQuestion[]): Promise<number[]> {
+export async function statuses(send: Send, requests: readonly HttpRequest[]): Promise<number[]> {
   const seen: number[] = []
-  for (const question of questions) seen.push((await ask(question)).status)
+  for (const request of requests) seen.push((await send(request)).status)
   return seen
 }

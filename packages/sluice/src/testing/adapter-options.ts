@@ -4,25 +4,25 @@ import type { GateOptions } from '../http/gate-options.ts'
 import type { RequestFacts } from '../identity/request.ts'
 import type { HeaderOptions } from '../policy/model/header-choice.ts'
 import { type Bench, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'
-import type { HttpQuestion } from './ask-http.ts'
+import type { HttpRequest } from './send-http.ts'
 
 const KEY = 'x-api-key'
 
 /** The effects of the options, with good and bad values, and with hostile clients. */
 export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Request>): void {
   const byKey = (request: Request): string => adapter.header(request, KEY) ?? 'nobody'
-  const as = (key: string): HttpQuestion => ({ headers: { [KEY]: key } })
+  const as = (key: string): HttpRequest => ({ headers: { [KEY]: key } })
 
   it.each([
     ['at once', (path: string) => path.startsWith('/healthz')],
     ['later', async (path: string) => path.startsWith('/healthz')],
   ])('skips %s: no charge and no headers', async (_when, skips) => {
-    const ask = await serve({ limiter: limiter(), skip: (request) => skips(adapter.path(request)) })
+    const send = await serve({ limiter: limiter(), skip: (request) => skips(adapter.path(request)) })
     for (let count = 0; count < 4; count += 1) {
-      const skipped = await ask({ path: '/healthz?x' })
+      const skipped = await send({ path: '/healthz?x' })
       expect([skipped.status, skipped.text, sent(skipped, [...QUOTA, ...LEGACY])]).toEqual([200, 'hello', []])
     }
-    expect((await ask()).headers['ratelimit-remaining']).toBe('1')
+    expect((await send()).headers['ratelimit-remaining']).toBe('1')
   })
 
   it.each([
@@ -30,23 +30,23 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
     ['a function', () => 2],
     ['a function that takes its time', async () => 2],
   ])('charges a cost that is %s', async (_what, cost) => {
-    const ask = await serve({ limiter: limiter(), cost })
-    expect(await statuses(ask, [{}, {}])).toEqual([200, 429])
+    const send = await serve({ limiter: limiter(), cost })
+    expect(await statuses(send, [{}, {}])).toEqual([200, 429])
   })
 
   it('a cost that can never pass has a reason and no Retry-After, and charges nothing', async () => {
-    const ask = await serve({ limiter: limiter(), cost: (request) => Number(adapter.header(request, 'x-cost') ?? 1) })
-    const answer = await ask({ headers: { 'x-cost': '3' } })
+    const send = await serve({ limiter: limiter(), cost: (request) => Number(adapter.header(request, 'x-cost') ?? 1) })
+    const answer = await send({ headers: { 'x-cost': '3' } })
     expect([answer.status, sent(answer, ['retry-after']), answer.headers['cache-control']]).toEqual([429, [], 'no-store'])
     expect(JSON.parse(answer.text)).toMatchObject({ reason: 'capacity', 'violated-policies': ['default'] })
-    expect((await ask()).headers['ratelimit-remaining']).toBe('1')
+    expect((await send()).headers['ratelimit-remaining']).toBe('1')
   })
 
   it('counts by the key, given at once or later, and tells it to nobody', async () => {
     for (const key of [byKey, async (request: Request) => byKey(request)]) {
-      const ask = await serve({ limiter: limiter(), key })
-      expect(await statuses(ask, [as('token-of-ada'), as('token-of-ada'), as('token-of-bob')])).toEqual([200, 200, 200])
-      const denied = await ask(as('token-of-ada'))
+      const send = await serve({ limiter: limiter(), key })
+      expect(await statuses(send, [as('token-of-ada'), as('token-of-ada'), as('token-of-bob')])).toEqual([200, 200, 200])
+      const denied = await send(as('token-of-ada'))
       expect([denied.status, JSON.stringify(denied.headers).includes('token-of'), denied.text.includes('token-of')]).toEqual([
         429,
         false,
@@ -65,31 +65,31 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
   })
 
   it('takes the right-most address that no trusted proxy has, in one spelling and by prefix', async () => {
-    const via = (forwarded: string): HttpQuestion => ({ headers: { 'x-forwarded-for': forwarded } })
-    const ask = await serve({ limiter: limiter(), trustedProxies: ['loopback'] })
-    expect(await statuses(ask, ['6.6.6.6, 1.1.1.1', '7.7.7.7, 1.1.1.1', '8.8.8.8, ::ffff:1.1.1.1', '2.2.2.2'].map(via))).toEqual([
+    const via = (forwarded: string): HttpRequest => ({ headers: { 'x-forwarded-for': forwarded } })
+    const send = await serve({ limiter: limiter(), trustedProxies: ['loopback'] })
+    expect(await statuses(send, ['6.6.6.6, 1.1.1.1', '7.7.7.7, 1.1.1.1', '8.8.8.8, ::ffff:1.1.1.1', '2.2.2.2'].map(via))).toEqual([
       200, 200, 429, 200,
     ])
-    expect(await statuses(ask, ['2001:db8::1', '2001:DB8:0::2', '2001:db8::3', '2001:db8:1::1'].map(via))).toEqual([200, 200, 429, 200])
+    expect(await statuses(send, ['2001:db8::1', '2001:DB8:0::2', '2001:db8::3', '2001:db8:1::1'].map(via))).toEqual([200, 200, 429, 200])
   })
 
   it('answers with onDenied instead, after status and headers', async () => {
-    const ask = await serve(
+    const send = await serve(
       { limiter: limiter() },
       ({ outcome, limitName, retryAfterMs }) => `${outcome} by ${limitName} for ${retryAfterMs}`,
     )
-    expect(await statuses(ask, [{}, {}])).toEqual([200, 200])
-    const denied = await ask()
+    expect(await statuses(send, [{}, {}])).toEqual([200, 200])
+    const denied = await send()
     expect([denied.status, denied.text]).toEqual([418, 'denied by default for 60000'])
     expect(sent(denied, ['ratelimit', 'retry-after', 'cache-control'])).toHaveLength(3)
     expect(denied.headers['content-type'] ?? '').not.toMatch(PROBLEM)
   })
 
   it('an onDenied that throws is an error, not an open connection', async () => {
-    const ask = await serve({ limiter: limiter(), cost: 2 }, () => {
+    const send = await serve({ limiter: limiter(), cost: 2 }, () => {
       throw new Error('no answer')
     })
-    const [passed, ...refused] = await statuses(ask, [{}, {}, {}])
+    const [passed, ...refused] = await statuses(send, [{}, {}, {}])
     expect(passed).toBe(200)
     // Some frameworks keep the status that was set before the error.
     for (const status of refused) expect(status).toBeGreaterThanOrEqual(400)
@@ -111,50 +111,50 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
     ['a cost that is no number', { cost: () => Number.NaN }],
   ] as [string, GateOptions<Request>][])('never lets pass where it cannot say: %s', async (_what, options) => {
     let faulty = true
-    const ask = await serve({ limiter: limiter(), ...options, skip: (request) => (faulty ? (options.skip?.(request) ?? false) : true) })
-    const answer = await ask()
+    const send = await serve({ limiter: limiter(), ...options, skip: (request) => (faulty ? (options.skip?.(request) ?? false) : true) })
+    const answer = await send()
     expect([answer.status, answer.text.includes('hello')]).toEqual([500, false])
     faulty = false
-    expect((await ask()).status).toBe(200)
+    expect((await send()).status).toBe(200)
   })
 
   it('survives a client that leaves while it is being decided', async () => {
     let arrived = (): void => {}
     let decide = (_key: string): void => {}
-    const asked = new Promise<void>((resolve) => (arrived = resolve))
+    const reached = new Promise<void>((resolve) => (arrived = resolve))
     const key = new Promise<string>((resolve) => (decide = resolve))
-    const ask = await serve({ limiter: limiter(), key: () => (arrived(), key) })
-    const { port, hostname } = new URL(ask.url)
+    const send = await serve({ limiter: limiter(), key: () => (arrived(), key) })
+    const { port, hostname } = new URL(send.url)
     const socket = connect(Number(port), hostname).on('error', () => {})
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
-    await asked
+    await reached
     const closed = new Promise((resolve) => socket.once('close', resolve))
     socket.destroy()
     await closed
     decide('gone')
-    expect((await ask()).headers['ratelimit-remaining']).toBe('0')
+    expect((await send()).headers['ratelimit-remaining']).toBe('0')
   })
 
   it('hands an engine the facts of a request, and writes what its policy and its answer say', async () => {
-    const asked: RequestFacts[] = []
+    const received: RequestFacts[] = []
     const within = limiter()
     const engine = {
       headers: { dialect: 'draft-7' } as HeaderOptions,
       async decide(facts: RequestFacts) {
-        asked.push(facts)
+        received.push(facts)
         return { ...(await within.check('all', { cost: facts.cost ?? 1 })), identity: 'i', violated: ['one', 'two'] }
       },
     }
-    const ask = await serve({ engine, cost: 2 })
-    expect((await ask({ method: 'POST', path: '/a//b/%61?q=1', headers: { 'x-one': '1' } })).headers['ratelimit']).toBe(
+    const send = await serve({ engine, cost: 2 })
+    expect((await send({ method: 'POST', path: '/a//b/%61?q=1', headers: { 'x-one': '1' } })).headers['ratelimit']).toBe(
       'limit=2, remaining=0, reset=60',
     )
-    expect(asked).toEqual([
+    expect(received).toEqual([
       expect.objectContaining({ method: 'POST', path: expect.stringMatching(/\/a\/\/b\/%61\?q=1$/), ip: '127.0.0.1', cost: 2 }),
     ])
-    expect(asked[0]?.headers).toMatchObject({ 'x-one': '1' })
+    expect(received[0]?.headers).toMatchObject({ 'x-one': '1' })
     engine.headers = { dialect: 'off' }
-    const denied = await ask()
+    const denied = await send()
     expect(sent(denied, [...QUOTA, ...LEGACY])).toEqual([])
     expect(JSON.parse(denied.text)).toMatchObject({ 'violated-policies': ['one', 'two'] })
   })

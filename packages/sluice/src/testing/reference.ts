@@ -23,19 +23,19 @@ export class Reference {
     this.#blocks = new Map(from === undefined ? [] : from.#blocks)
   }
 
-  /** @param look dry run: the caller discards the new states, and views show what is left without a charge */
-  decide({ calls }: CallGroup, now: Micros, look = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
+  /** @param dryRun the caller discards the new states, and views show what is left without a charge */
+  decide({ calls }: CallGroup, now: Micros, dryRun = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
-    const asked = calls.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit, cost, phase }))
+    const placed = calls.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit, cost, phase }))
     const result = applyGroup(
       names.map((name) => this.states.get(name)?.state),
-      asked,
+      placed,
       now,
       names.map((name) => this.#blocks.get(name) ?? 0),
-      look,
+      dryRun,
     )
     for (const { slot, state } of result.writes) {
-      const call = calls[asked.findIndex((one) => one.slot === slot)]
+      const call = calls[placed.findIndex((one) => one.slot === slot)]
       if (call !== undefined) this.#write(call, state)
     }
     return { outcome: result.outcome, at: now, retryAfter: result.retryAfter, calls: result.calls }

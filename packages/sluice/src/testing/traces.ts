@@ -49,12 +49,12 @@ export function* traces(seed: number, calls: number, options: TraceOptions = {})
     const alike = random() < ALIKE ? callOf() : undefined
     const keys = random() < 0.5 ? 1 : 12
     for (let group = 0; group < wanted && made < calls; group += 1) {
-      const asked =
+      const groupCalls =
         alike === undefined
           ? consistent(Array.from({ length: 1 + pick(4) }, () => callOf()))
           : [keys === 1 ? alike : again(alike, `k${pick(keys)}`)]
-      made += asked.length
-      groups.push({ calls: asked })
+      made += groupCalls.length
+      groups.push({ calls: groupCalls })
     }
     yield { now, groups }
   }

@@ -7,7 +7,7 @@ import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import type { DecisionEvent } from '../../src/observe/events.ts'
 import { adapterSuite } from '../../src/testing.ts'
-import { askHttp } from '../../src/testing/ask-http.ts'
+import { sendRequest } from '../../src/testing/send-http.ts'
 import { listen, OWN } from './listen.ts'
 
 const four = createRequire(import.meta.url)('express-4') as typeof express
@@ -48,13 +48,13 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     app.use(rateLimit({ limiter: limiter(5) }))
     app.get('/', rateLimit({ limiter: limiter(1) }), (_request, response) => void response.end('hello'))
     const url = await start(app)
-    expect((await askHttp(url)).headers).toMatchObject({
+    expect((await sendRequest(url)).headers).toMatchObject({
       ratelimit: '"burst-5";r=4;t=3600, "burst-1";r=0;t=3600',
       'ratelimit-policy': '"burst-5";q=5;w=18000, "burst-1";q=1;w=3600',
       'ratelimit-limit': '1',
       'x-ratelimit-remaining': '0',
     })
-    const denied = await askHttp(url)
+    const denied = await sendRequest(url)
     expect([denied.status, denied.headers['ratelimit']]).toEqual([429, '"burst-5";r=3;t=3600, "burst-1";r=0;t=3600'])
     expect(JSON.parse(denied.text)).toMatchObject({ 'violated-policies': ['burst-1'] })
   })
@@ -65,8 +65,8 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     app.use(rateLimit({ limiter: limiter(1) }))
     app.use((_request, response) => void response.end('hello'))
     const url = await start(app)
-    expect((await askHttp(url)).headers).toMatchObject({ 'cache-control': 'public, max-age=60', vary: 'Origin' })
-    expect((await askHttp(url)).headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Origin' })
+    expect((await sendRequest(url)).headers).toMatchObject({ 'cache-control': 'public, max-age=60', vary: 'Origin' })
+    expect((await sendRequest(url)).headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Origin' })
   })
 
   it('a mounted router is matched by its whole path, and only a pattern is told as route', async () => {
@@ -80,8 +80,8 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     app.get('/plain/:name', rateLimit({ engine }), (_request, response) => void response.end('hello'))
     app.get(/^\/pattern/, rateLimit({ engine }), (_request, response) => void response.end('hello'))
     const url = await start(app)
-    expect((await askHttp(url, { path: '/api/people/ada?q=1' })).headers['ratelimit']).toBe('"people";r=2;t=3600')
-    for (const path of ['/plain/ada', '/pattern/ada']) expect((await askHttp(url, { path })).headers['ratelimit']).toBeUndefined()
+    expect((await sendRequest(url, { path: '/api/people/ada?q=1' })).headers['ratelimit']).toBe('"people";r=2;t=3600')
+    for (const path of ['/plain/ada', '/pattern/ada']) expect((await sendRequest(url, { path })).headers['ratelimit']).toBeUndefined()
     expect(events.map(({ route }) => route)).toEqual([undefined, '/plain/:name', undefined])
   })
 
@@ -94,8 +94,8 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     app.use(rateLimit({ limiter: limiter(1), key: () => key }))
     app.use(() => void (handled += 1))
     const url = await start(app)
-    expect((await askHttp(url)).text).toBe('too late')
-    expect((await askHttp(url)).text).toBe('too late')
+    expect((await sendRequest(url)).text).toBe('too late')
+    expect((await sendRequest(url)).text).toBe('too late')
     decide('one')
     await expect.poll(() => handled).toBe(1)
   })
@@ -109,7 +109,7 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     app.use(rateLimit({ limiter: limiter(1), key: async () => 'one' }))
     app.use((_request, response) => void response.end('and done'))
     const url = await start(app)
-    expect((await askHttp(url)).text).toBe('begun, and done')
-    expect(await askHttp(url)).toMatchObject({ status: 200, text: 'begun, ' })
+    expect((await sendRequest(url)).text).toBe('begun, and done')
+    expect(await sendRequest(url)).toMatchObject({ status: 200, text: 'begun, ' })
   })
 })

@@ -51,13 +51,13 @@ export interface Bench {
   /** @param cost tokens */
   call(key: string, limit: AnyLimit, cost?: number): Call
   /** Charges one group at a given time, and checks that the store's verdict equals the reference's. */
-  ask(calls: readonly Call[], now: Micros): Promise<Answer>
+  decide(calls: readonly Call[], now: Micros): Promise<Answer>
   /** Charges several groups in one call of the store, and compares as well. */
   list(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
   /** Peeks at groups at a given time, and compares as well. */
-  look(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
+  peek(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
   /** Charges one group at a given time without waiting, and compares if the store decided. */
-  askNow(calls: readonly Call[], now: Micros): GroupVerdict | undefined
+  decideNow(calls: readonly Call[], now: Micros): GroupVerdict | undefined
   /** Makes changes at a given time in the store and in the reference. */
   change(changes: readonly Change[], now: Micros): Promise<readonly ChangeResult[]>
   adjust(calls: readonly Call[], tokens: readonly number[], now: Micros, receipt?: Micros): Promise<void>
@@ -98,7 +98,7 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
       cost: microCost(cost),
       phase: phaseOf(limit, key),
     }),
-    async ask(calls, now) {
+    async decide(calls, now) {
       const [verdict] = await verbs.decide(open(), [{ calls }], { now })
       const answer = answerOf(verdict as Decided)
       expect(answer).toEqual(reference.decide({ calls }, now))
@@ -109,13 +109,13 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
       expect(answers).toEqual(groups.map((group) => reference.decide(group, now)))
       return answers
     },
-    async look(groups, now) {
-      const looking = new Reference(reference)
+    async peek(groups, now) {
+      const peeking = new Reference(reference)
       const answers = (await verbs.peek(open(), groups, { now })).map(answerOf)
-      expect(answers).toEqual(groups.map((group) => looking.decide(group, now, true)))
+      expect(answers).toEqual(groups.map((group) => peeking.decide(group, now, true)))
       return answers
     },
-    askNow(calls, now) {
+    decideNow(calls, now) {
       const verdict = open().decideNow?.({ calls }, now)
       if (verdict !== undefined) expect(answerOf(verbs.decided(verdict))).toEqual(reference.decide({ calls }, now))
       return verdict

@@ -6,7 +6,7 @@ import { type Bench, START } from './bench.ts'
 
 /** Refunds and penalties that are the first calls under a changed limit, and those on a bucket in debt. */
 export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
-  const { ask, adjust, call, fresh } = bench
+  const { decide, adjust, call, fresh } = bench
 
   describe('refunds and penalties', () => {
     it.each(tags)(
@@ -20,23 +20,23 @@ export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         ] as const) {
           for (const tokens of [0.5, 2, -0.5, -2, -100]) {
             const key = fresh()
-            await ask([call(key, before, 3)], START)
+            await decide([call(key, before, 3)], START)
             await adjust([call(key, after)], [tokens], START + 1_000)
             await bench.sameState(call(key, after).id)
-            await ask([call(key, after)], START + 2_000)
+            await decide([call(key, after)], START + 2_000)
             const spent = fresh()
-            await ask([call(spent, before)], START)
+            await decide([call(spent, before)], START)
             await adjust([call(spent, after)], [tokens], START + 60_000_000)
             await bench.sameState(call(spent, after).id)
             // Dropped by a shorter window, and not restored by a longer one.
             const ended = fresh()
-            await ask([call(ended, before, 3)], START)
+            await decide([call(ended, before, 3)], START)
             await adjust([call(ended, after)], [tokens], START + 1_500_000)
             await bench.sameState(call(ended, after).id)
           }
           const forgotten = fresh()
-          await ask([call(forgotten, before, 3)], START)
-          await ask([call(forgotten, after, 2), call(forgotten, after, 1)], START + 1_500_000)
+          await decide([call(forgotten, before, 3)], START)
+          await decide([call(forgotten, after, 2), call(forgotten, after, 1)], START + 1_500_000)
           await bench.sameState(call(forgotten, after).id)
         }
       },
@@ -60,7 +60,7 @@ export function changesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       await change(larger, -100)
       await change(THREES.tb, -1)
       await change(tokenBucket({ rate: '7/s', burst: '0.5' }), -0.000001)
-      await ask([call(key, THREES.tb)], START)
+      await decide([call(key, THREES.tb)], START)
     })
   })
 }

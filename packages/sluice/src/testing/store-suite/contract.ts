@@ -12,15 +12,16 @@ const FIELDS: readonly (keyof Decided)[] = ['outcome', 'at', 'retryAfter', 'call
 export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   const limits = tags.map((tag) => TENS[tag])
   const [ten = TENS.tb] = limits
-  const { ask, askNow, call, fresh } = bench
+  const { decide, decideNow, call, fresh } = bench
 
   describe('the port', () => {
     it('has a name, and lists the changes that it makes', () => {
-      const { name, capabilities, decideNow } = bench.store
+      const { store } = bench
+      const { name, capabilities } = store
       expect(name).toMatch(/./)
       expect(KINDS).toEqual(expect.arrayContaining([...capabilities.changes]))
       expect(new Set(capabilities.changes).size).toBe(capabilities.changes.length)
-      if (capabilities.sync) expect(decideNow).toBeTypeOf('function')
+      if (capabilities.sync) expect(store.decideNow).toBeTypeOf('function')
     })
 
     it.each([true, false])('decides each group, with a part for each call and no other fields: charge %s', async (charge) => {
@@ -34,36 +35,36 @@ export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     })
 
     it('decides now, or charges nothing, and its verdicts are the caller’s to keep', async (context) => {
-      const { capabilities, decideNow } = bench.store
-      context.skip(decideNow === undefined, 'the store decides nothing now')
+      const { store } = bench
+      context.skip(store.decideNow === undefined, 'the store decides nothing now')
       for (const limit of limits) {
         const [key, other] = [call(fresh(), limit), call(fresh(), limit)]
         const kept = [key, key, other, key].map((one) => {
           // The caller fills the group again: the store keeps no reference to it.
           const shared = { ...one, id: { ...one.id }, cost: 4_000_000 }
-          const verdict = askNow([shared], START)
+          const verdict = decideNow([shared], START)
           Object.assign(shared.id, { key: 'another' })
           return verdict
         })
         const copies = structuredClone(kept)
-        await ask([{ ...key, cost: 2_000_000 }], START)
-        askNow([key, { ...other, cost: 10_000_000 }], START)
+        await decide([{ ...key, cost: 2_000_000 }], START)
+        decideNow([key, { ...other, cost: 10_000_000 }], START)
         if (bench.can('block', 'unblock')) {
           await bench.block([key.id], 5_000_000, START)
-          askNow([key], START)
+          decideNow([key], START)
           await bench.block([key.id], null, START)
         }
-        await ask([{ ...other, cost: 6_000_000 }], START)
+        await decide([{ ...other, cost: 6_000_000 }], START)
         expect(kept).toEqual(copies)
         const decided = kept.filter((verdict) => verdict !== undefined)
         expect(new Set(decided).size).toBe(decided.length)
-        if (capabilities.sync) expect(decided).toHaveLength(kept.length)
+        if (store.capabilities.sync) expect(decided).toHaveLength(kept.length)
       }
     })
 
     it('makes changes of different kinds in order, and answers each with a result', async () => {
       const [one, other] = [call(fresh(), ten), call(fresh(), ten)]
-      await ask([one, other], START)
+      await decide([one, other], START)
       const changes: readonly Change[] = [
         { kind: 'adjust', call: one, amount: -5_000_000 },
         { kind: 'adjust', call: other, amount: -2_000_000 },
@@ -78,9 +79,9 @@ export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const able = changes.filter(({ kind }) => bench.can(kind))
       expect(await bench.change(able, START)).toEqual(able.map(() => ({})))
       for (const { id } of [one, other]) await bench.sameState(id)
-      await ask([{ ...one, cost: 8_000_000 }], START)
-      await ask([other], START)
-      await ask([other], START + 7_000_000)
+      await decide([{ ...one, cost: 8_000_000 }], START)
+      await decide([other], START)
+      await decide([other], START + 7_000_000)
     })
 
     it('a group without room fails alone, and charges nothing', async (context) => {

@@ -34,7 +34,7 @@ type Way = (call: Call, at: Micros) => Promise<unknown>
 
 /** A call by itself, a call with another key, and an adjustment. */
 function waysOf(bench: Bench, random: () => number): readonly Way[] {
-  const ask: Way = (call, at) => bench.ask([call], at)
+  const decide: Way = (call, at) => bench.decide([call], at)
   const list: Way = (call, at) => {
     const others = bench.call(bench.fresh(), call.limit)
     return bench.list([{ calls: [call] }, { calls: [{ ...call, id: others.id, phase: others.phase }] }], at)
@@ -45,14 +45,14 @@ function waysOf(bench: Bench, random: () => number): readonly Way[] {
     const receipt = [undefined, 0, START, begun, begun - window][Math.floor(random() * 5)]
     return bench.adjust([call], [(random() < 0.5 ? call.cost : -call.cost) / MICRO], at, receipt)
   }
-  return bench.can('adjust') ? [ask, list, adjust] : [ask, list]
+  return bench.can('adjust') ? [decide, list, adjust] : [decide, list]
 }
 
 async function besideEdges(bench: Bench, limit: AnyLimit, next: AnyLimit, way: Way, random: () => number): Promise<void> {
   for (const place of [0, 1, 2]) {
     for (const beside of [-1, 0, 1]) {
       const key = bench.fresh()
-      const [view] = (await bench.ask([callOf(bench, key, limit, random)], START)).calls
+      const [view] = (await bench.decide([callOf(bench, key, limit, random)], START)).calls
       const { resetAfter = 0, replenishAfter = 0 } = view ?? {}
       const edge = [resetAfter, replenishAfter, resetAfter - limit.windowMs * MICROS_PER_MS][place] as Micros
       const call = callOf(bench, key, next, random)

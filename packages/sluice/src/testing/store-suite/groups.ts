@@ -9,7 +9,7 @@ import * as verbs from '../store-verbs.ts'
 export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   const limits = tags.map((tag) => TENS[tag])
   const [ten = TENS.tb] = limits
-  const { ask, call, fresh } = bench
+  const { decide, call, fresh } = bench
 
   describe('groups and keys', () => {
     it('answers nothing for no group and no change', async () => {
@@ -21,14 +21,14 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     it('law 1: charges a group over every algorithm as a whole', async () => {
       const key = fresh()
       const all = (cost: number) => limits.map((limit) => call(key, limit, cost))
-      expect((await ask(all(6), START)).outcome).toBe('allowed')
+      expect((await decide(all(6), START)).outcome).toBe('allowed')
       for (const index of limits.keys()) {
         // Each in turn is the one that does not fit.
         const calls = limits.map((other, place) => call(place === index ? key : `${key}:${index}`, other, 5))
-        expect((await ask(calls, START)).outcome).toBe('denied')
+        expect((await decide(calls, START)).outcome).toBe('denied')
       }
-      expect((await ask(all(4), START)).outcome).toBe('allowed')
-      expect((await ask([...all(1), call(fresh(), ten, 11)], START)).outcome).toBe('impossible')
+      expect((await decide(all(4), START)).outcome).toBe('allowed')
+      expect((await decide([...all(1), call(fresh(), ten, 11)], START)).outcome).toBe('impossible')
     })
 
     it('decides groups of one call in order, each on its own', async () => {
@@ -40,24 +40,24 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
 
     it('forgets what is reset, and nothing else', async () => {
       const [key, other] = [fresh(), fresh()]
-      await ask([...limits.map((limit) => call(key, limit, 10)), call(other, ten, 10)], START)
+      await decide([...limits.map((limit) => call(key, limit, 10)), call(other, ten, 10)], START)
       await bench.reset(limits.map((limit) => call(key, limit).id))
       expect(
         (
-          await ask(
+          await decide(
             limits.map((limit) => call(key, limit, 10)),
             START,
           )
         ).outcome,
       ).toBe('allowed')
-      expect((await ask([call(other, ten)], START)).outcome).toBe('denied')
+      expect((await decide([call(other, ten)], START)).outcome).toBe('denied')
     })
 
     it('keeps keys apart that look alike', async () => {
       const key = fresh()
-      await ask([call(`${key}:a`, ten, 10)], START)
+      await decide([call(`${key}:a`, ten, 10)], START)
       for (const other of [`${key}:A`, `${key}:a:`, key, `${key}:%0061`])
-        expect((await ask([call(other, ten, 10)], START)).outcome).toBe('allowed')
+        expect((await decide([call(other, ten, 10)], START)).outcome).toBe('allowed')
     })
 
     it('admits exactly the limit to many callers at once', async () => {
@@ -75,16 +75,16 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const key = fresh()
       const { id } = call(key, ten)
       await bench.block([id], 5_000_000, START)
-      const blocked = await ask([call(key, ten)], START)
+      const blocked = await decide([call(key, ten)], START)
       expect(blocked).toMatchObject({ outcome: 'denied', calls: [{ blocked: true, retryAfter: 5_000_000, remaining: 10 }] })
       await bench.reset([id])
-      expect((await ask([call(key, ten)], START + 4_999_999)).outcome).toBe('denied')
-      expect((await bench.look([{ calls: [call(key, ten)] }], START + 1))[0]?.outcome).toBe('denied')
-      expect((await ask([call(key, ten)], START + 5_000_000)).outcome).toBe('allowed')
+      expect((await decide([call(key, ten)], START + 4_999_999)).outcome).toBe('denied')
+      expect((await bench.peek([{ calls: [call(key, ten)] }], START + 1))[0]?.outcome).toBe('denied')
+      expect((await decide([call(key, ten)], START + 5_000_000)).outcome).toBe('allowed')
       await bench.block([id], 60_000_000, START + 5_000_000)
-      expect((await ask([call(fresh(), ten), call(key, ten)], START + 5_000_000)).outcome).toBe('denied')
+      expect((await decide([call(fresh(), ten), call(key, ten)], START + 5_000_000)).outcome).toBe('denied')
       await bench.block([id], null, START + 6_000_000)
-      expect((await ask([call(key, ten)], START + 6_000_000)).outcome).toBe('allowed')
+      expect((await decide([call(key, ten)], START + 6_000_000)).outcome).toBe('allowed')
       await bench.block([call(fresh(), ten).id], null, START)
     })
 
@@ -95,22 +95,22 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         const one = call(key, limit)
         await bench.block([one.id], 5_000_000, START)
         const untouched = { outcome: 'denied', blocked: true, remaining: 10, resetAfter: 0, replenishAfter: 0 }
-        expect((await ask([one], START)).calls).toMatchObject([untouched])
-        expect((await ask([call(fresh(), ten, 4), one], START)).calls).toMatchObject([{ outcome: 'allowed', remaining: 10 }, untouched])
-        expect((await bench.look([{ calls: [one] }], START))[0]?.calls).toMatchObject([untouched])
+        expect((await decide([one], START)).calls).toMatchObject([untouched])
+        expect((await decide([call(fresh(), ten, 4), one], START)).calls).toMatchObject([{ outcome: 'allowed', remaining: 10 }, untouched])
+        expect((await bench.peek([{ calls: [one] }], START))[0]?.calls).toMatchObject([untouched])
       }
     })
 
     it('a look answers as a charge would, and tells what is there', async () => {
       for (const limit of limits) {
         const key = fresh()
-        expect((await bench.look([{ calls: [call(key, limit, 4)] }], START))[0]).toMatchObject({
+        expect((await bench.peek([{ calls: [call(key, limit, 4)] }], START))[0]).toMatchObject({
           outcome: 'allowed',
           calls: [{ remaining: 10, resetAfter: 0, replenishAfter: 0 }],
         })
-        await ask([call(key, limit, 7)], START)
-        const [seen] = await bench.look([{ calls: [call(key, limit, 4)] }], START)
-        expect(seen).toEqual(await ask([call(key, limit, 4)], START))
+        await decide([call(key, limit, 7)], START)
+        const [seen] = await bench.peek([{ calls: [call(key, limit, 4)] }], START)
+        expect(seen).toEqual(await decide([call(key, limit, 4)], START))
       }
     })
 
@@ -118,10 +118,10 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       context.skip(!bench.can('block', 'unblock'), 'the store has no block')
       const [key, other] = [fresh(), fresh()]
       const calls = [call(key, ten), call(other, ten)]
-      await ask(calls, START)
+      await decide(calls, START)
       await bench.block([call(key, ten).id], 5_000_000, START)
-      expect((await ask([call(key, ten)], START)).outcome).toBe('denied')
-      expect((await ask(calls, START + 1)).outcome).toBe('denied')
+      expect((await decide([call(key, ten)], START)).outcome).toBe('denied')
+      expect((await decide(calls, START + 1)).outcome).toBe('denied')
       for (const keys of [
         [key, key],
         [key, other],

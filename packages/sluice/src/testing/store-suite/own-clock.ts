@@ -54,22 +54,22 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
       context.skip(!tags.includes('tb') || !bench.can('adjust', 'block'), 'the store has no adjust or no block')
       const hour = 3_600_000_000
       const call = { ...bench.call(bench.fresh(), tokenBucket({ rate: '1/h', burst: 20 })), cost: 1_000_000 }
-      const look = async (): Promise<Decided> => (await verbs.peek(store, [{ calls: [call] }]))[0] as Decided
+      const peek = async (): Promise<Decided> => (await verbs.peek(store, [{ calls: [call] }]))[0] as Decided
       /** When the bucket is full again, or the block is over. */
       const endOf = ({ at, calls: [view] }: Decided): Micros => at + (view?.blocked === true ? view.retryAfter : (view?.resetAfter ?? 0))
       const between = (from: Decided, to: Decided, length: Micros): boolean[] => [
         endOf(to) >= from.at + length,
         endOf(to) <= to.at + length,
       ]
-      const before = await look()
+      const before = await peek()
       await verbs.adjust(store, [call], [-5_000_000])
-      const taken = await look()
+      const taken = await peek()
       expect(between(before, taken, 5 * hour)).toEqual([true, true])
       await verbs.adjust(store, [call], [3_000_000])
-      const given = await look()
+      const given = await peek()
       expect(endOf(given)).toBe(endOf(taken) - 3 * hour)
       await verbs.block(store, [call.id], hour)
-      expect(between(given, await look(), hour)).toEqual([true, true])
+      expect(between(given, await peek(), hour)).toEqual([true, true])
     })
 
     it('fails, unexecuted, once the deadline has passed or the caller has left', async (context) => {

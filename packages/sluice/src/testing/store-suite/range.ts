@@ -49,8 +49,8 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const key = bench.fresh()
       for (let second = 0; second < 24; second += 0.5) {
         const call = bench.call(key, limit, [0.1, 0.3, 0.000001][(2 * second) % 3])
-        await bench.ask([call], START + second * 1_000_000)
-        await bench.look([{ calls: [bench.call(key, limit, 2)] }], START + second * 1_000_000)
+        await bench.decide([call], START + second * 1_000_000)
+        await bench.peek([{ calls: [bench.call(key, limit, 2)] }], START + second * 1_000_000)
         await bench.sameState(call.id)
       }
     })
@@ -66,7 +66,7 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         for (let change = 0; change < 3; change += 1) {
           now += Math.floor(random() * 1_000)
           limit = anyLimit('tb', random)
-          await bench.ask([callOf(bench, key, limit, limit.capacity * random())], now)
+          await bench.decide([callOf(bench, key, limit, limit.capacity * random())], now)
           const tokens = Math.max(0.000001, Math.floor(limit.capacity * random() * MICRO) / MICRO)
           await bench.adjust([callOf(bench, key, limit, 1)], [random() < 0.5 ? tokens : -tokens], now)
           await bench.sameState(callOf(bench, key, limit, 1).id)
@@ -93,10 +93,10 @@ async function tryLimits(
   for (let step = 0; step < steps; step += 1) {
     now = moved(now, limits[0], random)
     const kind = random()
-    if (kind < 0.35) await bench.ask([one(0)], now)
-    else if (kind < 0.55 && bench.options.givesBack !== true) await bench.ask([one(0), one(1), ...(random() < 0.3 ? [one(0)] : [])], now)
+    if (kind < 0.35) await bench.decide([one(0)], now)
+    else if (kind < 0.55 && bench.options.givesBack !== true) await bench.decide([one(0), one(1), ...(random() < 0.3 ? [one(0)] : [])], now)
     else if (kind < 0.65) await bench.list(groupsOf(one, random, bench), now)
-    else if (kind < 0.75) await bench.look(groupsOf(one, random, bench), now)
+    else if (kind < 0.75) await bench.peek(groupsOf(one, random, bench), now)
     else if (kind < 0.9 && bench.can('adjust')) {
       const tokens = Math.max(0.000001, Math.floor(limits[0].capacity * random() * MICRO) / MICRO)
       await bench.adjust([one(0)], [random() < 0.5 ? tokens : -tokens], now, random() < 0.5 ? receipt : undefined)
@@ -105,7 +105,7 @@ async function tryLimits(
     } else limits = [anyLimit(tag, random), limits[1]]
     receipt = now
   }
-  expect((await bench.ask([callOf(bench, keys[0], limits[0], 0.000001)], now)).calls).toHaveLength(1)
+  expect((await bench.decide([callOf(bench, keys[0], limits[0], 0.000001)], now)).calls).toHaveLength(1)
   await bench.sameState(one(0).id)
 }
 

@@ -94,7 +94,7 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
           // Calls of one state in one group have one limit.
           return { calls: drawn.map((call) => ({ ...(drawn.find((one) => nameOf(one) === nameOf(call)) as Call), cost: call.cost })) }
         })
-      const ask = async (groups: readonly CallGroup[]): Promise<Micros> => {
+      const decide = async (groups: readonly CallGroup[]): Promise<Micros> => {
         const verdicts = await verbs.decide(store, groups)
         const { at } = verdicts[0] as Decided
         met.before(groups, at, reference)
@@ -128,7 +128,7 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
       let compared = 0
       while (compared < total) {
         const groups = random() < ALIKE ? alike() : mixed()
-        const at = await ask(groups)
+        const at = await decide(groups)
         compared += groups.reduce((sum, { calls }) => sum + calls.length, 0)
         if (random() < SWEEPS && options.sweep !== undefined) met.count('swept', await options.sweep())
         if (random() > VERBS) continue
@@ -158,7 +158,7 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
           reference.reset(call.id)
           met.count('reset')
         }
-        await ask([{ calls: [call] }])
+        await decide([{ calls: [call] }])
       }
       const meets = [...MEETS, ...(options.sweep === undefined ? [] : ['swept'])]
       expect(met.tooFew(meets, total / CALLS_TO_MEET)).toEqual([])

@@ -70,9 +70,9 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       let latest: Micros = 0
       for (const { now, groups } of stepsOf(SEED, total)) {
         if (compared % PEEK_EVERY < groups.length) {
-          const looking = new Reference(reference)
+          const peeking = new Reference(reference)
           const seen = await verbs.peek(bench.store, groups, { now })
-          expect(seen.map(answerOf)).toEqual(groups.map((group) => looking.decide(group, now, true)))
+          expect(seen.map(answerOf)).toEqual(groups.map((group) => peeking.decide(group, now, true)))
         }
         latest = Math.max(latest, now)
         met.before(groups, now, reference)
@@ -96,7 +96,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       const random = seeded(SEED)
       const receipts: Micros[] = [0]
       const total = Math.max(MIN_WITH_VERBS, (options.differentialCalls ?? 100_000) / 40)
-      const ask = async (groups: readonly CallGroup[], now: Micros): Promise<void> => {
+      const decide = async (groups: readonly CallGroup[], now: Micros): Promise<void> => {
         met.before(groups, now, reference)
         const expected = groups.map((group) => reference.decide(group, now))
         const actual = (await verbs.decide(store, groups, { now })).map(answerOf)
@@ -105,14 +105,14 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
         await forget(groups, expected, reference)
       }
       for (const { now, groups } of stepsOf(SEED + 1, total, { groups: 3, forwards: true })) {
-        await ask(groups, now)
+        await decide(groups, now)
         receipts.push(now)
         if (random() > VERBS) continue
         const { calls } = groups[Math.floor(random() * groups.length)] as { calls: readonly Call[] }
         await verb(calls, now, receipts[Math.floor(random() * Math.min(receipts.length, 4)) + Math.max(0, receipts.length - 4)], random)
         // The effect of a verb shows at the next call, alone, because a store may have a fast path for that.
         if (options.givesBack === true) continue
-        for (const call of calls) if (random() < 0.5) await ask([{ calls: [call] }], now + Math.floor(random() * 3))
+        for (const call of calls) if (random() < 0.5) await decide([{ calls: [call] }], now + Math.floor(random() * 3))
       }
       const forwards = meets.filter((name) => name !== 'run of one call' && name !== 'backwards')
       expect(met.tooFew([...forwards, ...MEETS_WITH_VERBS], total / CALLS_TO_MEET)).toEqual([])

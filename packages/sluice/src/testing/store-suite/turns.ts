@@ -6,7 +6,7 @@ import { type Bench, START } from './bench.ts'
 
 /** Plans that take turns on a key, in cases that need more calls than random traces have (law 7). */
 export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
-  const { ask, call, fresh } = bench
+  const { decide, call, fresh } = bench
 
   describe('plans that take turns (law 7)', () => {
     it('a shorter plan takes more in a window of the longer than whole numbers count', async (context) => {
@@ -18,9 +18,9 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         const key = fresh()
         const start = Math.floor(START / 3_600_000_000) * 3_600_000_000
         const at = (seconds: number): number => start + Math.round(seconds * 1_000_000)
-        await ask([call(key, hour, 2_000_000_000)], at(5))
+        await decide([call(key, hour, 2_000_000_000)], at(5))
         for (const seconds of [0, 1, 100, 177.5, 178, 179, 179.5, 180, 181, 181.25, 1_000, 1_000, 1_000.5, 2_000]) {
-          const { outcome } = await ask([call(key, second, 30_000_000)], at(3_600 + seconds))
+          const { outcome } = await decide([call(key, second, 30_000_000)], at(3_600 + seconds))
           expect([seconds, outcome]).toEqual([seconds, [179.5, 181.25, 1_000.5].includes(seconds) ? 'denied' : expect.any(String)])
           await bench.sameState(call(key, second).id)
         }
@@ -38,8 +38,8 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
           }
         }
         for (const seconds of [3_000, 3_599.5, 3_599.75, 3_600, 3_600.5, 3_661, 7_200, 7_201]) {
-          await ask([call(key, last, 1_000_000)], at(3_600 + seconds))
-          await ask([call(key, second, 50_000_000)], at(3_600 + seconds))
+          await decide([call(key, last, 1_000_000)], at(3_600 + seconds))
+          await decide([call(key, second, 50_000_000)], at(3_600 + seconds))
           await bench.sameState(call(key, second).id)
         }
       }
@@ -51,11 +51,11 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const short = fixedWindow({ limit: 4, window: '3s', align: 'first' })
       for (const costs of [[1], [4], [2, 3, 1]]) {
         const key = fresh()
-        await ask([call(key, long, 7)], START)
-        let asked = 0
+        await decide([call(key, long, 7)], START)
+        let count = 0
         for (const seconds of [10, 11, 13, 15.5, 16, 18.999999, 19, 19, 19.5, 19.999999, 20]) {
           const now = START + Math.round(seconds * 1_000_000)
-          await ask([call(key, short, costs[(asked += 1) % costs.length])], now)
+          await decide([call(key, short, costs[(count += 1) % costs.length])], now)
           if (seconds === 19.5 && bench.can('adjust')) await bench.adjust([call(key, short)], [-1], now)
           await bench.sameState(call(key, short).id)
         }
@@ -66,24 +66,24 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       context.skip(!tags.includes('tb'), 'the store has no program for buckets')
       const [slow, fast] = [tokenBucket({ rate: '1/h', burst: 10 }), tokenBucket({ rate: '1/s', burst: 10 })]
       const key = fresh()
-      await ask([call(key, slow, 10)], START)
+      await decide([call(key, slow, 10)], START)
       const before = await bench.options.readState(call(key, slow).id)
-      const [seen] = await bench.look([{ calls: [call(key, fast)] }], START)
+      const [seen] = await bench.peek([{ calls: [call(key, fast)] }], START)
       expect(await bench.options.readState(call(key, slow).id)).toEqual(before)
       expect(seen).toMatchObject({ outcome: 'denied', retryAfter: 1_000_000 })
       // The check converts the key, so its wait is valid from here on.
-      expect(await ask([call(key, fast)], START)).toEqual(seen)
-      expect((await ask([call(key, fast)], START + 999_999)).outcome).toBe('denied')
-      expect((await ask([call(key, fast)], START + 1_000_000)).outcome).toBe('allowed')
+      expect(await decide([call(key, fast)], START)).toEqual(seen)
+      expect((await decide([call(key, fast)], START + 999_999)).outcome).toBe('denied')
+      expect((await decide([call(key, fast)], START + 1_000_000)).outcome).toBe('allowed')
     })
 
     it('a peek under a limit with a smaller burst takes nothing from the key', async (context) => {
       context.skip(!tags.includes('tb'), 'the store has no program for buckets')
       const [large, small] = [tokenBucket({ rate: '1/h', burst: 100 }), tokenBucket({ rate: '1/h', burst: 5 })]
       const key = fresh()
-      await ask([call(key, large, 10)], START)
-      expect((await bench.look([{ calls: [call(key, small)] }], START))[0]?.calls[0]?.remaining).toBe(5)
-      expect((await ask([call(key, large, 90)], START)).outcome).toBe('allowed')
+      await decide([call(key, large, 10)], START)
+      expect((await bench.peek([{ calls: [call(key, small)] }], START))[0]?.calls[0]?.remaining).toBe(5)
+      expect((await decide([call(key, large, 90)], START)).outcome).toBe('allowed')
     })
   })
 }

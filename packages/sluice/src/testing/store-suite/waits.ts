@@ -24,7 +24,7 @@ const GROUPS = 60
 /** Law 4 for groups and blocks: the reported wait is the least after which all calls would pass. */
 export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   const limits = SHORT.filter(({ algorithm }) => tags.includes(algorithm.tag))
-  const { ask, call, fresh, look } = bench
+  const { decide, call, fresh, peek } = bench
 
   describe('X5: waits of groups (law 4)', () => {
     it('the wait of a group is enough for all its calls, and no shorter one is', async () => {
@@ -41,19 +41,19 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         const group = calls.map((one) => calls.find(({ id }) => id.key === one.id.key && id.scope === one.id.scope) as Call)
         // Uses up part of it, call by call, so that one call is denied and the others are not.
         for (const one of group.slice(0, 1 + pick(group.length)))
-          for (let times = pick(6); times > 0; times -= 1) await ask([one], now - pick(900_000))
+          for (let times = pick(6); times > 0; times -= 1) await decide([one], now - pick(900_000))
         if (bench.can('block') && pick(4) === 0) {
           const { id } = group[pick(group.length)] as Call
           await bench.block([id], 1 + pick(9_000_000), now)
         }
-        const answer = await ask(group, now)
+        const answer = await decide(group, now)
         if (answer.outcome !== 'denied') continue
         denied += 1
         const { retryAfter, calls: parts } = answer
         if (retryAfter === undefined) continue
         found += 1
         if (retryAfter > Math.max(...parts.map((part) => part.retryAfter))) longer += 1
-        const at = async (wait: number): Promise<string | undefined> => (await look([{ calls: group }], now + wait))[0]?.outcome
+        const at = async (wait: number): Promise<string | undefined> => (await peek([{ calls: group }], now + wait))[0]?.outcome
         expect(await at(retryAfter)).toBe('allowed')
         for (const wait of [retryAfter - 1, pick(retryAfter), pick(retryAfter)]) expect(await at(Math.max(0, wait))).toBe('denied')
       }
@@ -68,12 +68,12 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const [ramped, bucket] = [fixedWindow({ limit: 10, window: '10s', ramp: '5s' }), tokenBucket({ rate: '1/s', burst: 5 })]
       const key = fresh()
       const start = Math.floor(START / 10_000_000) * 10_000_000
-      await ask([call(key, bucket, 5)], start + 6_000_000)
+      await decide([call(key, bucket, 5)], start + 6_000_000)
       const group = [call(key, ramped, 5), call(key, bucket, 5)]
-      const { retryAfter, calls } = await ask(group, start + 6_500_000)
+      const { retryAfter, calls } = await decide(group, start + 6_500_000)
       expect(calls[1]).toMatchObject({ outcome: 'denied', retryAfter: 4_500_000 })
       expect(retryAfter).toBe(6_000_000)
-      const after = async (wait: number) => (await look([{ calls: group }], start + 6_500_000 + wait))[0]?.outcome
+      const after = async (wait: number) => (await peek([{ calls: group }], start + 6_500_000 + wait))[0]?.outcome
       expect([await after(4_500_000), await after(5_999_999), await after(6_000_000)]).toEqual(['denied', 'denied', 'allowed'])
     })
 
@@ -83,13 +83,13 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const one = call(fresh(), ramped, 5)
       const start = Math.floor(START / 10_000_000) * 10_000_000
       await bench.block([one.id], 4_000_000, start + 7_000_000)
-      expect(await ask([one], start + 7_000_000)).toMatchObject({
+      expect(await decide([one], start + 7_000_000)).toMatchObject({
         outcome: 'denied',
         retryAfter: 5_500_000,
         calls: [{ blocked: true, retryAfter: 5_500_000 }],
       })
-      expect((await look([{ calls: [one] }], start + 12_499_999))[0]?.outcome).toBe('denied')
-      expect((await ask([one], start + 12_500_000)).outcome).toBe('allowed')
+      expect((await peek([{ calls: [one] }], start + 12_499_999))[0]?.outcome).toBe('denied')
+      expect((await decide([one], start + 12_500_000)).outcome).toBe('allowed')
     })
 
     it('is absent where no instant is found: two ramps that never let the same cost pass together', async (context) => {
@@ -101,11 +101,11 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         { ...one, phase: 0 },
         { ...call(fresh(), ramped, 5), phase: 2 ** 31 },
       ]
-      const answer = await ask(group, START)
+      const answer = await decide(group, START)
       expect(answer.outcome).toBe('denied')
       expect(answer.retryAfter).toBeUndefined()
       for (let wait = 0; wait < 20_000_000; wait += 1_234_567)
-        expect((await look([{ calls: group }], START + wait))[0]?.outcome).toBe('denied')
+        expect((await peek([{ calls: group }], START + wait))[0]?.outcome).toBe('denied')
     })
   })
 }

@@ -9,7 +9,7 @@ export interface HttpAnswer {
   readonly reused: boolean
 }
 
-export interface HttpQuestion {
+export interface HttpRequest {
   readonly path?: string
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -18,9 +18,9 @@ export interface HttpQuestion {
 }
 
 /** Sends one request over HTTP/1.1; rejects if the connection breaks. */
-export function askHttp(url: string, { path = '/', method = 'GET', headers = {}, body, agent }: HttpQuestion = {}): Promise<HttpAnswer> {
+export function sendRequest(url: string, { path = '/', method = 'GET', headers = {}, body, agent }: HttpRequest = {}): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    const asked = request(new URL(path, url), { method, headers, agent: agent ?? false }, (response) => {
+    const sent = request(new URL(path, url), { method, headers, agent: agent ?? false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
@@ -29,12 +29,12 @@ export function askHttp(url: string, { path = '/', method = 'GET', headers = {},
           status: response.statusCode ?? 0,
           headers: response.headers,
           text: Buffer.concat(chunks).toString(),
-          reused: asked.reusedSocket,
+          reused: sent.reusedSocket,
         }),
       )
     })
-    asked.on('error', reject)
-    asked.end(body)
+    sent.on('error', reject)
+    sent.end(body)
   })
 }
 
