@@ -58,7 +58,7 @@ describe('administration', () => {
 })
 
 describe('/v1/policy', () => {
-  it('tells what the policy means, and not its text', async () => {
+  it('reports what the policy means, and not its text', async () => {
     const { url, policy } = await local(policyOf(3, 'store: redis://user:secret@127.0.0.1:1\n'))
     const answer = await fetch(`${url}/v1/policy`, { headers: ADMIN })
     const text = await answer.text()
@@ -82,7 +82,7 @@ describe('/v1/policy', () => {
     expect(await ask()).toMatchObject({ outcome: 'denied' })
   })
 
-  it('keeps the last good one where another has mistakes, tells each by its place, and counts it', async () => {
+  it('keeps the last good one where another has mistakes, reports each by its place, and counts it', async () => {
     const { url, policy, metrics } = await local(policyOf(3))
     const before = policy.current
     const answer = await put(url, 'version: 1\nrules:\n  - { name: user, key: [], rate: 1/x, burst: 0 }\n  - { nome: b }\n')
@@ -99,7 +99,7 @@ describe('/v1/policy', () => {
     expect(metrics.text()).toContain(`\nsluice_policy_info{version="1",dialect="native",hash="${before.hash}"} 1\n`)
   })
 
-  it('refuses another store, whose password it does not tell', async () => {
+  it('refuses another store, whose password it does not report', async () => {
     const { url, policy } = await local(policyOf(3, 'store: redis://u:first-secret@127.0.0.1:1\n'))
     const answer = await put(url, policyOf(3, 'store: redis://u:second-secret@127.0.0.1:2\n'))
     const text = await answer.text()

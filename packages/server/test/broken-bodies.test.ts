@@ -50,8 +50,8 @@ describe('S1: a body that is aborted or never ends does not keep its socket', ()
 
   it.each([
     ['a coding that nobody knows', `${POST}Transfer-Encoding: xchunked\r\n\r\n5\r\n`, 400],
-    ['a size that is none', `${POST}Transfer-Encoding: chunked\r\n\r\nZZ\r\n`, 400],
-    ['a size that is none, after a good chunk', `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\nZZ\r\n`, 400],
+    ['a size that is not one', `${POST}Transfer-Encoding: chunked\r\n\r\nZZ\r\n`, 400],
+    ['a size that is not one, after a good chunk', `${POST}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\nZZ\r\n`, 400],
     ['an extension of 20 kB', `${POST}Transfer-Encoding: chunked\r\n\r\n5;${'x'.repeat(20_000)}\r\n`, 413],
     ['two lengths', `${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`, 400],
   ])('%s is answered and closed by the service, though the client stays', async (_, text, status) => {
@@ -95,7 +95,7 @@ describe('S1: a request that does not arrive in time', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  it('is answered 408 and closed; who waits for its body is told that it broke off', async () => {
+  it('is answered 408 and closed; whoever waits for its body learns that it broke off', async () => {
     const ends: string[] = []
     const url = await listening(100, (_response, text) => void text.catch(({ message }: Error) => ends.push(message)))
     for (const text of ['POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000000\r\n\r\n{', 'POST / HTTP/1.1\r\nHo']) {

@@ -59,7 +59,7 @@ describe('check', () => {
     ])
   })
 
-  it('tells the same as JSON', async () => {
+  it('reports the same as JSON', async () => {
     const told = JSON.parse((await run(['check', '--json', policyFile(NATIVE)])).stdout) as { rules: unknown[]; warnings: unknown[] }
     expect(told).toMatchObject({ dialect: 'native', failure: { deadlineMs: 50, policy: 'deny' }, warnings: [] })
     expect(told.rules[0]).toEqual({
@@ -81,7 +81,7 @@ describe('check', () => {
     })
   })
 
-  it('tells the window that the policy states, in both forms', async () => {
+  it('reports the window that the policy states, in both forms', async () => {
     const file = policyFile('rate_limits:\n  global:\n    capacity: 100\n    refill_rate: 10\n    window: 5s\n')
     expect((await run(['check', file])).stdout).toContain('tier any: token-bucket of 100, window 5 s')
     expect((await run(['check', '--json', file])).stdout).toContain('"windowMs": 5000')
@@ -159,7 +159,7 @@ rules:
     expect(ran.stdout).not.toContain('no jwt section')
   })
 
-  it('refuses a store that is none', async () => {
+  it('refuses a store that is not one', async () => {
     expect(await run(['check', policy(), '--store', 'mysql://u:secret@h'])).toEqual({
       code: 3,
       stdout: '',
@@ -167,7 +167,7 @@ rules:
     })
   })
 
-  it('tells a program every mistake in its parts', async () => {
+  it('reports every mistake to a program, in its parts', async () => {
     const path = policyFile('version: 1\nrules:\n  - { name: a, key: [], rate: 0/s, burst: 0 }\n')
     const ran = await run(['check', path, '--json'])
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining(`sluice: ${path}:3:`)])

@@ -10,7 +10,7 @@ rules:
 const of = (user: string, more = {}) => ({ method: 'GET', path: '/a/b', headers: { 'X-User': user }, ...more })
 
 describe('POST /v1/checks', () => {
-  it('answers many questions in their order, each as /v1/check would', async () => {
+  it('answers many requests in their order, each as /v1/check would', async () => {
     const questions = [of('a', { cost: 2 }), { key: 'a', limit: 'user' }, of('a'), of('b'), { key: 'z', limit: 'path', cost: 101 }]
     const [many, one] = [await local(POLICY), await local(POLICY)]
     const answer = await many.post('/v1/checks', questions)

@@ -27,7 +27,7 @@ describe('under a policy of pseudonyms', () => {
     for (const key of keys) expect(shown.join('\n')).not.toContain(key)
   })
 
-  it('no problem body and no log names who was asked about', async () => {
+  it('no problem body and no log names the key of a request', async () => {
     const { url, post } = await local(POLICY, { pseudonym })
     const log = vi.spyOn(process.stderr, 'write')
     const asked: [string, string, string?][] = [

@@ -49,7 +49,7 @@ describe('explain', () => {
     )
   })
 
-  it('tells the same as JSON', async () => {
+  it('reports the same as JSON', async () => {
     const args = ['--method', 'POST', '--path', '/api/x', '--query', 'n=4', '--query', 'm=a b', '--header', 'host:A.example:80', '--json']
     const told = JSON.parse((await run(['explain', policyFile(POLICY), ...args])).stdout) as { rules: unknown[] }
     expect(told).toMatchObject({ method: 'POST', path: '/api/x', host: 'a.example' })
@@ -91,7 +91,7 @@ describe('explain', () => {
     expect(ran).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(`sluice: explain: ${line}`) })
   })
 
-  it('fails for a policy that is none', async () => {
+  it('fails for a policy that is not one', async () => {
     const ran = await run(['explain', policyFile('version: 1\nrules: 7\n'), '--path', '/'])
     expect([ran.code, ran.stdout]).toEqual([1, ''])
     expect(ran.stderr).toContain('a list of rules')

@@ -9,7 +9,7 @@ const good = message('POST', '/v1/check', '{"key":"a","limit":"user"}')
 const last = message('GET', '/livez', '', 'Connection: close\r\n')
 const statuses = (text: string): number[] => [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))
 
-describe('the API, asked by somebody who means no good', () => {
+describe('the API, called by an attacker', () => {
   it.each([
     ['{"key":"a","cost":-5}', 400],
     ['{"key":"a","cost":NaN}', 400],
@@ -102,7 +102,7 @@ describe('the API, asked by somebody who means no good', () => {
     expect(statuses(await exchange(url, good + last))).toEqual([200, 200])
   })
 
-  it('keeps metrics bounded and free of what it was asked about', async () => {
+  it('keeps metrics bounded and free of the keys of requests', async () => {
     const { url, post } = await local(POLICY)
     for (let asked = 0; asked < 300; asked += 1)
       await post('/v1/check', { path: `/secret-${asked}`, headers: { 'x-user': `secret-${asked}` } })

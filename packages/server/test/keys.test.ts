@@ -137,7 +137,7 @@ describe('verbs for keys refuse in one line', () => {
     expect(await run(['inspect', 'a', ...args])).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(`sluice: ${line}`) })
   })
 
-  it('a duration that is none', async () => {
+  it('a duration that is not one', async () => {
     for (const duration of ['soon', '0s', '1e9d', '5'])
       expect(await run(['block', 'a', duration])).toEqual({
         code: 3,

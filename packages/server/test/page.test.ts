@@ -64,7 +64,7 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
     await page.close()
   })
 
-  it('draws a limit in the tier of whoever asked last', async () => {
+  it('draws a limit in the tier of the last caller', async () => {
     const tiered = await serve([policyFile(TIERS), '--demo'])
     const page = await browser.newPage()
     await page.goto(tiered.url)

@@ -104,7 +104,7 @@ describe.each(DOORS)('S8: what identifies and stands more than once is one share
     expect(await passed(service, (index) => ({ path: '/host', lines: { host: ['api.example', `junk${index}`] } }))).toBe(3)
   })
 
-  it('U10: of a cost that stands twice the dearest is charged', async () => {
+  it('U10: of a cost that stands twice the highest cost is charged', async () => {
     const service = await local(POLICY)
     const weigh = (...texts: string[]) => door(service, { path: '/weight', lines: { 'x-weight': texts } })
     expect([await weigh('10', '20'), await weigh('11'), await weigh('10')]).toEqual([true, false, true])

@@ -25,13 +25,13 @@ async function byRule(url: string, name: string): Promise<Record<string, string>
 }
 
 describe('metrics of rules', () => {
-  it('tell the bounds of the policy, for a store in this process', async () => {
+  it('report the bounds of the policy, for a store in this process', async () => {
     const { url } = await local(POLICY)
     expect(await byRule(url, 'sluice_overgrant_bound')).toEqual({ one: '0', open: '0', some: '+Inf', seen: '+Inf' })
     expect(await byRule(url, 'sluice_overgrant_bound_store_down')).toEqual({ one: '0', open: '+Inf', some: '+Inf', seen: '+Inf' })
   })
 
-  it('tell them for a store that others share: each process has a stand-in of its own', async () => {
+  it('report them for a store that others share: each process has a local fallback of its own', async () => {
     const here = memoryStore()
     const shared: Store = { ...here, capabilities: { ...here.capabilities, clock: 'server' } }
     const { url, policy } = await local(POLICY, { store: shared })
@@ -42,7 +42,7 @@ describe('metrics of rules', () => {
     expect(await byRule(url, 'sluice_overgrant_bound_store_down')).toEqual({ one: '25', open: '+Inf', some: '+Inf', seen: '+Inf' })
   })
 
-  it('tell the kind of an identifier, and never the identifier', async () => {
+  it('report the kind of an identifier, and never the identifier', async () => {
     const { url, post } = await local(POLICY)
     await post('/v1/check', { path: '/', headers: { 'x-user': 'ada-lovelace' }, ip: '203.0.113.77' })
     const text = await (await fetch(`${url}/metrics`)).text()

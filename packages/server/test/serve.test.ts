@@ -37,7 +37,7 @@ describe('serve --demo', () => {
     expect((await fetch(`${service.url}/api/search`)).status).toBe(200)
   })
 
-  it('answers questions about requests', async () => {
+  it('decides requests', async () => {
     const facts = { method: 'GET', path: '/api/data', headers: { 'X-Odd': 'a' }, ip: '203.0.113.9' }
     const first = (await (await post(service.url, facts)).json()) as { outcome: string; limits: { remaining: number }[] }
     expect(first.outcome).toBe('allowed')
@@ -49,7 +49,7 @@ describe('serve --demo', () => {
     expect(await dear.json()).toMatchObject({ outcome: 'impossible', reason: 'capacity' })
   })
 
-  it('answers questions about one rule by key', async () => {
+  it('decides requests of one rule by key', async () => {
     const ask = async (cost: number): Promise<unknown> => (await post(service.url, { key: 'k1', limit: 'endpoint:/api/data', cost })).json()
     expect(await ask(999)).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 1 }] })
     expect(await ask(999)).toMatchObject({ outcome: 'denied', retryAfterMs: expect.any(Number) })
@@ -99,7 +99,7 @@ describe('serve --demo', () => {
     expect((await post(service.url, { path: '/' })).status).toBe(200)
   })
 
-  it('tells a HEAD of the events what they are, and keeps no place for it', async () => {
+  it('answers a HEAD of the events with their type, and keeps no place for it', async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => fetch(`${service.url}/v1/events`, { method: 'HEAD' })))
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     const events = await fetch(`${service.url}/v1/events`)
@@ -107,7 +107,7 @@ describe('serve --demo', () => {
     await events.body?.cancel()
   })
 
-  it('writes nothing down of a question that is broken off', async () => {
+  it('writes nothing down of a request that is broken off', async () => {
     const { hostname, port } = new URL(service.url)
     const before = service.output()
     for (let question = 0; question < 5; question += 1) {
@@ -120,7 +120,7 @@ describe('serve --demo', () => {
     expect(service.output()).toBe(before)
   })
 
-  it('tells health and metrics, and never limits them', async () => {
+  it('reports health and metrics, and never limits them', async () => {
     expect(await (await fetch(`${service.url}/livez`)).text()).toBe('ok\n')
     expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ready' })
     const answer = await fetch(`${service.url}/metrics`)

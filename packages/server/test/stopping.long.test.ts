@@ -16,7 +16,7 @@ describe('a signal', () => {
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  it('SIGTERM drops nobody who asks without a pause, on new connections or on kept ones', async () => {
+  it('SIGTERM drops no caller that never pauses, on new connections or on kept ones', async () => {
     const service = await serve(['--demo'])
     const [kept, { port }] = [new Agent({ keepAlive: true, maxSockets: 8 }), new URL(service.url)]
     const [answers, failures] = [[] as number[], new Set<string | undefined>()]

@@ -91,7 +91,7 @@ describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
     await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' })
   })
 
-  it('lets requests pass where the policy is open, and tells no quota', async () => {
+  it('lets requests pass where the policy is open, and reports no quota', async () => {
     const url = await started([policyFile(OPEN)])
     expect((await fetch(`${url}/api/data`)).headers.has('ratelimit')).toBe(true)
     expect((await fetch(`${url}/api/data`)).status).toBe(429)

@@ -40,7 +40,7 @@ describe('GET /v1/keys', () => {
 })
 
 describe('the busiest keys of several processes', () => {
-  it('are added up, and what one of them may have missed is counted and told as error', () => {
+  it('are added up, and what one of them may have missed is counted and reported as error', () => {
     const [one, other] = [topKeys(2), topKeys(2)]
     for (const key of ['a', 'a', 'a', 'b', 'c']) one.onCharge({ rule: 'r', key, allowed: key !== 'a' })
     for (const key of ['c', 'c', 'c', 'c', 'd', 'd']) other.onCharge({ rule: 'r', key, allowed: true })

@@ -89,7 +89,7 @@ describe.skipIf(redis === undefined)('an override of several workers', () => {
 })
 
 describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () => {
-  it('R15: resets no connection, whoever asks without a pause', { timeout: 120_000 }, async () => {
+  it('R15: resets no connection of callers that never pause', { timeout: 120_000 }, async () => {
     const file = policyFile(`version: 1\n${UNHURRIED}rules: [{ name: stop-${process.pid}, key: [], rate: 1/s, burst: 5 }]\n`)
     const stopped = await stopUnderLoad([file, '--workers', '3', '--store', redis as string], 16)
     // Twenty stops are counted by stop-workers.fault.test.ts.

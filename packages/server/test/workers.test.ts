@@ -42,7 +42,7 @@ describe.skipIf(redis === undefined)('serve --workers 3', () => {
     expect(service.output().match(/on http:/g)).toHaveLength(1)
   })
 
-  it('counts one limit together, and tells the sum of all metrics', async () => {
+  it('counts one limit together, and reports the sum of all metrics', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 30 }, async () => (await fetch(`${service.url}/api/data`, { headers: { connection: 'close' } })).status),
     )

@@ -105,7 +105,7 @@ describe('U3: policy.boundOf refuses what is no rule and no kind of store', () =
   })
 })
 
-describe('U3: a count of processes that is none makes decisions undecided, and throws nothing', () => {
+describe('U3: a count of processes that is not one makes decisions undecided, and throws nothing', () => {
   it.each([
     ['a bigint', () => 10n],
     ['a symbol', () => Symbol('n')],

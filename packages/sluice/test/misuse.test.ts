@@ -259,7 +259,7 @@ const ASKED: readonly (readonly [string, () => Promise<unknown>, string])[] = [
   ],
 ]
 
-describe('U3: misuse is told by code, place, value and what is allowed', () => {
+describe('U3: misuse is reported by code, place, value and what is allowed', () => {
   it.each(BUILT)('%s', (_, build, code, message) => {
     expect(build).toThrow(expect.objectContaining({ name: 'LimiterError', code, message: expect.stringContaining(message) }))
   })

@@ -52,7 +52,7 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
     expect((await send()).status).toBe(200)
   })
 
-  it('names every limit, and tells single values of the one that denied', async () => {
+  it('names every limit, and reports single values of the one that denied', async () => {
     const limits = { wide: tokenBucket({ rate: '100/s', burst: 100 }), narrow: tokenBucket({ rate: '1/s', burst: 1 }) }
     const send = await serve({ limiter: limiter({ limits }) })
     expect((await send()).headers).toMatchObject({ ratelimit: '"wide";r=99;t=1, "narrow";r=0;t=1', 'ratelimit-limit': '1' })

@@ -69,7 +69,7 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     expect((await sendRequest(url)).headers).toMatchObject({ 'cache-control': 'no-store', vary: 'Origin' })
   })
 
-  it('a mounted router is matched by its whole path, and only a pattern is told as route', async () => {
+  it('a mounted router is matched by its whole path, and only a pattern is reported as route', async () => {
     const events: DecisionEvent[] = []
     const policy = parsePolicy('version: 1\nrules:\n  - { name: people, match: { path: /api/people/** }, key: [], rate: 1/h, burst: 3 }\n')
     const engine = createEngine({ policy, store: memoryStore(), observers: [{ onDecision: (event) => void events.push(event) }] })
@@ -85,7 +85,7 @@ describe.each(VERSIONS)('%s', (_name, framework) => {
     expect(events.map(({ route }) => route)).toEqual([undefined, '/plain/:name', undefined])
   })
 
-  it('an answer that was sent while the limit was asked is left alone', async () => {
+  it('an answer that was sent while the limit was called is left alone', async () => {
     const app = framework()
     let decide = (_key: string): void => {}
     const key = new Promise<string>((resolve) => (decide = resolve))

@@ -73,7 +73,7 @@ describe('fastify', () => {
     })
   })
 
-  it('tells an engine the route as a pattern', async () => {
+  it('reports the route to an engine as a pattern', async () => {
     const events: DecisionEvent[] = []
     const policy = parsePolicy('version: 1\nrules:\n  - { name: people, match: { path: /people/** }, key: [], rate: 1/h, burst: 3 }\n')
     const engine = createEngine({ policy, store: memoryStore(), observers: [{ onDecision: (event) => void events.push(event) }] })
@@ -92,7 +92,7 @@ describe('fastify', () => {
     expect((await app.inject({ url: '/' })).body).toBe('mine')
   })
 
-  it('leaves a reply alone that was sent while the limit was asked', async () => {
+  it('leaves a reply alone that was sent while the limit was called', async () => {
     const app = made()
     const key = (request: FastifyRequest): string => ((request as FastifyRequest & { reply: FastifyReply }).reply.send('first'), 'a')
     app.addHook('onRequest', async (request, reply) => void Object.assign(request, { reply }))

@@ -142,7 +142,7 @@ describe.each(ADAPTERS)('S8: what identifies and stands more than once is one sh
     expect(await passed(10, (index) => ask(base, '/agent', { 'user-agent': [browser(1), `junk${index}`] }))).toBe(3)
   })
 
-  it('U10: of a cost that stands twice the dearest is charged', async () => {
+  it('U10: of a cost that stands twice the highest cost is charged', async () => {
     const base = await url()
     expect(await ask(base, '/weight', { 'x-weight': ['10', '20'] })).toBe(200)
     expect(await ask(base, '/weight', { 'x-weight': '11' })).toBe(429)

@@ -3,7 +3,7 @@ import type { RequestFacts } from '../../src/identity/request.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 import { bench, facts, TWO } from './bench.ts'
 
-describe('who is asking', () => {
+describe('the caller', () => {
   const PER_IP = 'rules: [{ name: a, key: ["ip:address"], rate: 1/s, burst: 1 }]'
   const forwarded = (address: string, ip: string): RequestFacts =>
     facts({ ip, headers: { 'x-forwarded-for': address, forwarded: 'for=198.51.100.77' } })
@@ -43,7 +43,7 @@ describe('who is asking', () => {
     expect(await keys({})).toEqual([{ source: 'jwt:sub', value: null }])
   })
 
-  it('spreads retries by a hash that tells clients apart and names nobody', async () => {
+  it('spreads retries by a hash that differs between clients and names nobody', async () => {
     const { engine } = bench(PER_IP)
     const refused = async (ip: string) => engine.decide(facts({ ip, cost: 1_000_000 }))
     const [one, same, other] = [await refused('192.0.2.1'), await refused('192.0.2.1'), await refused('192.0.2.2')]
@@ -54,7 +54,7 @@ describe('who is asking', () => {
   })
 })
 
-describe('looking without charging', () => {
+describe('peeking without charging', () => {
   it('peeks', async () => {
     const { engine, store } = bench(TWO)
     expect(await engine.peek(facts())).toMatchObject({ allowed: true, limits: [{ remaining: 3 }, { remaining: 10 }] })

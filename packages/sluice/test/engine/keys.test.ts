@@ -94,7 +94,7 @@ describe('a key, for an operator', () => {
     expect(await engine.decide(by('a'))).toMatchObject({ outcome: 'allowed' })
   })
 
-  it('is refused where it is none, and where a rule or a length is none', async () => {
+  it('is refused where it is not one, and where a rule or a length is not one', async () => {
     const { engine } = bench(RULES)
     const wrong: [() => Promise<unknown>, string, string][] = [
       [() => engine.inspectKey({ key: '' }), 'INVALID_KEY', 'key is ""'],

@@ -22,7 +22,7 @@ describe('the life of an engine', () => {
     expect(engine.policy).toBe(next)
   })
 
-  it('tells observers each decision with its route, and survives them', async () => {
+  it('reports each decision with its route to observers, and survives them', async () => {
     const events: DecisionEvent[] = []
     const broken = {
       onDecision() {

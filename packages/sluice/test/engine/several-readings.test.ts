@@ -77,7 +77,7 @@ rules:
     expect(await capacity('/cheap;x')).toBe(10)
   })
 
-  it('the dearest endpoint of all readings is charged', async () => {
+  it('the endpoint with the highest cost of all readings is charged', async () => {
     const { engine } = bench(
       'rules: [{ name: a, key: [], rate: 1/h, burst: 99, cost: { endpoints: { /api/x: 7, /free/**: 3 }, default: 2 } }]',
     )

@@ -69,7 +69,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
     expect((await asked(limited, 'locked')).limits[0]?.remaining).toBe(8)
   })
 
-  it('read-only, as after a failover (25006): undecided, looks are answered, and decided again once it may write', async () => {
+  it('read-only, as after a failover (25006): undecided, peeks are answered, and decided again once it may write', async () => {
     const { store } = pooled(server.url)
     await asked(store, 'looked')
     const admin = new pgDriver.Pool({ connectionString: server.url, max: 1, options: '-c default_transaction_read_only=off' })

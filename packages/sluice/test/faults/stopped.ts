@@ -35,7 +35,7 @@ export async function stopUnderLoad(store: Store, { policy, pid, stoppedMs, paus
     const figures = punctuality(load, stopped, resumed, DEADLINE_MS)
     report(policy, { ...figures, recovery, lagAfter: load.held(resumed, resumed + recovery).longest })
     expect(during.length).toBeGreaterThanOrEqual(CALLERS)
-    for (const sample of during) expectStandIn(sample, policy)
+    for (const sample of during) expectFallback(sample, policy)
     expect(load.samples.filter(({ decision }) => decision.outcome === 'denied')).toEqual([])
     expectPunctual(figures)
     expect(recovery - load.held(resumed, resumed + recovery).all).toBeLessThanOrEqual(1_000)
@@ -51,10 +51,10 @@ export function expectPunctual({ excess, lag }: Punctuality): void {
   expect(excess).toBeLessThanOrEqual(Math.max(GRACE_MS, lag / 4))
 }
 
-function expectStandIn({ decision }: Sample, policy: FailurePolicy): void {
+function expectFallback({ decision }: Sample, policy: FailurePolicy): void {
   const { outcome, allowed, source, degraded } = decision
-  const standIn = policy === 'local' ? ['allowed', true] : ['undecided', policy === 'allow']
-  expect([outcome, allowed, source]).toEqual([...standIn, 'fallback'])
+  const fallback = policy === 'local' ? ['allowed', true] : ['undecided', policy === 'allow']
+  expect([outcome, allowed, source]).toEqual([...fallback, 'fallback'])
   // Past the bound of calls under way, or while a silent connection is replaced, the store does not even try.
   expect(['timeout', 'overload', 'connection']).toContain(degraded?.kind)
 }

@@ -97,7 +97,7 @@ describe('a gate', () => {
     expect((await reversed.check({}, undefined)).answer?.problem['violated-policies']).toEqual(['big'])
   })
 
-  it('spreads retries by who asks and where, not by the query, and asks a store that is not synchronous only once whether it is', async () => {
+  it('spreads retries by caller and path, not by the query, and tries only once whether a store is synchronous that is not', async () => {
     const limited = limiter(1, remoteMemory(memoryStore({ clock: manualClock() })))
     let asked = 0
     const counting: Limiter = { ...limited, checkSync: (...question) => ((asked += 1), limited.checkSync(...question)) }

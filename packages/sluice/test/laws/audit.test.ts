@@ -74,7 +74,7 @@ describe.each(TABLE)('the audit of a %s', (_, { ten, tag }) => {
     }
   })
 
-  it('refuses an admitted cost that is none', () => {
+  it('refuses an admitted cost that is not one', () => {
     expect(() => audit([{ at: MIDNIGHT, cost: Number.NaN, allowed: true }], limit)).toThrow(/^cost is NaN, expected a number above 0/)
   })
 })

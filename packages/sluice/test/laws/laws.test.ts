@@ -243,7 +243,7 @@ describe.each(TABLE)('law 5 on the %s: no interval admits more than its envelope
   })
 })
 
-describe.each(TABLE)('law 6 on the %s: a state lives until it decides like none', (_, { tag, cases }) => {
+describe.each(TABLE)('law 6 on the %s: a state lives until it equals the initial state', (_, { tag, cases }) => {
   it('from its expiry on, and not a microsecond before', () => {
     fc.assert(
       fc.property(nameOf(cases), steps, (name, trace) => {

@@ -21,7 +21,7 @@ interface Wired {
   readonly sentAt: number
 }
 
-interface Hand {
+interface Leased {
   tokens: number
   deadline: number
   sequence: number
@@ -38,19 +38,19 @@ export class Holders {
   leased = 0
   now: number
   readonly #limits: readonly AnyLimit[]
-  readonly #hands: readonly Hand[]
+  readonly #leases: readonly Leased[]
   #requests: Wired[] = []
   #answers: (Wired & { granted: number })[] = []
 
   constructor(limits: readonly AnyLimit[], start: number, holders = 3) {
     this.#limits = limits.map(leasing)
     this.now = start
-    this.#hands = Array.from({ length: holders }, () => ({ tokens: 0, deadline: 0, sequence: 0 }))
+    this.#leases = Array.from({ length: holders }, () => ({ tokens: 0, deadline: 0, sequence: 0 }))
   }
 
   /** Micro-tokens that holders may still spend. */
-  get inHand(): number {
-    return this.#hands.reduce((sum, { tokens, deadline }) => sum + (this.now < deadline ? tokens : 0), 0)
+  get leasedTokens(): number {
+    return this.#leases.reduce((sum, { tokens, deadline }) => sum + (this.now < deadline ? tokens : 0), 0)
   }
 
   run(event: Event): void {
@@ -58,26 +58,26 @@ export class Holders {
     this.now += jump
     const limit = this.#limits[event.limit % this.#limits.length] as AnyLimit
     const burst = limit.plan.burst as number
-    const at = Math.floor(who * this.#hands.length)
-    const hand = this.#hands[at] as Hand
-    if (this.now >= hand.deadline) hand.tokens = 0
+    const at = Math.floor(who * this.#leases.length)
+    const lease = this.#leases[at] as Leased
+    if (this.now >= lease.deadline) lease.tokens = 0
     if (event.kind === 'round') {
       // All of it at once, as on a good day.
       for (const kind of ['send', 'deliver', 'answer'] as const) this.run({ ...event, kind, jump: Math.floor(jump / 3) })
     } else if (event.kind === 'send') {
-      const returned = other < 0.3 ? Math.floor(part * hand.tokens) : 0
-      hand.tokens -= returned
-      hand.sequence += 1
+      const returned = other < 0.3 ? Math.floor(part * lease.tokens) : 0
+      lease.tokens -= returned
+      lease.sequence += 1
       const want = other < 0.1 ? 0 : Math.ceil(part * burst * 1.2)
       const cost = Math.max(1, Math.floor(other * want))
       const life = 1 + Math.floor(other * 3_000_000)
-      const ask = { cost, want, holder: at, sequence: hand.sequence, life, kept: hand.tokens, returned }
+      const ask = { cost, want, holder: at, sequence: lease.sequence, life, kept: lease.tokens, returned }
       this.#requests.push({ holder: at, ask, sentAt: this.now })
     } else if (event.kind === 'deliver') this.#deliver(limit, part, other, duplicate)
     else if (event.kind === 'answer') this.#answer(part)
     else if (event.kind === 'spend') {
-      const cost = part < 0.7 ? Math.ceil(part * hand.tokens) : hand.tokens
-      hand.tokens -= cost
+      const cost = part < 0.7 ? Math.ceil(part * lease.tokens) : lease.tokens
+      lease.tokens -= cost
       this.leased += cost
       this.#admit(cost)
     } else if (event.kind === 'consume') {
@@ -111,13 +111,13 @@ export class Holders {
   #answer(which: number): void {
     const [answer] = this.#answers.splice(some(which, this.#answers.length), 1)
     if (answer === undefined) return
-    const hand = this.#hands[answer.holder] as Hand
-    if (answer.ask.sequence !== hand.sequence) return
+    const lease = this.#leases[answer.holder] as Leased
+    if (answer.ask.sequence !== lease.sequence) return
     const deadline = answer.sentAt + answer.ask.life
-    if (this.now >= hand.deadline) hand.tokens = 0
-    hand.deadline = deadline
-    if (this.now < deadline) hand.tokens += answer.granted
-    // A duplicate of the answer is none.
+    if (this.now >= lease.deadline) lease.tokens = 0
+    lease.deadline = deadline
+    if (this.now < deadline) lease.tokens += answer.granted
+    // A duplicate of the answer has no effect.
     this.#answers = this.#answers.filter(({ holder, ask }) => holder !== answer.holder || ask.sequence !== answer.ask.sequence)
   }
 

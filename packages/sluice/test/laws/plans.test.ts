@@ -52,7 +52,7 @@ describe.each(WINDOWS)('%s refuses by name', (name, make) => {
 })
 
 describe('fixedWindow refuses by name', () => {
-  it('an align that is none, and a ramp that cannot be', () => {
+  it('an align that is not one, and a ramp that cannot be', () => {
     const make = (options: object) => refusal(() => fixedWindow({ limit: 10, window: '1m', ...options }))
     expect(make({ align: 'epoch' })).toBe('INVALID_OPTIONS: fixedWindow: align is "epoch", expected clock, first or key')
     expect(make({ ramp: '10s', align: 'first' })).toMatch(/^INVALID_OPTIONS: fixedWindow: ramp goes with align clock or key; /)

@@ -60,10 +60,10 @@ describe('strict leases over a wire that loses, delays, repeats and reorders', (
     fc.assert(
       fc.property(quick, fc.array(events, { minLength: 20, maxLength: 150 }), (limit, trace) => {
         const { burst } = limit.plan
-        run([limit], trace, ({ state, now, inHand }) => {
-          if (state === undefined) return void expect(inHand).toBe(0)
+        run([limit], trace, ({ state, now, leasedTokens }) => {
+          if (state === undefined) return void expect(leasedTokens).toBe(0)
           const out = outstanding(state, now)
-          expect(inHand).toBeLessThanOrEqual(out)
+          expect(leasedTokens).toBeLessThanOrEqual(out)
           expect(kernel.decide(limit.plan, state, now, burst - out + 1, 0).outcome).not.toBe('allowed')
         })
       }),

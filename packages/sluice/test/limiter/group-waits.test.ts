@@ -13,7 +13,7 @@ const BUCKET = tokenBucket({ rate: '1/s', burst: 5 })
 const START = 1_700_000_000_000_000
 
 describe('X5: retryAfter is enough for a group with a ramped window', () => {
-  it('is told by decisions, and waiting it passes, a millisecond less does not', async () => {
+  it('is reported by decisions, and waiting it passes, a millisecond less does not', async () => {
     const clock = manualClock(START + 6_000_000)
     const limiter = createLimiter({ limits: { ramped: RAMPED, bucket: BUCKET }, clock })
     await limiter.check('k', { cost: 5 })
@@ -31,7 +31,7 @@ describe('X5: retryAfter is enough for a group with a ramped window', () => {
     expect(limiter.checkSync('k', { cost: 5 }).outcome).toBe('allowed')
   })
 
-  it('a remembered denial tells it as well, shorter by the time that has passed', async () => {
+  it('a remembered denial reports it as well, shorter by the time that has passed', async () => {
     const clock = manualClock(START + 6_000_000)
     const store = remoteStore(remoteMemory(memoryStore({ clock })), { clock })
     const limiter = createLimiter({ limits: { ramped: RAMPED, bucket: BUCKET }, store, clock })

@@ -5,7 +5,7 @@ import { failingStore } from '../remote-memory.ts'
 
 const limit = tokenBucket({ rate: '10/s', burst: 20 })
 
-describe('X7: the instant that a decision tells', () => {
+describe('X7: the instant that a decision reports', () => {
   it('is that of the store, where the clock of this process says another', async () => {
     const limiter = createLimiter({ limit, clock: manualClock(), store: memoryStore({ clock: manualClock(1_600_000_000_000_000) }) })
     expect(await limiter.check('k')).toMatchObject({ at: 1_600_000_000_000, atMicros: 1_600_000_000_000_000 })

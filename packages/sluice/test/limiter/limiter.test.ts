@@ -139,7 +139,7 @@ describe('createLimiter', () => {
     await expect(limiter.check('k')).rejects.toMatchObject({ code: 'CLOSED' })
   })
 
-  it('tells observers of decisions, and survives what they throw', async () => {
+  it('reports decisions to observers, and survives what they throw', async () => {
     const seen: string[] = []
     const observers = [
       {

@@ -39,7 +39,7 @@ describe('refund', () => {
     expect(store.size).toBe(0)
   })
 
-  it('refuses a cost that is none', async () => {
+  it('refuses a cost that is not one', async () => {
     const { limiter } = limiterOf()
     for (const cost of [-5, Number.NaN, 1e309, 0, '0x10' as never])
       await expect(limiter.refund('k', { cost })).rejects.toThrow(LimiterError)
@@ -129,7 +129,7 @@ describe('block', () => {
     expect(await limiter.peek('k', { cost: 101 })).toMatchObject({ outcome: 'impossible', reason: 'capacity' })
   })
 
-  it('refuses a duration that is none, and a full store says so', async () => {
+  it('refuses a duration that is not one, and a full store says so', async () => {
     const { limiter } = limiterOf()
     for (const duration of [0, -1, Number.NaN, '5', '1 fortnight']) await expect(limiter.block('k', duration)).rejects.toThrow(LimiterError)
     const full = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 1 }), store: memoryStore({ maxKeys: 1 }) })

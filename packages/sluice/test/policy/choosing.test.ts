@@ -242,7 +242,7 @@ describe('Cost-sensitive, approximate', () => {
     expect(over({ rate: '1000/min', burst: 500 })).toBeGreaterThan(0)
   })
 
-  it('who asks evenly, twice as fast as allowed, gets at least 999 in every minute, where a log gives 1000', async () => {
+  it('a caller that calls evenly, twice as fast as allowed, gets at least 999 in every minute, where a log gives 1000', async () => {
     const perMinute = async ({ flood, toMinute, clock }: ReturnType<typeof asking>): Promise<number[]> => {
       toMinute()
       const minutes: number[] = []

@@ -191,7 +191,7 @@ describe('a cost that the client says', () => {
     expect(header.of(request({ headers: { 'x-weight': text } }))).toBe(cost)
   })
 
-  it('counts as the dearest where it is said more than once', () => {
+  it('counts as the highest where it is said more than once', () => {
     expect(query.of(request({ path: '/?n=3&n=7&n=2' }))).toBe(7)
     expect(query.of(request({ path: '/?n=x&n=0' }))).toBe(1)
     expect(header.of(request({ headers: { 'x-weight': ['4', '50', 'x'] } }))).toBe(50)

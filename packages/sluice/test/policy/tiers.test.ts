@@ -49,7 +49,7 @@ describe('a cost for each endpoint', () => {
     expect(cost.of(request({ path }))).toBe(expected)
   })
 
-  it('is the default where nothing is known, and at most the dearest', () => {
+  it('is the default where nothing is known, and at most the highest cost', () => {
     expect([cost.unknown, cost.most]).toEqual([3, 5])
   })
 })

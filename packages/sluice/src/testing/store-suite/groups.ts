@@ -88,7 +88,7 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       await bench.block([call(fresh(), ten).id], null, START)
     })
 
-    it('X6: a blocked key, asked alone or in a group, is told as it stands and not as if it had been charged', async (context) => {
+    it('X6: a blocked key, called alone or in a group, is reported as it is and not as if it had been charged', async (context) => {
       context.skip(!bench.can('block', 'unblock'), 'the store has no block')
       for (const limit of limits) {
         const key = fresh()
@@ -101,7 +101,7 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       }
     })
 
-    it('a look answers as a charge would, and tells what is there', async () => {
+    it('a peek answers as a charge would, and reports what is there', async () => {
       for (const limit of limits) {
         const key = fresh()
         expect((await bench.peek([{ calls: [call(key, limit, 4)] }], START))[0]).toMatchObject({
@@ -114,7 +114,7 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       }
     })
 
-    it('X7: a key that was charged before is blocked as well, whether it is asked alone, over and over or with another', async (context) => {
+    it('X7: a key that was charged before is blocked as well, whether it is called alone, over and over or with another', async (context) => {
       context.skip(!bench.can('block', 'unblock'), 'the store has no block')
       const [key, other] = [fresh(), fresh()]
       const calls = [call(key, ten), call(other, ten)]

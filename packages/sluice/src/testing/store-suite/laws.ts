@@ -78,7 +78,7 @@ export function lawsOn(tag: AlgorithmTag, bench: Bench): void {
       await bench.sameState(call(key, three).id)
     })
 
-    it('looks without charging, and at several groups as charging them in turn would find them', async () => {
+    it('peeks without charging, and at several groups as charging them in turn would find them', async () => {
       const key = fresh()
       await decide([call(key, ten, 3)], START)
       for (let index = 0; index < 2; index += 1) {

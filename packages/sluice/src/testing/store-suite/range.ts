@@ -22,7 +22,7 @@ function limitsOf({ options }: Bench): number {
 export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
   describe('the whole accepted range', () => {
     it.each(tags)(
-      'X1: any %s decides as the kernel does: groups, lists, looks, refunds, penalties, blocks, changes',
+      'X1: any %s decides as the kernel does: groups, lists, peeks, refunds, penalties, blocks, changes',
       async (tag) => {
         for (let made = 0; made < limitsOf(bench); made += 1)
           await tryLimits(tags, tag, bench, seeded(1_000 * made + tags.indexOf(tag)), STEPS)

@@ -22,7 +22,7 @@ describe('groups of the memory store', () => {
     }
   })
 
-  it('looked at one after the other find no more room than there is', async () => {
+  it('peeked at one after the other find no more room than there is', async () => {
     const store = memoryStore({ maxKeys: 2, clock })
     const groups = ['a', 'b', 'a', 'c'].map((key) => ({ calls: [call(key)] }))
     const full = { failure: expect.objectContaining({ kind: 'memory', executed: 'no' }) }

@@ -4,7 +4,7 @@ import { Overflow } from '../../../src/stores/memory/overflow.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 
-describe('a look at a store without room', () => {
+describe('a peek at a store without room', () => {
   it.each([undefined, 'deny', 'allow', 'shared'] as const)('with onFull %s sees what a check would be answered', async (onFull) => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, clock, ...(onFull === undefined ? {} : { onFull }) })
@@ -67,7 +67,7 @@ describe('a group over a key that is known and one that there is no room for', (
     expect(store.size).toBe(1)
   })
 
-  it('is seen by a look as a check finds it where a spent state of the group makes room for another of it', async () => {
+  it('is seen by a peek as a check finds it where a spent state of the group makes room for another of it', async () => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     await verbs.decide(store, [{ calls: [call('spent', 1)] }])

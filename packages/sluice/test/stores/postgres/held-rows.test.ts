@@ -36,7 +36,7 @@ describe.skipIf(url === undefined)('X7: rows that another transaction holds', ()
     }
   }
 
-  it('a look at one or at several waits for nobody', async () => {
+  it('a peek at one or at several waits for nobody', async () => {
     await verbs.decide(store, [{ calls: [call('a')] }, { calls: [call('b'), call('c', log)] }])
     await whileHeld(['a', 'b', 'c'], async () => {
       const [one] = await verbs.peek(store, [{ calls: [call('a')] }], patience())

@@ -62,7 +62,7 @@ describe.skipIf(url === undefined)('sweeping', () => {
     expect((await pool.query('select from sluice_state')).rowCount).toBe(0)
   })
 
-  it('deletes rows that decide like none, with the entries of logs, and no others', async () => {
+  it('deletes rows that are expired, with the entries of logs, and no others', async () => {
     const now = systemTime.now()
     await charge('late', now - HOUR)
     await charge('fresh', now)

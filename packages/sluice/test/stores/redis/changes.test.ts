@@ -74,7 +74,7 @@ describe('changes of a Redis store', () => {
     expect(sent).toEqual(['block a -1'])
   })
 
-  it('that are none send nothing', async () => {
+  it('an empty list sends nothing', async () => {
     const { store, sent } = open()
     expect(await store.change([])).toEqual([])
     expect(sent).toEqual([])

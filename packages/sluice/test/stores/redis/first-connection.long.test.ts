@@ -164,7 +164,7 @@ describe.skipIf('missing' in redis)('U1: ready() waits for the first connection 
     await expect.poll(() => store.ready(soon()).then(() => 'ready', String), { timeout: 20_000 }).toBe('ready')
   })
 
-  it('knows the reason of a client that had given up before anybody asked', async () => {
+  it('knows the reason of a client that had given up before the first call', async () => {
     const { port: client, client: redisClient } = ofIoredis(1, { retryStrategy: () => null })
     await once(redisClient, 'end')
     await expect(bareRedisStore({ client }).ready(soon())).rejects.toThrow('ECONNREFUSED')

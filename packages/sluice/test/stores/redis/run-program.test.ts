@@ -33,7 +33,7 @@ function nodes(answer: () => Promise<unknown> = async () => 1): { port: RedisPor
 }
 
 describe('a program that a server has forgotten', () => {
-  it('is brought once: who asked at the same time waits for it', async () => {
+  it('is brought once: concurrent callers wait for it', async () => {
     const { port, sent } = nodes(turn)
     const run = programRunner(port)
     const keys = ['a1', 'a2', 'a3', 'a4']

@@ -38,7 +38,7 @@ async function turn(): Promise<void> {
 }
 
 describe('a silent connection', () => {
-  it('is replaced by the first call after 300 ms in which nothing was heard, and then again', () => {
+  it('is replaced by the first call after 300 ms in which no reply came, and then again', () => {
     const { clock, replaced, nodes, ask } = byHand()
     void ask('a')
     clock.advance(300)
@@ -71,7 +71,7 @@ describe('a silent connection', () => {
     expect(replaced).toEqual([])
   })
 
-  it('is not taken for one that answers and is called again before it has been heard out: its calls would be sent twice', async () => {
+  it('is not taken for one that answers and is called again before its replies were read: its calls would be sent twice', async () => {
     const { clock, pending, replaced, ask } = byHand()
     void ask('a')
     clock.advance(301)
@@ -123,7 +123,7 @@ describe('a silent connection', () => {
     expect(replaced).toHaveLength(1)
   })
 
-  it('is heard out first: an answer that waited while this process was busy is in time', async () => {
+  it('is replaced only after its replies were read: an answer that waited while this process was busy is in time', async () => {
     const { clock, pending, replaced, ask } = byHand()
     void ask('a')
     clock.advance(5_000)
@@ -134,7 +134,7 @@ describe('a silent connection', () => {
     expect(replaced).toEqual([])
   })
 
-  it('is heard out again where this process was too busy to listen, but not for ever', () => {
+  it('has its replies read again where this process was too busy, but not for ever', () => {
     const { clock, replaced, ask } = byHand()
     void ask('a')
     clock.advance(301)

@@ -30,7 +30,7 @@ describe('a store by slots', () => {
     ])
   })
 
-  it('asks the most restrictive slot first: the least rate per cost', async () => {
+  it('calls the most restrictive slot first: the least rate per cost', async () => {
     const { store, sent } = nodes()
     await verbs.decide(store, [{ calls: [call('a', ten), call('b', five), call('c', ten, 5)] }], { now: START })
     expect(sent.map(({ keys }) => keys)).toEqual([['c'], ['b'], ['a']])
@@ -79,7 +79,7 @@ describe('a store by slots', () => {
     expect(await left(store, 'a')).toBe(10)
   })
 
-  it('asks for many groups over the same slots in as many calls as for one, each slot in order', async () => {
+  it('decides many groups over the same slots in as many calls as one, each slot in order', async () => {
     const { store, sent } = nodes()
     const groups = ['1', '2', '3', '4'].map((user) => ({ calls: [call('all', ten, 3), call(`b${user}`, five, 3)] }))
     const verdicts = await verbs.decide(store, groups, { now: START })
@@ -136,7 +136,7 @@ describe('a store by slots', () => {
     expect(Math.max(...taken.values())).toBeGreaterThan(90)
   })
 
-  it('looks at groups as decide would answer them one after another', async () => {
+  it('peeks at groups as decide would answer them one after another', async () => {
     const { store } = nodes()
     const groups = [
       { calls: [call('a', ten, 6), call('b')] },

@@ -60,7 +60,7 @@ async function run(make: (clock: ManualClock) => LeasingStore, limit: AnyLimit, 
     )
   }
   for (let step = 0; step < 600; step += 1) {
-    // Now and then one crashes, with all it has in hand.
+    // Now and then one crashes, with all its leased tokens.
     if (random() < 0.01) processes[Math.floor(random() * 4)] = start()
     const burst = step % 60 > 50
     for (const store of processes) {

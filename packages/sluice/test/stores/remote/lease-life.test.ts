@@ -9,8 +9,8 @@ import { call, decide, hundred, leaseBench } from './lease-bench.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 import { leasingStore } from './leasing-store.ts'
 
-describe('what is in hand', () => {
-  it('gives idle tokens back within half a life, and forgets the key', async () => {
+describe('leased tokens', () => {
+  it('are given back within half a life if idle, and the key is forgotten', async () => {
     const { ask, clock, outstanding, store } = leaseBench()
     await ask(call('k'))
     expect([outstanding('k'), store.leasedTokens]).toEqual([8, 7])
@@ -31,7 +31,7 @@ describe('what is in hand', () => {
     expect(timers).toBe(0)
   })
 
-  it('keeps what a slow key has by renewing it', async () => {
+  it('of a slow key are kept by renewing', async () => {
     const { ask, clock, inner } = leaseBench()
     for (let tick = 0; tick < 30; tick += 1) {
       expect((await ask(call('k'))).source).toBe('lease')
@@ -52,7 +52,7 @@ describe('what is in hand', () => {
     }
   })
 
-  it('spends nothing after its own deadline, which is before the end at the store', async () => {
+  it('are not spent after their own deadline, which is before the end at the store', async () => {
     const { ask, clock, inner, outstanding } = leaseBench({ lifeMs: 1_000 })
     await ask(call('k'))
     // The process stalls: its timers fire late, its clock goes on.
@@ -65,7 +65,7 @@ describe('what is in hand', () => {
     expect(inner.asked.lease).toBe(asked + 1)
   })
 
-  it('drops everything when the machine has slept', async () => {
+  it('are dropped when the machine has slept', async () => {
     const clock = manualClock()
     let slept = 0
     const { ask, inner, store } = leaseBench({}, { ...clock, wall: () => clock.now() / 1_000 + slept })
@@ -82,7 +82,7 @@ describe('what is in hand', () => {
     expect(store.leasedTokens).toBe(49)
   })
 
-  it('believes no answer to what it asked before it slept', async () => {
+  it('of an answer to a request from before the machine slept are not used', async () => {
     const clock = manualClock()
     let slept = 0
     const inner = leasingStore(clock)
@@ -106,7 +106,7 @@ describe('what is in hand', () => {
     expect(inner.asked.lease).toBe(2)
   })
 
-  it('leases nothing for a list of calls while the tokens go back', async () => {
+  it('are not requested for a list of calls while some go back', async () => {
     const clock = manualClock()
     const inner = leasingStore(clock)
     let release: (() => void) | undefined
@@ -147,7 +147,7 @@ describe('what is in hand', () => {
     await expect(asked[2]).rejects.toMatchObject({ kind: 'aborted', executed: 'no' })
   })
 
-  it('asks again for who waits where what was asked for in advance has failed, and fails who asked for himself', async () => {
+  it('are requested again for a caller that waits if the request in advance failed; a request for one call fails that call', async () => {
     const clock = manualClock()
     const inner = leasingStore(clock)
     const asked: ((failure?: StoreFailure) => void)[] = []
@@ -180,7 +180,7 @@ describe('what is in hand', () => {
     expect(asked).toEqual([])
   })
 
-  it('spends on while the store is away, asks it seldom, and does not forget what it owes', async () => {
+  it('are spent on while the store is away; it is called seldom, and what is owed is not forgotten', async () => {
     const clock = manualClock()
     const inner = leasingStore(clock)
     const wire = { away: false, asked: 0 }
@@ -215,7 +215,7 @@ describe('what is in hand', () => {
     expect((inner.stateOf(id) as { leases?: unknown }).leases).toBeUndefined()
   })
 
-  it('sends everything home when it is closed', async () => {
+  it('are all returned at the close', async () => {
     const { ask, store, outstanding } = leaseBench()
     await Promise.all([ask(call('a')), ask(call('b'))])
     expect(outstanding('a') + outstanding('b')).toBe(16)
@@ -223,7 +223,7 @@ describe('what is in hand', () => {
     expect(outstanding('a') + outstanding('b')).toBe(0)
   })
 
-  it('gets nothing back for a refused group once the store has counted it as spent', async () => {
+  it('are not credited for a refused group once the store has counted them as spent', async () => {
     const clock = manualClock()
     const inner = leasingStore(clock)
     let answer = (): void => {}
@@ -250,7 +250,7 @@ describe('what is in hand', () => {
     expect([store.leasedTokens, leases]).toMatchObject([renewed, [{ amount: renewed * 1_000_000 }]])
   })
 
-  it('gets back what was taken for a group that the store did not take, and not what it may have charged', async () => {
+  it('are credited for a group that the store did not take, and not for one that it may have charged', async () => {
     const clock = manualClock()
     const inner = leasingStore(clock)
     const wire: { fails?: StoreFailure; silent?: true } = {}

@@ -54,7 +54,7 @@ describe('X7: leases are renewed', () => {
     expect(renewed()).toEqual(['b'])
   })
 
-  it('asking for no more until the wait of a denial is over, and for more from then on', async () => {
+  it('requesting no more until the wait of a denial is over, and more from then on', async () => {
     const { inner, requests, ask, made, pass } = renewalBench()
     const limit = tokenBucket({ rate: '10/s', burst: 100 })
     await ask('k', limit)
@@ -84,7 +84,7 @@ describe('X7: leases are renewed', () => {
     },
   )
 
-  it('and nothing is asked for where nothing is left', async () => {
+  it('and nothing is requested where nothing is left', async () => {
     const { requests, store, ask, made, pass } = renewalBench()
     const limit = tokenBucket({ rate: '1/day', burst: 40 })
     for (let index = 0; index <= 40; index += 1) await ask('k', limit)
@@ -99,7 +99,7 @@ describe('X7: leases are renewed', () => {
 })
 
 describe('X7: a key whose bucket has as many holders as it may have', () => {
-  it('is asked for at the store, without a request for a lease before each call', async () => {
+  it('is decided by the store, without a request for a lease before each call', async () => {
     const { inner, requests, ask, made, pass } = renewalBench()
     for (let holder = 1; holder <= 64; holder += 1) {
       const tenth = made('k', hundred, 0.1)

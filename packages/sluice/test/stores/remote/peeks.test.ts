@@ -8,7 +8,7 @@ const remainingOf = (verdicts: readonly { readonly calls: readonly { readonly re
   verdicts.flatMap(({ calls }) => calls.map(({ remaining }) => remaining))
 
 describe('R10: peeks', () => {
-  it('travel in batches', async () => {
+  it('are batched', async () => {
     const { ring, calls, sent } = ringBench()
     const peeks = keys('k', 500).map((key) => verbs.peek(ring, [group(key)]))
     await settle()
