@@ -66,7 +66,7 @@ export function tally(readings: readonly Reading[]): Readonly<Record<Mark, numbe
   return counts
 }
 
-/** A number that is none meets nothing. */
+/** NaN meets no goal. */
 function meets(goal: Goal, value: number): boolean {
   return 'atMost' in goal ? value <= goal.atMost : value >= goal.atLeast
 }

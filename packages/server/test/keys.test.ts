@@ -57,7 +57,7 @@ describe.each([
     expect((await run(['inspect', 'a b/ü', ...place])).stdout).toContain(`  ${name}, as header:x-api-key: 5 of 5, fresh\n`)
   })
 
-  it.skipIf(url === undefined)('is refused where the rule is none', async () => {
+  it.skipIf(url === undefined)('is refused where no rule has the name', async () => {
     const { name, file } = rules()
     const ran = await run(['inspect', 'a', '--store', url as string, '--policy', file, '--limit', 'nope'])
     expect(ran).toEqual({ code: 3, stdout: '', stderr: `sluice: limit is "nope", expected a rule with a key: ${name}\n` })

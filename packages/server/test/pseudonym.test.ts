@@ -44,7 +44,7 @@ describe('the file of a secret', () => {
     )
   })
 
-  it('is refused where it is none', () => {
+  it('is refused where its file cannot be read', () => {
     expect(() => readSecret(policy, 'nowhere', 'secret')).toThrow('secret nowhere cannot be read: ENOENT')
     expect(() => readSecret(policy, '.', 'secret')).toThrow(
       'secret . cannot be read: it is a folder; expected a regular file of at most 1048576 bytes',

@@ -131,7 +131,7 @@ describe('further vectors', () => {
     return all
   }
 
-  it('half a token is none', async () => {
+  it('half a token admits nothing', async () => {
     expect(
       await timed(at(10, 10), [
         [1_000, 10],

@@ -164,7 +164,7 @@ rate_limits:
     expect(allowed).toBe(3)
   })
 
-  it('two tokens are none', async () => {
+  it('two tokens count as no token', async () => {
     const claims = () => ({ sub: 'user' })
     const { engine } = bench('rules: [{ name: a, key: ["jwt:sub"], rate: 1/h, burst: 9 }]', { claims })
     const key = async (more: Partial<RequestFacts>) => (await engine.explain(facts(more))).rules[0]?.key?.[0]?.value

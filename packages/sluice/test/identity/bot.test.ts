@@ -46,7 +46,7 @@ describe('programs by their own word', () => {
     'okhttp/4.12',
     'Google-Chrome user anthropic claude',
     `${' '.repeat(2_000)}curl/8`,
-  ])('%j is none', (text) => {
+  ])('%j is not one', (text) => {
     expect(isBot(text)).toBe(false)
   })
 })

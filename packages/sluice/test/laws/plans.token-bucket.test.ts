@@ -208,7 +208,7 @@ describe('rates', () => {
   })
 
   it.each(['', '10', '10/', '/s', '/', '10/s/s', '10/s/', 'x/s', '0/s', '-1/s', '1e3/s', { tokens: 0, per: '1s' }] as const)(
-    '%o is none',
+    '%o is not one',
     (rate) => {
       const form = 'expected tokens with at most six decimals per duration, such as 10/s, 100/min, 0.5/s or 10/30s'
       expect(read(rate)).toBe(`INVALID_RATE: ${JSON.stringify(rate)} is not a rate: ${form}`)

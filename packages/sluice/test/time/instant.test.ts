@@ -40,7 +40,7 @@ describe('instants', () => {
     '2255-01-01T00:00:00Z',
     '2026-01-01T00:00:00+24:00',
     '2026-01-01T00:00:00.0000001Z',
-  ])('%j is none', (text) => {
+  ])('%j is not one', (text) => {
     expect(parseInstant(text)).toBeUndefined()
   })
 })
