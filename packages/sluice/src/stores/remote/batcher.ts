@@ -24,6 +24,8 @@ export interface BatcherParts<Item, Answer> extends QueueOptions<Item> {
   again(item: Item, answer: Answer, now: MonotonicInstant): ResendIn<Item, Answer> | undefined
   /** Reports a failure after which callers had no time to be sent again. */
   gaveUp(failure: StoreFailure): void
+  /** What a refusal for want of room waits for, if it must. */
+  pace(): Promise<void> | undefined
   /** Called when nothing waits and nothing is in flight. */
   onIdle(): void
 }
@@ -83,7 +85,11 @@ export class Batcher<Item, Answer> {
       const caller = new Caller<Item, Answer>({ items, deadline, since: now, resolve, reject })
       if (signal?.aborted === true) return this.#refuse(caller, 'aborted', 'aborted by the caller')
       if (!(deadline > now)) return this.#refuse(caller, 'timeout', 'the deadline had passed already')
-      if (!this.#add(caller, now)) return this.#refuse(caller, 'overload', `${this.#parts.room.queued} calls are waiting already`)
+      if (!this.#add(caller, now)) {
+        const refuse = (): void => this.#refuse(caller, 'overload', `${this.#parts.room.queued} calls are waiting already`)
+        const turn = this.#parts.pace()
+        return turn === undefined ? refuse() : void turn.then(refuse)
+      }
       if (signal === undefined) return
       const abort = (): void => caller.abort()
       signal.addEventListener('abort', abort, { once: true })

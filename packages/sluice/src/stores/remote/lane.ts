@@ -18,7 +18,7 @@ import { nameOf, peekLists } from './peeks.ts'
 import type { Waiting } from './queue.ts'
 import { settled } from './settled.ts'
 
-export interface LaneParts extends Pick<BatcherParts<never, never>, 'maxCalls' | 'maxInFlight' | 'placeMs' | 'room' | 'onIdle'> {
+export interface LaneParts extends Pick<BatcherParts<never, never>, 'maxCalls' | 'maxInFlight' | 'placeMs' | 'room' | 'onIdle' | 'pace'> {
   readonly store: Store
   readonly clock: Time
   readonly deadlines: Deadlines

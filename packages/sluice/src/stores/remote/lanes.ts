@@ -1,6 +1,7 @@
 import { type Failed, type StateId, StoreFailure } from '../store.ts'
 import type { BreakerState } from './breaker.ts'
 import { createLane, type Lane, type LaneParts, sendByTarget } from './lane.ts'
+import { paceRefusals } from './watch.ts'
 
 type Answers<Answer> = Promise<readonly (Answer | Failed)[]>
 type Send<Item, Answer> = (lane: Lane, some: readonly Item[]) => Promise<readonly Answer[]>
@@ -10,11 +11,12 @@ const MANY_LANES = 1_024
 const WORST: readonly BreakerState[] = ['open', 'half-open', 'closed']
 
 /** All lanes of a store: one for each set of servers that fail together. */
-export function createLanes(options: Omit<LaneParts, 'onIdle'>) {
+export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
   const { store, clock } = options
   const laneOf = store.laneOf?.bind(store)
   let onIdle = (): void => {}
-  const parts = { ...options, onIdle: () => onIdle() }
+  const pace = paceRefusals(clock)
+  const parts = { ...options, onIdle: () => onIdle(), pace }
   const only = createLane(parts)
   /** For groups over several servers: sent by themselves, so that one server that is away delays no other group. */
   const several = createLane({ ...parts, maxCalls: 1, maxInFlight: Number.POSITIVE_INFINITY, breaker: undefined })
@@ -42,6 +44,10 @@ export function createLanes(options: Omit<LaneParts, 'onIdle'>) {
     const targets = ids.map((id) => open(lanes.get(laneOf?.([id]) ?? '') ?? several))
     return targets.find((target) => target instanceof StoreFailure) ?? several
   }
+  const refuse = async (failure: StoreFailure, some: readonly unknown[]): Promise<readonly Failed[]> => {
+    await pace()
+    return some.map(() => ({ failure }))
+  }
   const all = (): readonly Lane[] => [only, several, ...lanes.values()]
   return {
     get breakerState(): BreakerState {
@@ -51,7 +57,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle'>) {
     /** Sends each item in the lane of its states, unless the breaker refuses it or the lanes are closed. */
     send<Item, Answer>(items: readonly Item[], idsOf: (item: Item) => readonly StateId[], send: Send<Item, Answer>): Answers<Answer> {
       const sendTo = (target: Lane | StoreFailure, some: readonly Item[]): Answers<Answer> =>
-        target instanceof StoreFailure ? Promise.resolve(some.map(() => ({ failure: target }))) : send(target, some)
+        target instanceof StoreFailure ? refuse(target, some) : send(target, some)
       if (laneOf !== undefined && items.length > 1) return sendByTarget(items, (item) => targetOf(idsOf(item)), sendTo)
       return sendTo(laneOf === undefined ? open(only) : targetOf(idsOf(items[0] as Item)), items)
     },

@@ -47,3 +47,20 @@ export function watchLoop(clock: Time) {
     starved: (now: MonotonicInstant): boolean => awaited > 0 && now - turnedAt > 2,
   }
 }
+
+/** Refusals at once, until the loop has turned. */
+const REFUSALS = 1_000
+
+/**
+ * Lets the event loop turn between many refusals. A refusal needs no reply, so callers that call again at once would keep the loop from
+ * reading the replies that end it. Returns undefined if the refusal may be answered now, otherwise what to wait for.
+ */
+export function paceRefusals(clock: Time): () => Promise<void> | undefined {
+  const loop = watchLoop(clock)
+  let refusals = 0
+  return () => {
+    refusals += 1
+    if (refusals === 1) void loop.turned().then(() => (refusals = 0))
+    return refusals > REFUSALS ? loop.turned() : undefined
+  }
+}
