@@ -21,7 +21,10 @@ interface Answered {
   readonly decided: boolean
 }
 
-describe.skipIf(redis === undefined)('R12: one client that loops over lists of 1,000', () => {
+/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+const AGAIN = { retry: 1 }
+
+describe.skipIf(redis === undefined)('R12: one client that loops over lists of 1,000', AGAIN, () => {
   it('leaves single callers decided, at most three times as late as without it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-lists-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

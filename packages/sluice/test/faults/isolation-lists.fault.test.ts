@@ -24,7 +24,10 @@ async function opened(): Promise<{ store: Store; client: ReturnType<typeof advis
 
 const list = Array.from({ length: LIST }, (_, index) => ({ key: `list-${index}` }))
 
-describe.skipIf(noRedis)('R3, R10, R12: callers of much at once leave single callers alone', () => {
+/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+const AGAIN = { retry: 1 }
+
+describe.skipIf(noRedis)('R3, R10, R12: callers of much at once leave single callers alone', AGAIN, () => {
   const heavy: readonly [name: string, start: (singles: Singles) => { stop(): Promise<void> }][] = [
     ['8 loops of checkMany(1000)', ({ limiter }) => loops(8, () => limiter.checkMany(list))],
     [

