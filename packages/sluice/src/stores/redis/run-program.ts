@@ -26,12 +26,12 @@ export function programRunner(client: RedisPort): RunProgram {
     return text
   }
   const byDigest: Send = ({ sha1 }, keys, args) => client.evalsha(sha1, keys, args)
-  const recover = async (error: unknown, late: () => boolean, ...call: Parameters<Send>): Promise<unknown> => {
-    throwUnlessLost(error, late)
+  const recover = async (cause: unknown, late: () => boolean, ...call: Parameters<Send>): Promise<unknown> => {
+    throwUnlessLost(cause, late)
     const text = loading.get(call[0].sha1)
     if (text === undefined) return load(...call)
-    await Promise.allSettled([text])
-    throwUnlessLost(error, late)
+    await text.catch(() => {})
+    throwUnlessLost(cause, late)
     // The text may have gone to another node of a cluster.
     return byDigest(...call).catch((again: unknown) => {
       throwUnlessLost(again, late)
