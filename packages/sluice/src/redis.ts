@@ -5,7 +5,9 @@ import type { RemoteStore, RemoteStoreOptions } from './stores/remote/remote-sto
 import { ringForm, withRing } from './with-ring.ts'
 
 export { DistributedRateLimiter, type DistributedRateLimiterOptions, type RateLimitResult } from './distributed-rate-limiter.ts'
-export { ioredis, type IoredisLike, nodeRedis, type NodeRedisLike, valkeyGlide, type ValkeyGlideLike } from './stores/redis/index.ts'
+export { ioredis, type IoredisLike } from './stores/redis/clients/ioredis.ts'
+export { nodeRedis, type NodeRedisLike } from './stores/redis/clients/node-redis.ts'
+export { valkeyGlide, type ValkeyGlideLike } from './stores/redis/clients/valkey-glide.ts'
 export type { BareRedisOptions, Connections, PackingOptions, RedisPort } from './stores/redis/index.ts'
 export type { RemoteStore, RemoteStoreOptions }
 

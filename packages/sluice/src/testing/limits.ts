@@ -52,6 +52,14 @@ export const TENS: Readonly<Record<AlgorithmTag, AnyLimit>> = {
   sl: slidingWindowLog({ limit: 10, window: '1s' }),
 }
 
+/** One limit per algorithm that admits ten tokens at once and is fresh again within a tenth of a second. */
+export const QUICK: Readonly<Record<AlgorithmTag, AnyLimit>> = {
+  tb: tokenBucket({ rate: '200/s', burst: 10 }),
+  fw: fixedWindow({ limit: 10, window: '50ms' }),
+  sc: slidingWindowCounter({ limit: 10, window: '50ms' }),
+  sl: slidingWindowLog({ limit: 10, window: '50ms' }),
+}
+
 /** Limits of three tokens, some with another window: for changed limits and for neighbouring states. */
 export const THREES: Readonly<Record<AlgorithmTag, AnyLimit>> = {
   tb: tokenBucket({ rate: '1/s', burst: 3 }),

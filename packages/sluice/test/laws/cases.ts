@@ -28,6 +28,8 @@ export interface LawCases {
   readonly cases: readonly LawCase[]
   /** A limit of ten tokens whose state of now is fresh a second later, or two. */
   ten(): AnyLimit
+  /** How many numbers of its own a state has in a table; absent for logs. */
+  readonly width?: number
 }
 
 const micro = (text: string): bigint => BigInt(toMicroTokens(text) as number)
@@ -77,10 +79,11 @@ function log(limit: string, window: string): LawCase {
 }
 
 export const ALGORITHMS: readonly LawCases[] = [
-  { algorithm: 'token bucket', tag: 'tb', cases: BUCKETS.map(bucket), ten: () => tokenBucket({ rate: '10/s', burst: 10 }) },
+  { algorithm: 'token bucket', tag: 'tb', width: 3, cases: BUCKETS.map(bucket), ten: () => tokenBucket({ rate: '10/s', burst: 10 }) },
   {
     algorithm: 'fixed window',
     tag: 'fw',
+    width: 2,
     cases: [
       fixed('10', '1s'),
       fixed('3', '1s', 'first'),
@@ -101,6 +104,7 @@ export const ALGORITHMS: readonly LawCases[] = [
   {
     algorithm: 'sliding window counter',
     tag: 'sc',
+    width: 3,
     cases: [
       counter('10', '1s'),
       counter('3', '1s'),

@@ -6,8 +6,8 @@ import type { Batch, BatchState } from '../batch/batch.ts'
 import type { Adjustment } from '../batch/change-runs.ts'
 import type { Call, CallGroup, StateId } from '../store.ts'
 
-/** The values of the column `kind`. */
-const KINDS: Readonly<Record<AlgorithmTag, number>> = { tb: 0, fw: 1, sc: 2, sl: 3 }
+/** The values of the column `kind`, for the algorithms that functions decide. */
+const KINDS: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 0, fw: 1, sc: 2, sl: 3 }
 const PLAN_WIDTH = 8
 
 /** A function and its arguments. */
@@ -122,7 +122,7 @@ function planText(limit: AnyLimit): string {
   if (known !== undefined) return known
   const { tag, codec } = limit.algorithm
   const numbers = codec.encodePlan(limit.plan)
-  const kind = KINDS[tag]
+  const kind = KINDS[tag] as number
   const filled = [kind, tag === 'tb' ? planIdOf(numbers) : (numbers[1] as number), ...numbers]
   while (filled.length < PLAN_WIDTH) filled.push(0)
   const text = filled.join()

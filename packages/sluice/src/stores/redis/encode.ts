@@ -105,7 +105,7 @@ export function adjustmentArgument(adjustments: readonly Adjustment[], now: Micr
 
 /** The numbers of one limit, cost and phase for a program (lua/*.lua document them); the index of its kernel comes first. */
 function rowOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
-  return ROWS[limit.algorithm.tag](limit, cost, phase)
+  return (ROWS[limit.algorithm.tag] as Row)(limit, cost, phase)
 }
 
 /** Whether programs decide a limit. */
@@ -113,7 +113,10 @@ export function hasProgram({ algorithm }: AnyLimit): boolean {
   return Object.hasOwn(ROWS, algorithm.tag)
 }
 
-const ROWS: Readonly<Record<AlgorithmTag, (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]>> = {
+type Row = (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]
+
+/** The algorithms that programs decide. */
+const ROWS: Readonly<Partial<Record<AlgorithmTag, Row>>> = {
   tb(limit, cost) {
     const plan = limit.plan as BucketPlan
     const { n, m, burst, emptyBefore } = plan

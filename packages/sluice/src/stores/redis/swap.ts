@@ -1,5 +1,4 @@
 import { leasing } from '../../algorithms/leased-bucket.ts'
-import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import type { SwapBackend, SwapRow, SwapWrite } from '../families/compare-and-swap.ts'
 import { type DecideOptions, StoreFailure } from '../store.ts'
 import type { SendProgram } from './changes.ts'
@@ -69,7 +68,7 @@ function rowOf(value: Uint8Array, version: string): SwapRow {
 const [BUCKET, WINDOW, COUNTER, SIGNED] = [4n << 53n, 5n << 53n, 6n << 53n, 1n << 53n]
 
 /** The longest form of each state (lua/storage/*-value.lua). */
-const FORMS: Readonly<Record<AlgorithmTag, (numbers: readonly number[], until: number) => string>> = {
+const FORMS: Readonly<Partial<Record<string, (numbers: readonly number[], until: number) => string>>> = {
   tb: ([zero = 0, ...others]) => seven(zero, BUCKET) + others.map((number) => seven(number)).join(''),
   fw: ([end = 0, count = 0, window = 0, turn = 0]) => seven(end, WINDOW) + seven(count) + seven(window, BigInt(turn) << 52n),
   sc: ([end = 0, current = 0, previous = 0, window = 0, absent = 0]) =>
@@ -88,8 +87,7 @@ const FORMS: Readonly<Record<AlgorithmTag, (numbers: readonly number[], until: n
 /** The value of a state without its block, in hexadecimal digits; empty for no state. */
 function digitsOf({ numbers, tag = '', until, expiresAt }: SwapWrite): string {
   if (numbers.length === 0) return ''
-  if (Object.hasOwn(FORMS, tag)) return FORMS[tag as AlgorithmTag](numbers, until)
-  return `03${seven(expiresAt)}${numbers.map((number) => seven(number, SIGNED)).join('')}`
+  return FORMS[tag]?.(numbers, until) ?? `03${seven(expiresAt)}${numbers.map((number) => seven(number, SIGNED)).join('')}`
 }
 
 /** A number plus `high`, in seven bytes. */

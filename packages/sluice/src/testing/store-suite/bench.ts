@@ -4,6 +4,7 @@ import { microCost } from '../../algorithms/decimal.ts'
 import { phaseOf } from '../../limiter/phase.ts'
 import type { Call, CallGroup, Change, ChangeResult, Decided, GroupVerdict, StateId, Store } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
+import { TENS } from '../limits.ts'
 import { Reference } from '../reference.ts'
 import * as verbs from '../store-verbs.ts'
 
@@ -70,12 +71,11 @@ export interface Bench {
 
 export const START: Micros = 1_763_692_800_123_456
 /** One scope per algorithm, as in limiters. */
-const SCOPES: Readonly<Record<AlgorithmTag, { readonly text: string }>> = {
-  tb: { text: 's:tb:' },
-  fw: { text: 's:fw:' },
-  sc: { text: 's:sc:' },
-  sl: { text: 's:sl:' },
+export function scopesOf(prefix: string): Readonly<Record<AlgorithmTag, { readonly text: string }>> {
+  return Object.fromEntries(Object.keys(TENS).map((tag) => [tag, { text: `${prefix}:${tag}:` }])) as Record<AlgorithmTag, { text: string }>
 }
+
+const SCOPES = scopesOf('s')
 
 export function answerOf({ outcome, at, retryAfter, calls }: Decided): Answer {
   return { outcome, at, retryAfter, calls }

@@ -1,22 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
-import { fixedWindow } from '../../algorithms/fixed-window.ts'
-import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
-import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
+import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { Decided, GroupVerdict } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { systemTime } from '../../time/system.ts'
 import { audit, type TraceEntry } from '../audit.ts'
+import { QUICK } from '../limits.ts'
 import type { Bench } from './bench.ts'
 import * as verbs from '../store-verbs.ts'
-
-const QUICK: Readonly<Record<AlgorithmTag, AnyLimit>> = {
-  tb: tokenBucket({ rate: '200/s', burst: 10 }),
-  fw: fixedWindow({ limit: 10, window: '50ms' }),
-  sc: slidingWindowCounter({ limit: 10, window: '50ms' }),
-  sl: slidingWindowLog({ limit: 10, window: '50ms' }),
-}
 
 /** Calls at the store's own time: the envelope, deadlines, signals. */
 export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {

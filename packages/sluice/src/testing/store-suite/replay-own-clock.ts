@@ -10,7 +10,7 @@ import type { Call, CallGroup, Decided, StateId } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { seeded } from '../random.ts'
 import { Reference } from '../reference.ts'
-import { answerOf, type Bench } from './bench.ts'
+import { answerOf, type Bench, scopesOf } from './bench.ts'
 import { createMet } from './met.ts'
 import * as verbs from '../store-verbs.ts'
 
@@ -166,12 +166,7 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
   })
 }
 
-const SCOPES: Readonly<Record<AlgorithmTag, { readonly text: string }>> = {
-  tb: { text: 'own:tb:' },
-  fw: { text: 'own:fw:' },
-  sc: { text: 'own:sc:' },
-  sl: { text: 'own:sl:' },
-}
+const SCOPES = scopesOf('own')
 
 function costOf({ capacity }: AnyLimit, random: () => number): number {
   const kind = random()
