@@ -21,18 +21,19 @@ export async function readRow(client: PostgresPort, id: StateId): Promise<number
   const [row] = await client.query(
     `select s.kind, s.unit as len, coalesce(s.zero, s.ends, s.newest) as a, coalesce(s.rest, s.current, s.charged, 0) as b,
       coalesce(s.seen, s.previous, s.head, 0) as c, coalesce(s.hold, s.turn, s.absent, 0) as hold, p.n, p.m, p.burst,
-      (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from
+      convert_from(s.state, 'UTF8') as other, (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from
         (select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost from sluice_log l where l.id = s.id) e) as entries
       from sluice_state s left join sluice_plan p on p.unit = s.unit and s.kind = 0 where s.id = $1::text::uuid and s.unit is not null`,
     [digestOf(id)],
   )
   if (row === undefined) return undefined
+  if (typeof row['other'] === 'string') return row['other'].split(' ').map(Number)
   const columns = ROWS[Number(row['kind'])] as readonly string[]
   const entries = typeof row['entries'] === 'string' ? row['entries'].split(' ').map(Number) : []
   return [...columns.map((name) => Number(row[name])), ...entries]
 }
 
-/** Numbers by kind, as the codecs have them. */
+/** Numbers by kind, as the codecs have them; an algorithm without functions has its own in `state`. */
 const ROWS = [
   ['a', 'b', 'c', 'hold', 'n', 'm', 'burst'],
   ['a', 'b', 'len', 'hold'],
