@@ -1,5 +1,4 @@
-import type { AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
-import { slidingWindowLogKernel } from '../../algorithms/sliding-window-log.ts'
+import type { Algorithm, AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
 
 /** Outcomes as programs write them, by number. */
@@ -13,8 +12,16 @@ interface Reported extends Omit<Step<undefined>, 'next'> {
   readonly at: Micros
 }
 
-/** A kernel whose plan is the verdict that a program reported. */
-const KERNEL = { ...slidingWindowLogKernel, adopt: () => undefined, decide, view: (reported: Reported) => reported }
+/** By algorithm: the kernel whose plan is the verdict that a program reported. */
+const KERNELS = new Map<AnyLimit['algorithm'], Algorithm<Reported, undefined>>()
+
+function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefined> {
+  const known = KERNELS.get(algorithm)
+  if (known !== undefined) return known
+  const made = { ...algorithm, adopt: () => undefined, decide, view: (reported: Reported) => reported } as never
+  KERNELS.set(algorithm, made)
+  return made
+}
 
 /**
  * The reported verdict or, for a later time, what follows from it: if nobody charges a log, entries only leave it, so what passes once
@@ -40,5 +47,5 @@ export function reportedLimit(
   const outcome = OUTCOMES[which]
   if (outcome === undefined) return undefined
   const plan: Reported = { outcome, retryAfter, remaining, replenishAfter, resetAfter, state: undefined, at }
-  return { ...limit, algorithm: KERNEL as never, plan }
+  return { ...limit, algorithm: kernelOf(limit.algorithm) as never, plan }
 }
