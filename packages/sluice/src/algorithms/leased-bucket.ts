@@ -81,10 +81,10 @@ export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now
 /** Resets the bucket: it becomes as full as the leased tokens allow. */
 export function resetLeased(state: LeasedState, now: Micros): LeasedState | undefined {
   const time = Math.max(now, state.seen)
-  const { leases, hold } = settled(state, time)
+  const { leases, keepFor } = settled(state, time)
   if (leases === undefined) return undefined
   const { plan } = state
-  const nothing = { zero: time - plan.full.micros - 1, rest: 0, seen: time, hold, plan }
+  const nothing = { zero: time - plan.full.micros - 1, rest: 0, seen: time, keepFor, plan }
   return withLeases(cut(nothing, time, outOn(leases)), leases)
 }
 
@@ -142,7 +142,7 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
     return { remaining, replenishAfter, resetAfter }
   },
   expiresAt(plan: BucketPlan, state: LeasedState): Micros {
-    return Math.max(fitsAt(plan, state, plan.burst), state.seen + state.hold)
+    return Math.max(fitsAt(plan, state, plan.burst), state.seen + state.keepFor)
   },
   codec: {
     ...tokenBucketKernel.codec,
@@ -190,8 +190,8 @@ function settled(state: LeasedState, time: Micros): LeasedState {
   return withLeases(ended === leases.length ? bucket : cut(bucket, time, out), leases.slice(ended))
 }
 
-function withLeases({ zero, rest, seen, hold, plan }: BucketState, leases: readonly Lease[] | undefined): LeasedState {
-  return leases === undefined || leases.length === 0 ? { zero, rest, seen, hold, plan } : { zero, rest, seen, hold, plan, leases }
+function withLeases({ zero, rest, seen, keepFor, plan }: BucketState, leases: readonly Lease[] | undefined): LeasedState {
+  return leases === undefined || leases.length === 0 ? { zero, rest, seen, keepFor, plan } : { zero, rest, seen, keepFor, plan, leases }
 }
 
 /** Inserts the lease after those that end no later. */
@@ -212,13 +212,13 @@ function cut(bucket: BucketState, time: Micros, out: MicroTokens): BucketState {
 /** The bucket with the returned tokens, and the leases that hold from now on. */
 function given(
   plan: BucketPlan,
-  { zero, rest, seen, hold }: BucketState,
+  { zero, rest, seen, keepFor }: BucketState,
   time: Micros,
   returned: MicroTokens,
   leases: readonly Lease[],
 ): LeasedState {
   const span = spanOf(plan, returned)
-  const bucket = { ...normal(plan, zero - span.micros, rest - span.rest), seen: Math.max(seen, time), hold, plan }
+  const bucket = { ...normal(plan, zero - span.micros, rest - span.rest), seen: Math.max(seen, time), keepFor, plan }
   return withLeases(cut(bucket, time, outOn(leases)), leases)
 }
 

@@ -28,7 +28,7 @@ export function logCells(maxBytes: number): Cells<LogState> {
       into.added = 0
       into.merges = false
       into.window = ring.window
-      into.hold = ring.hold
+      into.keepFor = ring.keepFor
     },
     sameUnit: () => true,
     unit: () => [],

@@ -8,7 +8,7 @@ const LARGEST_SUM = 2 ** 51
 const SIZES = 16
 const PLACES = 32_768
 
-/** Numbers in a row for a ring: block, shape, the sum before the first entry, window, hold. A row of zeros has none. */
+/** Numbers in a row for a ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has none. */
 export const RING_WIDTH = 5
 
 /** Size of the block of the ring in a row; -1 if there is none. */
@@ -20,7 +20,7 @@ export function sizeAt(cells: Float64Array, at: number): number {
 export class Ring implements Entries {
   length = 0
   window: Micros = 0
-  hold: Micros = 0
+  keepFor: Micros = 0
   readonly #arena: Arena
   #block = 0
   #size = -1
@@ -43,7 +43,7 @@ export class Ring implements Entries {
     this.#first = places % PLACES
     this.#before = cells[at + 2] as number
     this.window = cells[at + 3] as number
-    this.hold = cells[at + 4] as number
+    this.keepFor = cells[at + 4] as number
   }
 
   save(cells: Float64Array, at: number): void {
@@ -51,7 +51,7 @@ export class Ring implements Entries {
     cells[at + 1] = this.#size + 1 + SIZES * (this.#first + PLACES * this.length)
     cells[at + 2] = this.#before
     cells[at + 3] = this.window
-    cells[at + 4] = this.hold
+    cells[at + 4] = this.keepFor
   }
 
   /** Allocates a new ring. */
@@ -73,7 +73,7 @@ export class Ring implements Entries {
   /** Stores the state in this ring: own entries are changed in place, others copied. */
   apply(state: LogState): void {
     this.window = state.window
-    this.hold = state.hold
+    this.keepFor = state.keepFor
     if (state.entries !== this) this.#copy(state.entries)
     this.#drop(state.skip)
     if (state.added === 0) return

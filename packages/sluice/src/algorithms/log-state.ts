@@ -12,8 +12,9 @@ export interface Entries {
 /**
  * A log and what one charge changes of it, so that a store can apply the charge to its own entries. First the `skip` oldest entries are
  * removed. Then `added` micro-tokens (0 for none) are added at `addedAt`. With `merges`, the newest entry moves to `addedAt` and takes
- * them; otherwise they become a new entry. `window`: the window of the plan that wrote the state. `hold`: the longest window of any earlier
- * plan of this state if that is longer, otherwise 0. Entries are kept that long, so that two alternating policies are both exact (law 7).
+ * them; otherwise they become a new entry. `window`: the window of the plan that wrote the state. `keepFor`: the longest window of any
+ * earlier plan of this state if that is longer, otherwise 0. Entries are kept that long, so that two alternating policies are both exact
+ * (law 7).
  */
 export interface LogState {
   entries: Entries
@@ -22,7 +23,7 @@ export interface LogState {
   added: MicroTokens
   merges: boolean
   window: Micros
-  hold: Micros
+  keepFor: Micros
 }
 
 /** Entries from a flat list of pairs, oldest first: instant, micro-tokens. */
@@ -51,11 +52,11 @@ export function entryPairs({ entries, skip, addedAt, added, merges }: LogState):
 
 /** The same state with its charge applied. Its entries are a plain list of their own. */
 export function settled(state: LogState): LogState {
-  return state.added === 0 ? state : stateOf(entryPairs(state), state.window, state.hold)
+  return state.added === 0 ? state : stateOf(entryPairs(state), state.window, state.keepFor)
 }
 
-export function stateOf(pairs: readonly number[], window: Micros, hold: Micros): LogState {
-  return { entries: arrayEntries(pairs), skip: 0, addedAt: 0, added: 0, merges: false, window, hold }
+export function stateOf(pairs: readonly number[], window: Micros, keepFor: Micros): LogState {
+  return { entries: arrayEntries(pairs), skip: 0, addedAt: 0, added: 0, merges: false, window, keepFor }
 }
 
 /** The newest instant of a charge; 0 if there is none. */

@@ -36,7 +36,7 @@ export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan,
   return compiled(slidingWindowLogKernel, Object.freeze({ limit, window, most: Math.ceil(limit / MICRO) }), limit, window)
 }
 
-const NONE: LogState = Object.freeze({ entries: arrayEntries([]), skip: 0, addedAt: 0, added: 0, merges: false, window: 1, hold: 0 })
+const NONE: LogState = Object.freeze({ entries: arrayEntries([]), skip: 0, addedAt: 0, added: 0, merges: false, window: 1, keepFor: 0 })
 
 export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = Object.freeze({
   name: 'sliding-window-log',
@@ -54,15 +54,15 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = Object.freez
     const used = entries.through(entries.length - 1) - entries.through(first - 1)
     return look(plan, entries, first, entries.length, newest, used, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
-  expiresAt: (_plan: LogPlan, state: LogState): Micros => newestOf(state) + Math.max(state.window, state.hold),
+  expiresAt: (_plan: LogPlan, state: LogState): Micros => newestOf(state) + Math.max(state.window, state.keepFor),
   envelope({ limit, window }: LogPlan) {
     const [n, m] = reduced(limit, window)
     return { n, m, burst: limit }
   },
   codec: {
     encodePlan: (plan: LogPlan) => [plan.limit, plan.window],
-    encodeState: (state: LogState) => [state.window, state.hold, ...entryPairs(state)],
-    decodeState: ([window = 1, hold = 0, ...pairs]: readonly number[]): LogState => stateOf(pairs, window, hold),
+    encodeState: (state: LogState) => [state.window, state.keepFor, ...entryPairs(state)],
+    decodeState: ([window = 1, keepFor = 0, ...pairs]: readonly number[]): LogState => stateOf(pairs, window, keepFor),
   },
   cells: 'log',
   logCells,
@@ -98,12 +98,12 @@ function decide(
 }
 
 /** Writes the state with a charge to apply. It skips entries that no plan of this state needs any more. */
-function charge(plan: LogPlan, { entries, skip, hold }: LogState, first: number, time: Micros, cost: MicroTokens, into: LogState): void {
+function charge(plan: LogPlan, { entries, skip, keepFor }: LogState, first: number, time: Micros, cost: MicroTokens, into: LogState): void {
   const { length } = entries
-  let from = hold > 0 ? firstAfter(entries, time - hold, skip) : first
+  let from = keepFor > 0 ? firstAfter(entries, time - keepFor, skip) : first
   const kept = length - from
   let merges = kept > 0 && entries.at(length - 1) === time
-  if (!merges && kept >= (hold > 0 ? LARGEST : plan.most)) {
+  if (!merges && kept >= (keepFor > 0 ? LARGEST : plan.most)) {
     // Entries kept only for another plan make room first. Otherwise charges are below one token: the newest entry moves to `time`, which
     // only denies more.
     if (from < first) from += 1
@@ -115,15 +115,15 @@ function charge(plan: LogPlan, { entries, skip, hold }: LogState, first: number,
   into.added = cost
   into.merges = merges
   into.window = plan.window
-  into.hold = kept > 0 ? hold : 0
+  into.keepFor = kept > 0 ? keepFor : 0
 }
 
-/** Keeps all entries. `hold` remembers how long they are needed, so the log is exact under each of the plans (law 7). */
+/** Keeps all entries. `keepFor` remembers how long they are needed, so the log is exact under each of the plans (law 7). */
 function adopt(plan: LogPlan, state: LogState, now: Micros): LogState | undefined {
   if (state.window === plan.window) return state
-  const hold = Math.max(state.window, state.hold)
-  if (newestOf(state) + hold <= now) return undefined
-  return { ...state, window: plan.window, hold: hold > plan.window ? hold : 0 }
+  const keepFor = Math.max(state.window, state.keepFor)
+  if (newestOf(state) + keepFor <= now) return undefined
+  return { ...state, window: plan.window, keepFor: keepFor > plan.window ? keepFor : 0 }
 }
 
 /**
@@ -164,7 +164,7 @@ function adjust(
   }
   if (left === amount) return given
   const rest = pairs.flatMap((number, index) => (index % 2 === 0 && pairs[index + 1] !== 0 ? [number, pairs[index + 1] as number] : []))
-  return rest.length === 0 ? undefined : stateOf(rest, state.window, state.hold)
+  return rest.length === 0 ? undefined : stateOf(rest, state.window, state.keepFor)
 }
 
 /**

@@ -22,14 +22,14 @@ import { parseRate, type Rate } from './rate.ts'
 
 /**
  * `zero`: the instant at which the bucket was last empty; `rest`: n-ths of a microsecond after it. `seen`: the latest time of a charged
- * call; earlier times are not believed (law 3). `hold`: the longest time that any earlier plan of this state needed to fill. The state is
- * kept until that long after `seen`, so that two alternating policies mint nothing (law 7). `plan`: the plan that wrote the state.
+ * call; earlier times are not believed (law 3). `keepFor`: the longest time that any earlier plan of this state needed to fill. The state
+ * is kept that long after `seen`, so that two alternating policies mint nothing (law 7). `plan`: the plan that wrote the state.
  */
 export interface BucketState {
   zero: Micros
   rest: number
   seen: Micros
-  hold: Micros
+  keepFor: Micros
   plan: BucketPlan
 }
 
@@ -71,7 +71,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
   name: 'token-bucket',
   tag: 'tb',
   version: 1,
-  step: () => stepOf<BucketState>({ zero: 0.5, rest: 0, seen: 0.5, hold: 0, plan: NOTHING }),
+  step: () => stepOf<BucketState>({ zero: 0.5, rest: 0, seen: 0.5, keepFor: 0, plan: NOTHING }),
   decide,
   adopt,
   adjust,
@@ -82,15 +82,15 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
   },
   expiresAt(plan: BucketPlan, state: BucketState): Micros {
     const fresh = after(plan, plan.full, state.zero, state.rest, 1)
-    return state.hold > 0 ? Math.max(fresh, state.seen + state.hold) : fresh
+    return state.keepFor > 0 ? Math.max(fresh, state.seen + state.keepFor) : fresh
   },
   envelope: ({ n, m, burst }: BucketPlan) => ({ n, m, burst }),
   codec: {
     encodePlan: (plan: BucketPlan) => [plan.n, plan.m, plan.burst],
-    encodeState: (s: BucketState) => [s.zero, s.rest, s.seen, s.hold, s.plan.n, s.plan.m, s.plan.burst],
-    decodeState([zero = 0, rest = 0, seen = 0, hold = 0, n = 1, m = 1, burst = 1]: readonly number[], known?: BucketPlan): BucketState {
+    encodeState: (s: BucketState) => [s.zero, s.rest, s.seen, s.keepFor, s.plan.n, s.plan.m, s.plan.burst],
+    decodeState([zero = 0, rest = 0, seen = 0, keepFor = 0, n = 1, m = 1, burst = 1]: readonly number[], known?: BucketPlan): BucketState {
       const same = known?.n === n && known.m === m && known.burst === burst
-      return { zero, rest, seen, hold, plan: same ? known : planOf(n, m, burst) }
+      return { zero, rest, seen, keepFor, plan: same ? known : planOf(n, m, burst) }
     },
   },
   cells: {
@@ -104,11 +104,11 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
       into.zero = cells[at] as number
       into.rest = cells[at + 1] as number
       into.seen = cells[at + 2] as number
-      into.hold = unit.hold
+      into.keepFor = unit.keepFor
       into.plan = unit.plan
     },
-    sameUnit: (one: BucketState, other: BucketState) => one.hold === other.hold && samePlan(one.plan, other.plan),
-    unit: ({ hold, plan }: BucketState) => [hold, plan.n, plan.m, plan.burst],
+    sameUnit: (one: BucketState, other: BucketState) => one.keepFor === other.keepFor && samePlan(one.plan, other.plan),
+    unit: ({ keepFor, plan }: BucketState) => [keepFor, plan.n, plan.m, plan.burst],
   },
 })
 
@@ -128,13 +128,13 @@ function decide(
   const time = state !== undefined && state.seen > now ? state.seen : now
   let zero = time - plan.emptyBefore.micros
   let { rest } = plan.emptyBefore
-  let hold = 0
+  let keepFor = 0
   if (state !== undefined) {
     if (state.zero > zero || (state.zero === zero && state.rest > rest)) {
       zero = state.zero
       rest = state.rest
-      hold = state.hold
-    } else if (state.hold > 0) hold = time < state.seen + state.hold ? state.hold : 0
+      keepFor = state.keepFor
+    } else if (state.keepFor > 0) keepFor = time < state.seen + state.keepFor ? state.keepFor : 0
   }
   const tokens = cost === MICRO ? 1 : Math.floor(cost / MICRO)
   const parts = cost - tokens * MICRO
@@ -158,7 +158,7 @@ function decide(
   next.zero = movedZero
   next.rest = movedRest
   next.seen = time
-  next.hold = hold
+  next.keepFor = keepFor
   next.plan = plan
   into.outcome = 'allowed'
   into.retryAfter = 0
@@ -181,7 +181,7 @@ function adjust(
 ): BucketState | undefined {
   const time = timeOf(state, now)
   if (amount > 0 && receipt !== undefined && receipt <= time - plan.emptyBefore.micros) return state
-  const { hold, ...before } = filled(plan, state, time)
+  const { keepFor, ...before } = filled(plan, state, time)
   const span = spanOf(plan, Math.min(Math.abs(amount), 2 * plan.burst))
   const sign = amount < 0 ? 1 : -1
   let moved = normal(plan, before.zero + sign * span.micros, before.rest + sign * span.rest)
@@ -190,7 +190,7 @@ function adjust(
     const deepest = isLater(before, lowest) ? before : lowest
     if (isLater(moved, deepest)) moved = deepest
   }
-  const next = { ...moved, seen: time, hold, plan }
+  const next = { ...moved, seen: time, keepFor, plan }
   return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
 }
 
@@ -199,12 +199,12 @@ function timeOf(state: BucketState | undefined, now: Micros): Micros {
 }
 
 /** `zero` at `time`: never further back than that of a full bucket. */
-function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): { zero: Micros; rest: number; hold: Micros } {
+function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): { zero: Micros; rest: number; keepFor: Micros } {
   const { rest } = plan.emptyBefore
   const zero = time - plan.emptyBefore.micros
-  if (state === undefined) return { zero, rest, hold: 0 }
-  if (isLater(state, { zero, rest })) return { zero: state.zero, rest: state.rest, hold: state.hold }
-  return { zero, rest, hold: state.hold > 0 && time < state.seen + state.hold ? state.hold : 0 }
+  if (state === undefined) return { zero, rest, keepFor: 0 }
+  if (isLater(state, { zero, rest })) return { zero: state.zero, rest: state.rest, keepFor: state.keepFor }
+  return { zero, rest, keepFor: state.keepFor > 0 && time < state.seen + state.keepFor ? state.keepFor : 0 }
 }
 
 /** What is left at `time`. Waits count from `now`. */
@@ -232,7 +232,7 @@ function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState |
   const parts = level < burst * m ? level : burst * m
   const back = -floorDiv(-parts, n)
   const moved = { zero: time - Number(back), rest: Number(back * n - parts) }
-  return { ...bounded(plan, moved, time), seen: time, hold: Math.max(state.hold, old.emptyBefore.micros), plan }
+  return { ...bounded(plan, moved, time), seen: time, keepFor: Math.max(state.keepFor, old.emptyBefore.micros), plan }
 }
 
 /** The debt is refilled within a hundred years, and the instant at which the bucket is full is still a safe integer. */

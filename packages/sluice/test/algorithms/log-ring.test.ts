@@ -37,7 +37,7 @@ describe('the rings of logs', () => {
             added,
             merges: merges && dropped < list.length / 2,
             window: 7,
-            hold: 9,
+            keepFor: 9,
           }
           lists[log] = entryPairs(state)
           ring.apply(state)
@@ -45,7 +45,7 @@ describe('the rings of logs', () => {
         }
         lists.forEach((list, log) => {
           ring.load(cells, log * RING_WIDTH)
-          expect(entryPairs({ entries: ring, skip: 0, addedAt: 0, added: 0, merges: false, window: 7, hold: 9 })).toEqual(list)
+          expect(entryPairs({ entries: ring, skip: 0, addedAt: 0, added: 0, merges: false, window: 7, keepFor: 9 })).toEqual(list)
         })
         const used = [0, 1, 2, 3].map((log) => Arena.bytesOf(sizeAt(cells, log * RING_WIDTH)))
         expect(arena.bytes).toBe(used.reduce((sum, bytes) => sum + bytes, 0))
@@ -74,7 +74,7 @@ describe('the rings of logs', () => {
     ring.create()
     const huge = 2 ** 50
     for (let at = 1; at <= 20; at += 1) {
-      ring.apply({ entries: ring, skip: at > 2 ? 1 : 0, addedAt: at, added: huge, merges: false, window: 1, hold: 0 })
+      ring.apply({ entries: ring, skip: at > 2 ? 1 : 0, addedAt: at, added: huge, merges: false, window: 1, keepFor: 0 })
       expect(ring.through(ring.length - 1) - ring.through(-1)).toBe(huge * Math.min(at, 2))
       expect(ring.through(ring.length - 1)).toBeLessThan(2 ** 53)
     }

@@ -20,7 +20,7 @@ export function schema(url: string | undefined): { name: string; create(): Promi
 export async function readRow(client: PostgresPort, id: StateId): Promise<number[] | undefined> {
   const [row] = await client.query(
     `select s.kind, s.unit as len, coalesce(s.zero, s.ends, s.newest) as a, coalesce(s.rest, s.current, s.charged, 0) as b,
-      coalesce(s.seen, s.previous, s.head, 0) as c, coalesce(s.hold, s.turn, s.absent, 0) as hold, p.n, p.m, p.burst,
+      coalesce(s.seen, s.previous, s.head, 0) as c, coalesce(s.keep_for, s.turn, s.absent, 0) as keep_for, p.n, p.m, p.burst,
       convert_from(s.state, 'UTF8') as other, (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from
         (select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost from sluice_log l where l.id = s.id) e) as entries
       from sluice_state s left join sluice_plan p on p.unit = s.unit and s.kind = 0 where s.id = $1::text::uuid and s.unit is not null`,
@@ -35,10 +35,10 @@ export async function readRow(client: PostgresPort, id: StateId): Promise<number
 
 /** Numbers by kind, as the codecs have them; an algorithm without functions has its own in `state`. */
 const ROWS = [
-  ['a', 'b', 'c', 'hold', 'n', 'm', 'burst'],
-  ['a', 'b', 'len', 'hold'],
-  ['a', 'b', 'c', 'len', 'hold'],
-  ['len', 'hold'],
+  ['a', 'b', 'c', 'keep_for', 'n', 'm', 'burst'],
+  ['a', 'b', 'len', 'keep_for'],
+  ['a', 'b', 'c', 'len', 'keep_for'],
+  ['len', 'keep_for'],
 ]
 
 /** A store over a schema of the test's own, with the pool that reaches it. */

@@ -150,14 +150,14 @@ describe('law 7 on the sliding window log: a changed window', () => {
     key.ask(long, 0, 1)
     key.ask(short, 1, 1)
     key.ask(middle, 2, 1)
-    expect(key.state).toMatchObject({ window: 35 * S, hold: 60 * S })
+    expect(key.state).toMatchObject({ window: 35 * S, keepFor: 60 * S })
     key.ask(short, 61.999999, 1)
-    expect(key.state).toMatchObject({ window: 10 * S, hold: 60 * S })
+    expect(key.state).toMatchObject({ window: 10 * S, keepFor: 60 * S })
     key.ask(short, 200, 1)
-    expect(key.state).toMatchObject({ window: 10 * S, hold: 0 })
+    expect(key.state).toMatchObject({ window: 10 * S, keepFor: 0 })
   })
 
-  it('is none once the longest window has passed, to the microsecond, and needs no hold for the longest itself', () => {
+  it('is none once the longest window has passed, to the microsecond, and needs no keepFor for the longest itself', () => {
     const [short, long] = limits as unknown as [CompiledLimit<LogPlan, LogState>, CompiledLimit<LogPlan, LogState>]
     const { adopt, codec } = slidingWindowLogKernel
     const charged = codec.decodeState([60 * S, 0, MIDNIGHT, S])

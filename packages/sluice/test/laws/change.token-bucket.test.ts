@@ -69,13 +69,13 @@ describe('law 7: a changed limit', () => {
     ]
     let state = after(slow, 10)
     for (const limit of [middle, quick]) state = applyGroup([state], [{ slot: 0, limit, cost: 10 }], START).writes[0]?.state
-    expect((state as BucketState).hold).toBe(36_000_000_000)
+    expect((state as BucketState).keepFor).toBe(36_000_000_000)
     const full = START + 35_999_999_999
     expect(applyGroup([state], [{ slot: 0, limit: slow, cost: 10 }], full + 1).outcome).toBe('allowed')
     const late = applyGroup([state], [{ slot: 0, limit: quick, cost: 1 }], full).writes[0]?.state as BucketState
-    expect(late.hold).toBe(36_000_000_000)
+    expect(late.keepFor).toBe(36_000_000_000)
     const gone = applyGroup([state], [{ slot: 0, limit: quick, cost: 1 }], full + 1).writes[0]?.state as BucketState
-    expect(gone.hold).toBe(0)
+    expect(gone.keepFor).toBe(0)
   })
 
   it('mints nothing for a clock that swings while two policies alternate', () => {

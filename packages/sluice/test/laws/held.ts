@@ -80,7 +80,7 @@ class GrowingLog implements Entries {
     this.from = 0
   }
 
-  apply({ skip, addedAt, added, merges, window, hold }: LogState): LogState {
+  apply({ skip, addedAt, added, merges, window, keepFor }: LogState): LogState {
     this.from += skip
     if (merges) this.times.pop()
     const before = merges ? (this.sums.pop() as number) : (this.sums.at(-1) as number)
@@ -91,6 +91,6 @@ class GrowingLog implements Entries {
       this.sums = this.sums.slice(this.from)
       this.from = 0
     }
-    return { entries: this, skip: 0, addedAt: 0, added: 0, merges: false, window, hold }
+    return { entries: this, skip: 0, addedAt: 0, added: 0, merges: false, window, keepFor }
   }
 }

@@ -199,7 +199,7 @@ describe('a log', () => {
         at: (index: number) => ((looks += 1), entries.at(index)),
         through: (index: number) => ((looks += 1), entries.through(index)),
       }
-      const state: LogState = { entries: counting, skip: 0, addedAt: 0, added: 0, merges: false, window: 60 * S, hold: 0 }
+      const state: LogState = { entries: counting, skip: 0, addedAt: 0, added: 0, merges: false, window: 60 * S, keepFor: 0 }
       const { plan } = slidingWindowLog({ limit: 10_000, window: '1m' })
       for (const cost of [S, 9_999 * S]) slidingWindowLogKernel.decide(plan, state, MIDNIGHT + 30 * S, cost, 0)
       return looks
@@ -217,6 +217,6 @@ describe('a log', () => {
     const now = MIDNIGHT + 10_000_000
     const step = slidingWindowLogKernel.decide(short.plan, state, now, S, 0)
     expect(step).toMatchObject({ outcome: 'allowed', remaining: 2 })
-    expect(step.next).toMatchObject({ skip: 1, addedAt: now, merges: false, hold: 3_600 * S })
+    expect(step.next).toMatchObject({ skip: 1, addedAt: now, merges: false, keepFor: 3_600 * S })
   })
 })

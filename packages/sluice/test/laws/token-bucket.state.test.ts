@@ -34,7 +34,7 @@ describe('the state of a bucket', () => {
   })
 })
 
-describe('the hold of a bucket whose plan has changed', () => {
+describe('keepFor of a bucket whose plan has changed', () => {
   const slow = tokenBucket({ rate: '1/h', burst: 10 })
   const fast = tokenBucket({ rate: '3/s', burst: 2 })
   const { algorithm } = slow
@@ -43,19 +43,19 @@ describe('the hold of a bucket whose plan has changed', () => {
   it('is as long as the longest plan takes to fill, rounded up', () => {
     const charged = algorithm.decide(fast.plan, undefined, START, 2_000_000, 0).state as BucketState
     // Two thirds of a second.
-    expect(algorithm.adopt(slow.plan, charged, START, 0)?.hold).toBe(666_667)
+    expect(algorithm.adopt(slow.plan, charged, START, 0)?.keepFor).toBe(666_667)
     const back = algorithm.adopt(fast.plan, algorithm.decide(slow.plan, undefined, START, 1_000_000, 0).state as BucketState, START, 0)
-    expect(back?.hold).toBe(10 * HOUR)
+    expect(back?.keepFor).toBe(10 * HOUR)
   })
 
   it('stays with a bucket that is full again, and ends when it has passed', () => {
     const charged = algorithm.decide(slow.plan, undefined, START, 1_000_000, 0).state as BucketState
     const changed = algorithm.adopt(fast.plan, charged, START, 0) as BucketState
     const full = algorithm.decide(fast.plan, changed, START, 1_000_000, 0).state as BucketState
-    expect([full.hold, full.seen]).toEqual([10 * HOUR, START])
-    const holdAt = (now: number): number | undefined => algorithm.adjust(fast.plan, full, now, -1_000_000, 0)?.hold
-    expect([START + HOUR, START + 10 * HOUR - 1, START + 10 * HOUR].map(holdAt)).toEqual([10 * HOUR, 10 * HOUR, 0])
+    expect([full.keepFor, full.seen]).toEqual([10 * HOUR, START])
+    const keepForAt = (now: number): number | undefined => algorithm.adjust(fast.plan, full, now, -1_000_000, 0)?.keepFor
+    expect([START + HOUR, START + 10 * HOUR - 1, START + 10 * HOUR].map(keepForAt)).toEqual([10 * HOUR, 10 * HOUR, 0])
     const plain = algorithm.decide(fast.plan, undefined, START, 1_000_000, 0).state as BucketState
-    expect(algorithm.adjust(fast.plan, plain, START + HOUR, -1_000_000, 0)?.hold).toBe(0)
+    expect(algorithm.adjust(fast.plan, plain, START + HOUR, -1_000_000, 0)?.keepFor).toBe(0)
   })
 })

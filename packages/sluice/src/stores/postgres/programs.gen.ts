@@ -1,7 +1,7 @@
 // Made from the programs beside this file by `npm run generate`; edit those, not this.
 
 export const migrations: readonly { readonly name: string; readonly sha256: string; readonly source: string }[] = [
-  { name: '0001-tables', sha256: 'fa6ee2ec1d12f0078e4cfa72970fb9f139c9ae9e5c29f7e257e7f4fe73e156ec', source: `create table sluice_state (
+  { name: '0001-tables', sha256: 'ca05705ecbe59aa97bbed03018a34a52e846419d5655a494691125dc41ae171d', source: `create table sluice_state (
   id uuid primary key,
   unit bigint,
   zero bigint,
@@ -16,7 +16,7 @@ export const migrations: readonly { readonly name: string; readonly sha256: stri
   charged bigint,
   head bigint,
   tail bigint,
-  hold bigint,
+  keep_for bigint,
   blocked_until bigint,
   kind smallint,
   state bytea
@@ -52,7 +52,7 @@ $$;
   select div(x - mod(mod(x, d) + d, d), d)
 $$;
 ` },
-  { name: 'adopt_bucket', hash: '91ada4a5', source: `create function sluice_adopt_bucket(
+  { name: 'adopt_bucket', hash: 'd45e2e23', source: `create function sluice_adopt_bucket(
   s sluice_state, old_n numeric, old_m numeric, old_burst numeric, plan bigint[], now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
 declare
@@ -65,7 +65,7 @@ declare
   latest bigint := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero numeric;
 begin
-  if level >= full_span and coalesce(s.seen + s.hold <= at, true) then
+  if level >= full_span and coalesce(s.seen + s.keep_for <= at, true) then
     return null;
   end if;
   zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);
@@ -73,7 +73,7 @@ begin
   s.zero := sluice_floor(zero, n);
   s.rest := zero - s.zero * n;
   s.seen := at;
-  s.hold := greatest(s.hold, div(full_span + old_n - 1, old_n));
+  s.keep_for := greatest(s.keep_for, div(full_span + old_n - 1, old_n));
   return s;
 end $$;
 ` },
@@ -97,7 +97,7 @@ begin
   end;
 end $$;
 ` },
-  { name: 'adopt', hash: '2a5490fc', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
+  { name: 'adopt', hash: 'c5f0b6d6', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
   own bigint := s.unit;
@@ -150,14 +150,14 @@ begin
     s.absent := null;
     return case when now_us < s.ends and (s.current > 0 or s.previous > 0) then s end;
   end if;
-  s.hold := greatest(own, s.hold);
-  s.unit := case when s.newest + s.hold > now_us then len end;
+  s.keep_for := greatest(own, s.keep_for);
+  s.unit := case when s.newest + s.keep_for > now_us then len end;
   s.newest := case when s.unit is not null then s.newest end;
-  s.hold := case when s.hold > len then s.hold end;
+  s.keep_for := case when s.keep_for > len then s.keep_for end;
   return s;
 end $$;
 ` },
-  { name: 'adjust_bucket', hash: '50494fca', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+  { name: 'adjust_bucket', hash: '6e18f976', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
   n numeric := plan[3];
@@ -174,10 +174,10 @@ begin
   end if;
   if s.unit is null or zero <= lowest then
     zero := lowest;
-    s.hold := case when at < s.seen + s.hold then s.hold end;
+    s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
   end if;
   zero := least(zero - greatest(-2 * burst, least(amount, 2 * burst)) * m, greatest(deepest, zero));
-  if zero + full_span <= at * n and s.hold is null then
+  if zero + full_span <= at * n and s.keep_for is null then
     return null;
   end if;
   s.unit := plan[2];
@@ -360,7 +360,7 @@ begin
   end;
 end $$;
 ` },
-  { name: 'log_decide', hash: '6cea47c0', source: `create function sluice_log_decide(
+  { name: 'log_decide', hash: '37b98f95', source: `create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
   out verdict bigint[]
 ) language plpgsql volatile as $$
@@ -372,7 +372,7 @@ declare
   newest bigint := s.newest;
   total bigint := coalesce(s.charged, 0);
   tail bigint := coalesce(s.tail, 0);
-  hold bigint := coalesce(s.hold, 0);
+  keep_for bigint := coalesce(s.keep_for, 0);
   now_at bigint := greatest(now_us, newest);
   kept_tail bigint := coalesce(was.tail, 0);
   first bigint := tail + 1;
@@ -400,14 +400,14 @@ begin
     verdict := array[case when cost > cap then 2 when cost > cap - used then 1 else 0 end, 0, 0, 0, 0, 0, 0, 0];
   end if;
   if verdict[1] = 0 then
-    if hold = 0 then
+    if keep_for = 0 then
       from_seq := first;
-    elsif newest > now_at - hold then
-      from_seq := sluice_log_first(was.id, s.head, least(tail - 1, kept_tail), now_at - hold, null);
+    elsif newest > now_at - keep_for then
+      from_seq := sluice_log_first(was.id, s.head, least(tail - 1, kept_tail), now_at - keep_for, null);
     end if;
     kept := tail - from_seq + 1;
     merges := kept > 0 and newest = now_at;
-    if not merges and kept >= (case when hold > 0 then 10000 else (cap + 999999) / 1000000 end) then
+    if not merges and kept >= (case when keep_for > 0 then 10000 else (cap + 999999) / 1000000 end) then
       merges := from_seq = first;
       from_seq := least(from_seq + 1, first);
     end if;
@@ -416,7 +416,7 @@ begin
     s.charged := total + cost;
     s.head := from_seq;
     s.tail := case when merges then tail else tail + 1 end;
-    s.hold := case when kept > 0 then hold else 0 end;
+    s.keep_for := case when kept > 0 then keep_for else 0 end;
   elsif verdict[1] = 1 and not taking then
     verdict[2] := sluice_log_fits(s, was, total + cost - cap, first) + len - now_us;
   end if;
@@ -466,26 +466,26 @@ begin
   return case when s.tail > 0 then s end;
 end $$;
 ` },
-  { name: 'write', hash: '3af7a345', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
+  { name: 'write', hash: 'd5b45f97', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then
     update sluice_state t set
         kind = s.kind, unit = s.unit, zero = s.zero, rest = nullif(s.rest, 0), seen = s.seen, ends = s.ends,
         current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0), absent = s.absent,
-        newest = s.newest, charged = s.charged, head = s.head, tail = s.tail, hold = nullif(s.hold, 0)
+        newest = s.newest, charged = s.charged, head = s.head, tail = s.tail, keep_for = nullif(s.keep_for, 0)
       where t.id = s.id;
     return true;
   end if;
   insert into sluice_state (
-      id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold
+      id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for
     ) values (
       s.id, s.kind, s.unit, s.zero, nullif(s.rest, 0), s.seen, s.ends, nullif(s.current, 0), nullif(s.previous, 0),
-      nullif(s.turn, 0), s.absent, s.newest, s.charged, s.head, s.tail, nullif(s.hold, 0)
+      nullif(s.turn, 0), s.absent, s.newest, s.charged, s.head, s.tail, nullif(s.keep_for, 0)
     ) on conflict (id) do nothing;
   return found;
 end $$;
 ` },
-  { name: 'reset', hash: 'efdfdc37', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
+  { name: 'reset', hash: 'a4d5efb0', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
 declare
   s sluice_state;
 begin
@@ -512,7 +512,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: 'eeaff507', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: '74e162cf', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -583,7 +583,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: '3ae4d6dc', source: `create function sluice_consume(
+  { name: 'consume', hash: '6dd4fd51', source: `create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -660,7 +660,7 @@ begin
       reply[index + 3] := coalesce(s.zero, s.ends, s.newest);
       reply[index + 4] := coalesce(s.rest, s.current, s.charged, 0);
       reply[index + 5] := coalesce(s.seen, s.previous, s.head, 0);
-      reply[index + 6] := coalesce(s.hold, s.turn, s.absent, 0);
+      reply[index + 6] := coalesce(s.keep_for, s.turn, s.absent, 0);
     end if;
     index := index + 6;
   end loop;
@@ -713,8 +713,8 @@ begin
         if s.zero > zero or (s.zero = zero and coalesce(s.rest, 0) > rest) then
           zero := s.zero;
           rest := coalesce(s.rest, 0);
-        elsif at >= s.seen + s.hold then
-          s.hold := null;
+        elsif at >= s.seen + s.keep_for then
+          s.keep_for := null;
         end if;
         part := least(cost, burst);
         rest := rest + part / 1000000 * token_parts + part % 1000000 * micro_parts;
@@ -811,7 +811,7 @@ begin
   return reply || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: 'd49b7855', source: `create function sluice_bucket(
+  { name: 'bucket', hash: '9dbe5f27', source: `create function sluice_bucket(
   given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
@@ -825,9 +825,9 @@ declare
   next_parts bigint;
   passed int := 0;
 begin
-  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.hold, t.blocked_until
+  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.keep_for, t.blocked_until
     into s from sluice_state t where t.id = which for update;
-  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.hold is not null
+  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
       or cost > burst then
     return sluice_consume(
       given, true, waiting, array[which], array[1], array_fill(1, array[times]),
@@ -860,7 +860,7 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: 'b79343bf', source: `create function sluice_buckets(
+  { name: 'buckets', hash: '4a50bff0', source: `create function sluice_buckets(
   given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile
@@ -879,11 +879,11 @@ declare
   reply text;
 begin
   if locks then
-    select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.hold is null),
+    select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.keep_for is null),
         array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
       into plain, lies_at, a_of, b_of, c_of
       from unnest(ids) as x (id) cross join lateral (
-        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.hold, t.blocked_until
+        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
       ) k;
   end if;
@@ -924,13 +924,13 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'fresh', hash: 'dcf91c6d', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
+  { name: 'fresh', hash: 'd1854c37', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
 language sql immutable as $$
   select greatest(t.blocked_until, case t.kind
-    when 0 then greatest(div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint, t.seen + t.hold)
+    when 0 then greatest(div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint, t.seen + t.keep_for)
     when 1 then sluice_fresh_at(t.ends, t.unit, coalesce(t.turn, 0))
     when 2 then t.ends + case when t.current > 0 then t.unit else 0 end
-    when 3 then t.newest + greatest(t.unit, t.hold)
+    when 3 then t.newest + greatest(t.unit, t.keep_for)
     when 4 then t.ends
     else case when t.kind is not null then 9223372036854775807 end
   end)
@@ -948,7 +948,7 @@ $$;
   ) c
 $$;
 ` },
-  { name: 'sweep', hash: '25d83ee2', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: 'b065d4f0', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];

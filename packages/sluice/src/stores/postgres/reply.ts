@@ -51,19 +51,19 @@ function logCalls(groups: readonly CallGroup[]): number {
 }
 
 /**
- * A state from its numbers: end of its block, plan id, own numbers, hold. The plan id is 0 without a state, a window, the index of a plan
- * of the request or, below 0, of the other plans in the reply. For a log only the end of the block is used.
+ * A state from its numbers: end of its block, plan id, own numbers, keepFor (of a window its turn). The plan id is 0 without a state, else
+ * a window, the index of a plan of the request or, below 0, of the other plans in the reply. For a log only the end of the block is used.
  */
 function foundState(
   { first }: BatchState,
-  [until = 0, unit = 0, a = 0, b = 0, c = 0, hold = 0]: readonly number[],
+  [until = 0, unit = 0, a = 0, b = 0, c = 0, last = 0]: readonly number[],
   otherPlans: readonly number[],
 ): FoundState {
   const { algorithm, plan }: AnyLimit = first.limit
   if (unit === 0 || algorithm.cells === 'log') return { until, state: undefined }
   if (algorithm.tag !== 'tb') {
-    return { until, state: algorithm.codec.decodeState([...[a, b, c].slice(0, algorithm.cells.width), unit, hold]) }
+    return { until, state: algorithm.codec.decodeState([...[a, b, c].slice(0, algorithm.cells.width), unit, last]) }
   }
   const numbers = unit > 0 ? algorithm.codec.encodePlan(plan) : otherPlans.slice(-3 * (unit + 1), -3 * unit)
-  return { until, state: algorithm.codec.decodeState([a, b, c, hold, ...numbers], plan) }
+  return { until, state: algorithm.codec.decodeState([a, b, c, last, ...numbers], plan) }
 }

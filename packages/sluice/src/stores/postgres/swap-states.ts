@@ -8,20 +8,20 @@ import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /** By the value of the column `kind`: the columns with a state's numbers, in the order of its codec. n, m and burst are of its plan. */
 const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])[] = [
-  ['tb', ['zero', 'rest', 'seen', 'hold', 'n', 'm', 'burst']],
+  ['tb', ['zero', 'rest', 'seen', 'keep_for', 'n', 'm', 'burst']],
   ['fw', ['ends', 'current', 'unit', 'turn']],
   ['sc', ['ends', 'current', 'previous', 'unit', 'absent']],
-  ['sl', ['unit', 'hold']],
+  ['sl', ['unit', 'keep_for']],
   // All algorithms without functions: the column `state` has the numbers, `ends` says until when they are needed.
   [undefined, []],
 ]
 const [LOG, OTHER] = [3, 4]
 /** All columns of a state. */
 const ALL =
-  'id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, hold, blocked_until, state'
+  'id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for, blocked_until, state'
 
 /** Columns in which null, which takes no room, stands for zero. */
-const NULL_FOR_ZERO: ReadonlySet<string> = new Set(['rest', 'current', 'previous', 'turn', 'hold'])
+const NULL_FOR_ZERO: ReadonlySet<string> = new Set(['rest', 'current', 'previous', 'turn', 'keep_for'])
 
 interface Statements {
   readonly read: string

@@ -73,14 +73,14 @@ const FORMS: Readonly<Partial<Record<string, (numbers: readonly number[], until:
   fw: ([end = 0, count = 0, window = 0, turn = 0]) => seven(end, WINDOW) + seven(count) + seven(window, BigInt(turn) << 52n),
   sc: ([end = 0, current = 0, previous = 0, window = 0, absent = 0]) =>
     seven(end, COUNTER) + seven(current) + seven(previous) + seven(window, BigInt(absent) << 52n),
-  sl([window = 0, hold = 0, ...entries], until) {
+  sl([window = 0, keepFor = 0, ...entries], until) {
     let sum = 0
     const pairs = Array.from({ length: entries.length / 2 }, (_, index) => {
       sum += entries[2 * index + 1] as number
       return seven(entries[2 * index] as number) + seven(sum)
     })
     const newest = pairs.pop() as string
-    return `02${seven(until)}${seven(window)}${seven(hold)}${seven(0)}${newest}00000000${pairs.join('')}`
+    return `02${seven(until)}${seven(window)}${seven(keepFor)}${seven(0)}${newest}00000000${pairs.join('')}`
   },
 }
 

@@ -70,8 +70,8 @@ function readState(bytes: Uint8Array): Stored | undefined {
 
 /** A bucket's value; undefined for numbers that no plan can leave, because with them integers would not stay exact. */
 function bucket(numbers: readonly number[]): Stored | undefined {
-  const [, rest = 0, seen = 0, hold = 0, n = 0, m = 0, burst = 0] = numbers
-  if (rest >= n || seen > Number.MAX_SAFE_INTEGER || hold > MAX_SPAN || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO)
+  const [, rest = 0, seen = 0, keepFor = 0, n = 0, m = 0, burst = 0] = numbers
+  if (rest >= n || seen > Number.MAX_SAFE_INTEGER || keepFor > MAX_SPAN || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO)
     return undefined
   if (n * (burst / MICRO + 2) > 2 ** 53 || (burst / n) * m > MAX_SPAN) return undefined
   return { ends: 0, tag: 'tb', numbers }
@@ -113,10 +113,10 @@ function readLog(bytes: Uint8Array): Stored {
   const rest = bytes.length - HEAD
   if (rest < 0 || rest % ENTRY !== 0) return NOTHING
   const head = (place: number): number => unsigned(bytes, 1 + 7 * place, 7)
-  const [ends, window, hold, base, at, sum] = [head(0), head(1), head(2), head(3), head(4), head(5)]
+  const [ends, window, keepFor, base, at, sum] = [head(0), head(1), head(2), head(3), head(4), head(5)]
   const skip = unsigned(bytes, 43, 4)
   if (skip > rest / ENTRY || window < 1) return NOTHING
-  const numbers = [window, hold]
+  const numbers = [window, keepFor]
   let before = base
   const add = (time: Micros, through: number): void => {
     numbers.push(time, (through - before + TURN) % TURN)

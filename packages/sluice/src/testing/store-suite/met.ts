@@ -5,8 +5,8 @@ import type { Micros } from '../../time/micros.ts'
 import type { Reference } from '../reference.ts'
 import type { Answer } from './bench.ts'
 
-/** The index of the hold in an algorithm's codec, for algorithms that have one. */
-const HOLD: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 3, sl: 1 }
+/** The index of `keepFor` in an algorithm's codec, for algorithms that have one. */
+const KEEP_FOR: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 3, sl: 1 }
 
 /**
  * Counts the cases that a trace covered. A trace without a block proves nothing about blocks, so each trace fails if it covers too few
@@ -42,7 +42,7 @@ export function createMet(): Met {
           const known = reference.states.get(name)
           if (known === undefined) return
           if (limits.get(name) !== limit) count('changed limit')
-          if ((known.numbers[HOLD[limit.algorithm.tag] ?? -1] ?? 0) > 0) count('hold')
+          if ((known.numbers[KEEP_FOR[limit.algorithm.tag] ?? -1] ?? 0) > 0) count('keepFor')
           if ((spentAt.get(name) ?? Infinity) <= now) count('spent state')
         })
       }

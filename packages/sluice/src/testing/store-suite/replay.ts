@@ -58,7 +58,7 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
   const meets = [
     ...MEETS.filter((name) => options.givesBack !== true || name !== 'run of one call'),
     ...(options.givesBack === true ? [] : ['backwards']),
-    ...(tags.some((tag) => tag === 'tb' || tag === 'sl') ? ['hold'] : []),
+    ...(tags.some((tag) => tag === 'tb' || tag === 'sl') ? ['keepFor'] : []),
   ]
 
   describe('replays the kernel', () => {

@@ -16,7 +16,7 @@ interface Bucket {
   readonly zero?: number
   readonly rest?: number
   readonly age?: number
-  readonly hold?: number
+  readonly keepFor?: number
   readonly n?: number
   readonly m?: number
   readonly burst?: number
@@ -26,7 +26,10 @@ interface Bucket {
 const FORMS = {
   short: [[7, 3, 1, 1], ({ zero, age, n, burst }: Required<Bucket>) => [zero, age, n, burst / MICRO]],
   middle: [[7, 3, 5, 3, 5, 5], ({ zero, rest, age, n, m, burst }: Required<Bucket>) => [zero, rest, age, n, m, burst]],
-  long: [[7, 7, 7, 7, 7, 7, 7], ({ zero, rest, age, hold, n, m, burst }: Required<Bucket>) => [zero, rest, zero + age, hold, n, m, burst]],
+  long: [
+    [7, 7, 7, 7, 7, 7, 7],
+    ({ zero, rest, age, keepFor, n, m, burst }: Required<Bucket>) => [zero, rest, zero + age, keepFor, n, m, burst],
+  ],
 } as const
 
 type Form = keyof typeof FORMS
@@ -38,7 +41,7 @@ function value(form: Form, given: Bucket): Buffer {
     zero: START,
     rest: 0,
     age: 0,
-    hold: 0,
+    keepFor: 0,
     n: 7,
     m: form === 'short' ? 1 : 3,
     burst: 5 * MICRO,
@@ -70,11 +73,11 @@ const IMPOSSIBLE: readonly (readonly [Bucket, ...Form[]])[] = [
   [{ zero: 2 ** 53 - 1, age: 2 }, 'short', 'middle', 'long'],
   // Before 1970, where the top three bits are others.
   [{ zero: -1, n: 0 }, 'short', 'middle', 'long'],
-  [{ zero: -1, m: 0, hold: 2 ** 52 }, 'long'],
+  [{ zero: -1, m: 0, keepFor: 2 ** 52 }, 'long'],
   [{ zero: -(2 ** 53), age: 2 ** 54 }, 'long'],
-  [{ n: 0, hold: 3_600_000_000 }, 'long'],
-  [{ m: 0, hold: 3_600_000_000 }, 'long'],
-  [{ burst: 0, hold: 3_600_000_000 }, 'long'],
+  [{ n: 0, keepFor: 3_600_000_000 }, 'long'],
+  [{ m: 0, keepFor: 3_600_000_000 }, 'long'],
+  [{ burst: 0, keepFor: 3_600_000_000 }, 'long'],
   // Tokens, or parts of them, that would pass 2^53.
   [{ n: 2 ** 40, burst: 2 ** 50 }, 'long'],
   [{ n: 2 ** 53 + 8 }, 'long'],
@@ -83,8 +86,8 @@ const IMPOSSIBLE: readonly (readonly [Bucket, ...Form[]])[] = [
   [{ rest: 2 ** 53 }, 'long'],
   [{ age: 2 ** 53 }, 'long'],
   // Kept longer than any plan asks for.
-  [{ hold: 3_200_000_000_000_001 }, 'long'],
-  [{ hold: 2 ** 53 }, 'long'],
+  [{ keepFor: 3_200_000_000_000_001 }, 'long'],
+  [{ keepFor: 2 ** 53 }, 'long'],
 ]
 
 describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', () => {
@@ -130,13 +133,13 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
   )
 
   it('one that a plan can have left stands behind its block', async () => {
-    const call = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), value('long', { hold: 3_600_000_000 })]))
+    const call = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), value('long', { keepFor: 3_600_000_000 })]))
     expect(await verbs.decide(store, [{ calls: [call] }], { now: START })).toMatchObject([
       { outcome: 'denied', calls: [{ blocked: true }] },
     ])
   })
 
-  it.each([{ hold: 2 ** 53 }, { hold: 3_200_000_000_000_001 }, { age: 2 ** 53 }])(
+  it.each([{ keepFor: 2 ** 53 }, { keepFor: 3_200_000_000_000_001 }, { age: 2 ** 53 }])(
     '%j of the same plan is not a state either',
     async (bucket) => {
       const call = await placed(value('long', { ...bucket, ...samePlan() }))

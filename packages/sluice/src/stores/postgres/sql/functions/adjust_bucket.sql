@@ -19,10 +19,10 @@ begin
   end if;
   if s.unit is null or zero <= lowest then
     zero := lowest;
-    s.hold := case when at < s.seen + s.hold then s.hold end;
+    s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
   end if;
   zero := least(zero - greatest(-2 * burst, least(amount, 2 * burst)) * m, greatest(deepest, zero));
-  if zero + full_span <= at * n and s.hold is null then
+  if zero + full_span <= at * n and s.keep_for is null then
     return null;
   end if;
   s.unit := plan[2];

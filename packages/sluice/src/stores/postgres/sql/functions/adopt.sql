@@ -57,9 +57,9 @@ begin
     s.absent := null;
     return case when now_us < s.ends and (s.current > 0 or s.previous > 0) then s end;
   end if;
-  s.hold := greatest(own, s.hold);
-  s.unit := case when s.newest + s.hold > now_us then len end;
+  s.keep_for := greatest(own, s.keep_for);
+  s.unit := case when s.newest + s.keep_for > now_us then len end;
   s.newest := case when s.unit is not null then s.newest end;
-  s.hold := case when s.hold > len then s.hold end;
+  s.keep_for := case when s.keep_for > len then s.keep_for end;
   return s;
 end $$;

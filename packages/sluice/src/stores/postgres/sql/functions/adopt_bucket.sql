@@ -15,7 +15,7 @@ declare
   latest bigint := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero numeric;
 begin
-  if level >= full_span and coalesce(s.seen + s.hold <= at, true) then
+  if level >= full_span and coalesce(s.seen + s.keep_for <= at, true) then
     return null;
   end if;
   zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);
@@ -23,6 +23,6 @@ begin
   s.zero := sluice_floor(zero, n);
   s.rest := zero - s.zero * n;
   s.seen := at;
-  s.hold := greatest(s.hold, div(full_span + old_n - 1, old_n));
+  s.keep_for := greatest(s.keep_for, div(full_span + old_n - 1, old_n));
   return s;
 end $$;

@@ -19,9 +19,9 @@ declare
   next_parts bigint;
   passed int := 0;
 begin
-  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.hold, t.blocked_until
+  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.keep_for, t.blocked_until
     into s from sluice_state t where t.id = which for update;
-  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.hold is not null
+  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
       or cost > burst then
     return sluice_consume(
       given, true, waiting, array[which], array[1], array_fill(1, array[times]),

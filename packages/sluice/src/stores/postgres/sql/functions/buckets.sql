@@ -21,11 +21,11 @@ declare
   reply text;
 begin
   if locks then
-    select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.hold is null),
+    select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.keep_for is null),
         array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
       into plain, lies_at, a_of, b_of, c_of
       from unnest(ids) as x (id) cross join lateral (
-        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.hold, t.blocked_until
+        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
       ) k;
   end if;

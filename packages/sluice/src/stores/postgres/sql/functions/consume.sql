@@ -13,7 +13,7 @@
 -- calls     for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
 -- returns   time; for each group outcome (0 allowed, 1 denied, 2 impossible); for each state as it was found: block,
 --           unit (0 for no state; of a bucket the index into plans or, below 0, into the plans at the end), a, b, c,
---           hold; for each call to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of
+--           keep_for; for each call to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of
 --           plans that are not in plans. Null, with nothing written, where another transaction inserted one of the
 --           states meanwhile: call again.
 create function sluice_consume(
@@ -96,7 +96,7 @@ begin
       reply[index + 3] := coalesce(s.zero, s.ends, s.newest);
       reply[index + 4] := coalesce(s.rest, s.current, s.charged, 0);
       reply[index + 5] := coalesce(s.seen, s.previous, s.head, 0);
-      reply[index + 6] := coalesce(s.hold, s.turn, s.absent, 0);
+      reply[index + 6] := coalesce(s.keep_for, s.turn, s.absent, 0);
     end if;
     index := index + 6;
   end loop;
@@ -156,8 +156,8 @@ begin
         if s.zero > zero or (s.zero = zero and coalesce(s.rest, 0) > rest) then
           zero := s.zero;
           rest := coalesce(s.rest, 0);
-        elsif at >= s.seen + s.hold then
-          s.hold := null;
+        elsif at >= s.seen + s.keep_for then
+          s.keep_for := null;
         end if;
         part := least(cost, burst);
         rest := rest + part / 1000000 * token_parts + part % 1000000 * micro_parts;

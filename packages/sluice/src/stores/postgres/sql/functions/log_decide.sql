@@ -17,7 +17,7 @@ declare
   newest bigint := s.newest;
   total bigint := coalesce(s.charged, 0);
   tail bigint := coalesce(s.tail, 0);
-  hold bigint := coalesce(s.hold, 0);
+  keep_for bigint := coalesce(s.keep_for, 0);
   now_at bigint := greatest(now_us, newest);
   kept_tail bigint := coalesce(was.tail, 0);
   first bigint := tail + 1;
@@ -45,14 +45,14 @@ begin
     verdict := array[case when cost > cap then 2 when cost > cap - used then 1 else 0 end, 0, 0, 0, 0, 0, 0, 0];
   end if;
   if verdict[1] = 0 then
-    if hold = 0 then
+    if keep_for = 0 then
       from_seq := first;
-    elsif newest > now_at - hold then
-      from_seq := sluice_log_first(was.id, s.head, least(tail - 1, kept_tail), now_at - hold, null);
+    elsif newest > now_at - keep_for then
+      from_seq := sluice_log_first(was.id, s.head, least(tail - 1, kept_tail), now_at - keep_for, null);
     end if;
     kept := tail - from_seq + 1;
     merges := kept > 0 and newest = now_at;
-    if not merges and kept >= (case when hold > 0 then 10000 else (cap + 999999) / 1000000 end) then
+    if not merges and kept >= (case when keep_for > 0 then 10000 else (cap + 999999) / 1000000 end) then
       merges := from_seq = first;
       from_seq := least(from_seq + 1, first);
     end if;
@@ -61,7 +61,7 @@ begin
     s.charged := total + cost;
     s.head := from_seq;
     s.tail := case when merges then tail else tail + 1 end;
-    s.hold := case when kept > 0 then hold else 0 end;
+    s.keep_for := case when kept > 0 then keep_for else 0 end;
   elsif verdict[1] = 1 and not taking then
     verdict[2] := sluice_log_fits(s, was, total + cost - cap, first) + len - now_us;
   end if;

@@ -11,7 +11,7 @@
 -- turn absent    window and counter of plans that take turns (docs/decisions/0006)
 -- newest charged log: instant of the newest entry, micro-tokens that were ever charged
 -- head tail      log: numbers of the first and the last entry
--- hold           bucket, log: what a longer plan still needs (docs/algorithms)
+-- keep_for       bucket, log: what a longer plan still needs (docs/algorithms)
 -- state          kind 4: the state's numbers as text
 -- blocked_until  nothing passes before this instant
 -- Instants are microseconds since 1970. Zero is kept as null, which takes no room, but in zero, ends and newest.
@@ -30,7 +30,7 @@ create table sluice_state (
   charged bigint,
   head bigint,
   tail bigint,
-  hold bigint,
+  keep_for bigint,
   blocked_until bigint,
   kind smallint,
   state bytea

@@ -3,8 +3,8 @@
 
 local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
 
--- zero (nil where it is as fresh as none), rest, seen, hold, leases
-local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+-- zero (nil where it is as fresh as none), rest, seen, keep_for, leases
+local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst, n, m, burst, leases)
   local time = now
   if seen > now then time = seen end
   if leases then
@@ -14,7 +14,7 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
   local ends = zero + fresh
   if fresh_rest > 0 then ends = ends + 1 end
-  if hold > 0 and seen + hold > ends then ends = seen + hold end
+  if keep_for > 0 and seen + keep_for > ends then ends = seen + keep_for end
   if ends <= time then return nil end
   local longest = full
   if full_rest > 0 then longest = full + 1 end
@@ -45,7 +45,7 @@ local function adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, 
   end
   local span, span_rest = flow(n, m, micro, 0)
   local behind = span_rest + extra
-  if hold > longest then longest = hold end
+  if keep_for > longest then longest = keep_for end
   zero, rest = time - span - (behind + (-behind) % n) / n, (-behind) % n
   if debt > 0 then
     local owed, owed_rest = owed_span(n, m, debt)

@@ -26,7 +26,7 @@ local function settle(zero, rest, n, m, burst, leases, time)
 end
 
 -- Until when such a bucket is needed: it is full when every lease has ended and the last tokens have flowed in.
-local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
+local function leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
   local out = out_on(leases)
   for _, lease in ipairs(leases) do
     zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
@@ -35,7 +35,7 @@ local function leased_until(zero, rest, seen, hold, n, m, burst, leases)
   local micros, left = flow(n, m, burst, rest)
   local expires = zero + micros
   if left > 0 then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  if keep_for > 0 and seen + keep_for > expires then expires = seen + keep_for end
   return expires
 end
 

@@ -6,16 +6,16 @@
 -- results     passed; where the value changes, `written` and the instant until which it is needed, `expires`
 
 local time, ends, passed = now, 0, 0
-local zero, rest, seen, hold, leases, converted, written, expires
+local zero, rest, seen, keep_for, leases, converted, written, expires
 if value then
   local size = #value
   local high, low, age, old_n, old_m, old_burst
   if size == 12 then
     high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
-    rest, hold, old_m, old_burst = 0, 0, 1, old_burst * 1000000
+    rest, keep_for, old_m, old_burst = 0, 0, 1, old_burst * 1000000
   elseif size == 28 then
     high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
-    hold = 0
+    keep_for = 0
   end
   -- As this plan leaves it; `seen` stays below 2^53 where the first bytes are below 10485504. Others are read with care.
   local same = old_n == n and old_m == m and old_burst == burst
@@ -24,11 +24,11 @@ if value then
     seen = zero + age
   else
     made = made or slow_path(now, pack, parse)
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = made.read(value, 0)
+    zero, rest, seen, keep_for, old_n, old_m, old_burst, ends, leases = made.read(value, 0)
   end
   if zero then
     if old_n ~= n or old_m ~= m or old_burst ~= burst then
-      zero, rest, seen, hold, leases = made.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      zero, rest, seen, keep_for, leases = made.adopt(zero, rest, seen, keep_for, old_n, old_m, old_burst, n, m, burst, leases)
       converted = zero
     end
     if zero and seen > now then time = seen end
@@ -39,11 +39,11 @@ if value then
 end
 local oldest = time - empty
 if not zero then
-  zero, rest, hold = oldest, empty_rest, 0
+  zero, rest, keep_for = oldest, empty_rest, 0
 elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
   -- Never further back than a full bucket.
   zero, rest = oldest, empty_rest
-  if hold > 0 and time >= seen + hold then hold = 0 end
+  if keep_for > 0 and time >= seen + keep_for then keep_for = 0 end
 end
 local open = times
 if ends > now then open = 0 end
@@ -57,13 +57,13 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if hold > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
+  if keep_for > 0 or ends > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     made = made or slow_path(now, pack, parse)
-    written = made.value(zero, rest, time, hold, n, m, burst, ends, leases)
+    written = made.value(zero, rest, time, keep_for, n, m, burst, ends, leases)
     if leases then
-      expires = made.expires(zero, rest, time, hold, n, m, burst, leases)
-    elseif hold > 0 and time + hold > expires then
-      expires = time + hold
+      expires = made.expires(zero, rest, time, keep_for, n, m, burst, leases)
+    elseif keep_for > 0 and time + keep_for > expires then
+      expires = time + keep_for
     end
     if ends > expires then expires = ends end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then

@@ -12,13 +12,13 @@ local MAX_KEPT = 10000
 local function adopt_log(log, row)
   local length = args[row + 3]
   if not log.there or log.window == length then return log end
-  local hold = log.window
-  if log.hold > hold then hold = log.hold end
-  if log.at + hold <= now then
+  local keep_for = log.window
+  if log.keep_for > keep_for then keep_for = log.keep_for end
+  if log.at + keep_for <= now then
     return logs.new(log.state, log.ends)
   end
   log.window, log.dirty = length, true
-  if hold > length then log.hold = hold else log.hold = 0 end
+  if keep_for > length then log.keep_for = keep_for else log.keep_for = 0 end
   return log
 end
 
@@ -31,16 +31,16 @@ end
 
 -- A charge as `charge_log` takes it. What no plan of this state needs any more is skipped.
 local function charge_of(log, row, first, time, cost)
-  local from, hold, most = first, log.hold, args[row + 4]
-  if hold > 0 then from, most = first_after(log, time - hold, log.skip), MAX_KEPT end
+  local from, keep_for, most = first, log.keep_for, args[row + 4]
+  if keep_for > 0 then from, most = first_after(log, time - keep_for, log.skip), MAX_KEPT end
   local kept = log.size - from
   local merges = kept > 0 and log.at == time
   if not merges and kept >= most then
     -- What is kept for another plan makes room first; otherwise charges are below one token, and the newest moves on.
     if from < first then from = from + 1 else merges = true end
   end
-  if kept == 0 then hold = 0 end
-  return { from = from, time = time, merges = merges, cost = cost, window = args[row + 3], hold = hold }
+  if kept == 0 then keep_for = 0 end
+  return { from = from, time = time, merges = merges, cost = cost, window = args[row + 3], keep_for = keep_for }
 end
 
 return adopt_log, used_of, charge_of

@@ -22,14 +22,14 @@ local function adjust_bucket(state, row, sign)
   -- inline: bucket-row.lua
   local time, ends = now, 0
   local value = read(state)
-  local zero, rest, seen, hold, leases, converted
+  local zero, rest, seen, keep_for, leases, converted
   if value then
     local old_n, old_m, old_burst
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
+    zero, rest, seen, keep_for, old_n, old_m, old_burst, ends, leases = read_bucket(value, 0)
     if ends == NEWER then return true end
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
       local adopt_bucket = make('bucket-adopt', flow, cut, level_of, owed_span, latest_zero, out_on, settle)
-      zero, rest, seen, hold, leases = adopt_bucket(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      zero, rest, seen, keep_for, leases = adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst, n, m, burst, leases)
       converted = true
     end
     if zero and seen > now then time = seen end
@@ -41,10 +41,10 @@ local function adjust_bucket(state, row, sign)
     if leases then zero, rest, leases = settle(zero, rest, n, m, burst, leases, time) end
     local low = time - empty
     if not zero then
-      zero, rest, hold = low, empty_rest, 0
+      zero, rest, keep_for = low, empty_rest, 0
     elseif zero < low or (zero == low and rest <= empty_rest) then
       zero, rest = low, empty_rest
-      if hold > 0 and time >= seen + hold then hold = 0 end
+      if keep_for > 0 and time >= seen + keep_for then keep_for = 0 end
     end
     -- Penalties go to one burst under empty and not further, unless a change of the limit has left it deeper.
     local most, most_rest = time + empty, 0
@@ -60,14 +60,14 @@ local function adjust_bucket(state, row, sign)
   end
   local expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
-  if hold > 0 and seen + hold > expires then expires = seen + hold end
+  if keep_for > 0 and seen + keep_for > expires then expires = seen + keep_for end
   if leases then
-    expires = leased_until(zero, rest, seen, hold, n, m, burst, leases)
+    expires = leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
   elseif expires <= time then
     return drop(state, ends)
   end
   if ends > expires then expires = ends end
-  put(state, bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+  put(state, bucket_value(zero, rest, seen, keep_for, n, m, burst, ends, leases), expires)
 end
 
 local function adjust_window(state, row, sign)

@@ -17,15 +17,15 @@ local function what_stays(value)
   local read_bucket, bucket_value = make 'bucket-value'
   local flow, cut = make 'bucket-flow'
   local out_on, settle, leased_until = make('bucket-leases', flow, cut)
-  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
+  local zero, rest, seen, keep_for, n, m, burst, _, leases = read_bucket(value, 0)
   if not leases then return nil, '' end
   local time = now
   if seen > now then time = seen end
   zero, rest, leases = settle(zero, rest, n, m, burst, leases, time)
   if not leases then return nil, '' end
   zero, rest = cut(-math.huge, 0, n, m, burst - out_on(leases), time)
-  value = bucket_value(zero, rest, time, hold, n, m, burst, 0, leases)
-  return leased_until(zero, rest, time, hold, n, m, burst, leases), value
+  value = bucket_value(zero, rest, time, keep_for, n, m, burst, 0, leases)
+  return leased_until(zero, rest, time, keep_for, n, m, burst, leases), value
 end
 
 local length = args[2]

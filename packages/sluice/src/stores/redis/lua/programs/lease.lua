@@ -33,12 +33,12 @@ local function grant(state, value, at)
   local n, m, burst = args[at], args[at + 1], args[at + 2]
   local least, most, holder, sequence, life = args[at + 3], args[at + 4], args[at + 5], args[at + 6], args[at + 7]
   local time, ends = now, 0
-  local zero, rest, seen, hold, leases, changed
+  local zero, rest, seen, keep_for, leases, changed
   if value then
     local old_n, old_m, old_burst
-    zero, rest, seen, hold, old_n, old_m, old_burst, ends, leases = bucket.read(value, 0)
+    zero, rest, seen, keep_for, old_n, old_m, old_burst, ends, leases = bucket.read(value, 0)
     if zero and (old_n ~= n or old_m ~= m or old_burst ~= burst) then
-      zero, rest, seen, hold, leases = bucket.adopt(zero, rest, seen, hold, old_n, old_m, old_burst, n, m, burst, leases)
+      zero, rest, seen, keep_for, leases = bucket.adopt(zero, rest, seen, keep_for, old_n, old_m, old_burst, n, m, burst, leases)
       changed = true
     end
     if zero and seen > now then time = seen end
@@ -81,10 +81,10 @@ local function grant(state, value, at)
     if granted > 0 then
       local low, low_rest = cut(-math.huge, 0, n, m, burst, time)
       if not zero then
-        zero, rest, hold = low, low_rest, 0
+        zero, rest, keep_for = low, low_rest, 0
       elseif zero < low or (zero == low and rest <= low_rest) then
         zero, rest = low, low_rest
-        if hold > 0 and time >= seen + hold then hold = 0 end
+        if keep_for > 0 and time >= seen + keep_for then keep_for = 0 end
       end
       local span, left = flow(n, m, granted, rest)
       zero, rest, seen = zero + span, left, time
@@ -97,9 +97,9 @@ local function grant(state, value, at)
     if not zero then
       drop(state, ends)
     else
-      local expires = bucket.expires(zero, rest, seen, hold, n, m, burst, leases or {})
+      local expires = bucket.expires(zero, rest, seen, keep_for, n, m, burst, leases or {})
       if ends > expires then expires = ends end
-      put(state, bucket.value(zero, rest, seen, hold, n, m, burst, ends, leases), expires)
+      put(state, bucket.value(zero, rest, seen, keep_for, n, m, burst, ends, leases), expires)
     end
   end
   return granted

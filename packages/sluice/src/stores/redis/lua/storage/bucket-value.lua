@@ -1,42 +1,42 @@
--- The value of a token bucket (algorithms/token-bucket.ts): { zero, rest, seen, hold, n, m, burst }. Three forms told apart by
+-- The value of a token bucket (algorithms/token-bucket.ts): { zero, rest, seen, keep_for, n, m, burst }. Three forms told apart by
 -- length. The first instant is written in 7 bytes as 2^55 + zero, so that the top three bits are 4, or 3 where zero lies before 1970, as it
 -- does in a bucket that takes longer to fill than the time since then:
 --
--- 12 bytes    zero, seen - zero (3), n (1), burst in tokens (1); rest 0, hold 0, m 1
--- 28 bytes    zero, rest (3), seen - zero (5), n (3), m (5), burst (5); hold 0
--- 49 bytes    zero, rest, seen, hold, n, m, burst (7 each); and then, 28 bytes each, what is out on lease: holder, sequence, amount, end
+-- 12 bytes    zero, seen - zero (3), n (1), burst in tokens (1); rest 0, keep_for 0, m 1
+-- 28 bytes    zero, rest (3), seen - zero (5), n (3), m (5), burst (5); keep_for 0
+-- 49 bytes    zero, rest, seen, keep_for, n, m, burst (7 each); then the leases, 28 bytes each: holder, sequence, amount, end
 
 local split, _, blocked = make 'block-value'
 
 -- Whether a plan can leave these numbers: with others, whole numbers would not stay whole.
-local function is_possible(rest, seen, hold, n, m, burst)
-  if rest >= n or seen > 9007199254740991 or hold > 3200000000000000 then return false end
+local function is_possible(rest, seen, keep_for, n, m, burst)
+  if rest >= n or seen > 9007199254740991 or keep_for > 3200000000000000 then return false end
   if m < 1 or burst < 1 or m > 9007199254 then return false end
   return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 
--- zero (nil for what is no bucket), rest, seen, hold, n, m, burst, until when a block stands before it, and its leases, nil for none.
+-- zero (nil for what is no bucket), rest, seen, keep_for, n, m, burst, until when a block stands before it, and its leases, nil for none.
 local function read_bucket(value, ends)
   local size = #value
-  local high, low, rest, age, seen, hold, n, m, burst
+  local high, low, rest, age, seen, keep_for, n, m, burst
   if size == 12 then
     high, low, age, n, burst = parse('>I3I4I3BB', value)
-    rest, hold, m, burst = 0, 0, 1, burst * 1000000
+    rest, keep_for, m, burst = 0, 0, 1, burst * 1000000
   elseif size == 28 then
     high, low, rest, age, n, m, burst = parse('>I3I4I3I5I3I5I5', value)
-    hold = 0
+    keep_for = 0
   elseif size >= 49 and (size - 49) % 28 == 0 then
-    high, low, rest, seen, hold, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
+    high, low, rest, seen, keep_for, n, m, burst = parse('>I3I4I7I7I7I7I7I7', value)
   end
   if high and high >= 6291456 and high < 10485760 then
     local zero, leases = (high - 8388608) * 4294967296 + low, nil
     seen = seen or zero + age
-    if not is_possible(rest, seen, hold, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
+    if not is_possible(rest, seen, keep_for, n, m, burst) then return nil, nil, nil, nil, nil, nil, nil, 0 end
     for at = 50, size, 28 do
       leases = leases or {}
       leases[#leases + 1] = { parse('>I7I7I7I7', value, at) }
     end
-    return zero, rest, seen, hold, n, m, burst, ends, leases
+    return zero, rest, seen, keep_for, n, m, burst, ends, leases
   end
   local until_then, inner = split(value)
   if until_then == 0 or ends > 0 then return nil, nil, nil, nil, nil, nil, nil, 0 end
@@ -44,12 +44,12 @@ local function read_bucket(value, ends)
   return read_bucket(inner, until_then)
 end
 
-local function bucket_value(zero, rest, seen, hold, n, m, burst, ends, leases)
+local function bucket_value(zero, rest, seen, keep_for, n, m, burst, ends, leases)
   local low, age = zero % 4294967296, seen - zero
   local high = 8388608 + (zero - low) / 4294967296
   local value
-  if hold > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, hold, n, m, burst)
+  if keep_for > 0 or leases or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
+    value = pack('>I3I4I7I7I7I7I7I7', high, low, rest, seen, keep_for, n, m, burst)
     for _, lease in ipairs(leases or {}) do value = value .. pack('>I7I7I7I7', lease[1], lease[2], lease[3], lease[4]) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     value = pack('>I3I4I3BB', high, low, age, n, burst / 1000000)

@@ -1,6 +1,6 @@
 -- The value of a sliding window log (algorithms/sliding-window-log.ts), read in parts and added to, so that its length costs little:
--- 47 bytes (2, end of a block, window, hold, base, instant and sum of the newest entry (7 each), how many entries are skipped (4)), then the other
--- entries, oldest first, 14 bytes each (instant, sum). Sums count micro-tokens from any start, modulo 2^52; `base` is the sum before the
+-- 47 bytes (2, end of a block, window, keep_for, base, instant and sum of the newest entry (7 each), how many entries are skipped (4)),
+-- then the other entries, oldest first, 14 bytes each (instant, sum). Sums count micro-tokens from any start, modulo 2^52; `base` is the sum before the
 -- first entry that is not skipped. A value that is only a block is a log without a state.
 
 local put, keep = ...
@@ -10,7 +10,7 @@ local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 
 -- A log without a state.
 local function new_log(state, ends)
-  return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, hold = 0, ends = ends, stored = 0, anew = true }
+  return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, keep_for = 0, ends = ends, stored = 0, anew = true }
 end
 
 local function open_log(state)
@@ -24,11 +24,11 @@ local function open_log(state)
     if inner == '' then log.ends = ends end
     return log
   end
-  local _, ends, window, hold, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
+  local _, ends, window, keep_for, base, at, sum, skip = parse('>BI7I7I7I7I7I7I4', value)
   local stored = (length - HEAD) / ENTRY
   if skip > stored or window < 1 then return log end
   log.there, log.anew, log.stored, log.size = true, false, stored, stored + 1
-  log.ends, log.window, log.hold, log.base, log.at, log.sum, log.skip = ends, window, hold, base, at, sum, skip
+  log.ends, log.window, log.keep_for, log.base, log.at, log.sum, log.skip = ends, window, keep_for, base, at, sum, skip
   log.pages = { [0] = string.sub(value, HEAD + 1) }
   return log
 end
@@ -79,7 +79,7 @@ end
 -- Entries before `charge.from` go, then a charge comes at `charge.time`, which is not before the newest.
 local function charge_log(log, charge)
   local from = charge.from
-  log.dirty, log.there, log.window, log.hold = true, true, charge.window, charge.hold
+  log.dirty, log.there, log.window, log.keep_for = true, true, charge.window, charge.keep_for
   if from == log.size then
     log.anew, log.stored, log.size, log.skip, log.base, log.at, log.sum = true, 0, 1, 0, 0, charge.time, charge.cost
     return
@@ -95,12 +95,12 @@ local function charge_log(log, charge)
 end
 
 local function log_head(log, skip)
-  return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.hold, log.base, log.at, log.sum, skip)
+  return pack('>BI7I7I7I7I7I7I4', 2, log.ends, log.window, log.keep_for, log.base, log.at, log.sum, skip)
 end
 
 local function log_expires(log)
   local expires = log.at + log.window
-  if log.hold > log.window then expires = log.at + log.hold end
+  if log.keep_for > log.window then expires = log.at + log.keep_for end
   if log.ends > expires then expires = log.ends end
   return expires
 end

@@ -8,8 +8,8 @@ local read_window, _, window_until = make 'window-value'
 local read_counter = make 'counter-value'
 
 return function(value)
-  local zero, rest, seen, hold, n, m, burst, _, leases = read_bucket(value, 0)
-  if zero then return leased_until(zero, rest, seen, hold, n, m, burst, leases or {}) end
+  local zero, rest, seen, keep_for, n, m, burst, _, leases = read_bucket(value, 0)
+  if zero then return leased_until(zero, rest, seen, keep_for, n, m, burst, leases or {}) end
   local finish, _, length, turn = read_window(value)
   if finish then return window_until(finish, length, turn) end
   local ended, current, _, window = read_counter(value)
