@@ -3,7 +3,7 @@ import { scopeOf } from '../../src/keys/encode.ts'
 import { ioredis, redisStore } from '../../src/redis.ts'
 import { keySlot, SLOTS } from '../../src/stores/redis/key-slot.ts'
 import { plainName } from '../stores/redis/plain-name.ts'
-import { type ClusterNode, heirOf, privateCluster, type PrivateCluster } from './private-cluster.ts'
+import { type ClusterNode, failOver, privateCluster, type PrivateCluster } from './private-cluster.ts'
 import { advisedCluster, noRedis } from './private-redis.ts'
 import { sharesOf, type Singles, startSingles, window } from './singles.ts'
 import { report } from './stopped.ts'
@@ -70,15 +70,13 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', AGAIN, () => {
 
   it('failed over by hand twenty times', { timeout: 120_000 }, async () => {
     const { singles } = await start()
+    // Most calls of its own slots fail: Redis 7.0 answers nobody for seconds if it takes over soon after it handed over, any client alike.
     // The second shard: the first node, which is asked who holds what, takes part in none of this.
     const share = Math.ceil(SLOTS / SHARDS)
     const others = (key: string): boolean => Math.floor(slotOf(key) / share) !== 1
     const from = performance.now()
     for (let round = 0; round < 20; round += 1) {
-      const heir = await heirOf(cluster, share)
-      await heir.admin.call('CLUSTER', 'FAILOVER')
-      await until('it has taken over', async () => (await heir.admin.info('replication')).includes('role:master'))
-      // A failover so soon after the last one that nodes still disagree is lost.
+      await failOver(cluster, share)
       await window(500)
     }
     await singles.load.recovery()

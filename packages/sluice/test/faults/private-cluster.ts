@@ -17,6 +17,8 @@ export interface PrivateCluster {
   readonly addresses: { readonly host: string; readonly port: number }[]
   /** The node that holds a slot now, as the others see it. */
   ownerOf(slot: number): Promise<ClusterNode>
+  /** Whether all nodes that answer name the same holder of a slot. */
+  agreesOn(slot: number): Promise<boolean>
   stop(): Promise<void>
 }
 
@@ -39,16 +41,23 @@ export async function privateCluster(timeoutMs: number, extra: readonly string[]
     await stop()
     throw error
   }
+  /** The port of the holder of a slot, as one node sees it. */
+  const holderBy = async ({ admin }: ClusterNode, slot: number): Promise<number | undefined> =>
+    (await slotsOf(admin).catch(() => [])).find(([from, to]) => from <= slot && slot <= to)?.[2][1]
   return {
     nodes,
     addresses: nodes.map(({ port }) => ({ host: HOST, port })),
     ownerOf: async (slot) => {
-      for (const { admin } of nodes) {
-        const owner = (await slotsOf(admin).catch(() => [])).find(([from, to]) => from <= slot && slot <= to)
-        const node = nodes.find(({ port }) => port === owner?.[2][1])
-        if (node !== undefined) return node
+      for (const node of nodes) {
+        const holder = await holderBy(node, slot)
+        const owner = nodes.find(({ port }) => port === holder)
+        if (owner !== undefined) return owner
       }
       throw new Error(`nobody holds slot ${slot}`)
+    },
+    agreesOn: async (slot) => {
+      const holders = await Promise.all(nodes.map((node) => holderBy(node, slot)))
+      return new Set(holders.filter((port) => port !== undefined)).size === 1
     },
     stop,
   }
@@ -110,8 +119,27 @@ async function form(nodes: readonly ClusterNode[]): Promise<void> {
   })
 }
 
-/** The replica of the node that holds a slot, once all nodes know the last change and it is up to date. */
-export async function heirOf(cluster: PrivateCluster, slot: number): Promise<ClusterNode> {
+/**
+ * Has the replica of the node that holds a slot take over, by hand, and waits until all nodes know. A failover that nodes lost because they
+ * still disagreed on the last change is requested again: meanwhile its primary answers nobody.
+ */
+export async function failOver(cluster: PrivateCluster, slot: number): Promise<void> {
+  const heir = await heirOf(cluster, slot)
+  const hasTakenOver = async (): Promise<boolean> => (await heir.admin.info('replication')).includes('role:master')
+  for (let attempt = 0; ; attempt += 1) {
+    await heir.admin.call('CLUSTER', 'FAILOVER')
+    const taken = await until('the replica has taken over', hasTakenOver, 2_500).then(
+      () => true,
+      () => false,
+    )
+    if (taken) break
+    if (attempt === 8) throw new Error('the replica did not take over')
+  }
+  await until('all nodes know', () => cluster.agreesOn(slot))
+}
+
+/** The replica of the node that holds a slot, once it is up to date. */
+async function heirOf(cluster: PrivateCluster, slot: number): Promise<ClusterNode> {
   let heir: ClusterNode | undefined
   await until('the holder of the slot has a replica', async () => {
     const owner = await cluster.ownerOf(slot)

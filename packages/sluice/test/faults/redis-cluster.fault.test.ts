@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Store } from '../../src/index.ts'
 import { ioredis, nodeRedis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import { keySlot, SLOTS } from '../../src/stores/redis/key-slot.ts'
-import { type ClusterNode, heirOf, privateCluster, type PrivateCluster } from './private-cluster.ts'
+import { type ClusterNode, failOver, privateCluster, type PrivateCluster } from './private-cluster.ts'
 import { advisedCluster, noRedis } from './private-redis.ts'
 import { NARROW_BURST, underFault, wait } from './under-fault.ts'
 import { until } from './until.ts'
@@ -69,9 +69,7 @@ describe.skipIf(noRedis)('a Redis Cluster under load', () => {
     const { store } = await connected()
     await underFault({ store, bound: 0, narrowKeys: KEYS, pauseMs: 10 }, async () => {
       for (let round = 0; round < 4; round += 1) {
-        const heir = await heirOf(cluster, slotOf(KEYS[0] as string))
-        await heir.admin.call('CLUSTER', 'FAILOVER')
-        await until('the replica has taken over', async () => (await heir.admin.info('replication')).includes('role:master'))
+        await failOver(cluster, slotOf(KEYS[0] as string))
         await wait(200)
       }
     })
