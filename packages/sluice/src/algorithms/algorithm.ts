@@ -67,11 +67,12 @@ export interface Algorithm<P, S> {
   /** Creates a step to pass to `decide`. */
   step(): Step<S>
   /**
-   * Decides whether a call of this cost may pass now, and computes the state after it. `state` is in the plan's unit and is not modified.
+   * Decides whether a call of this cost may pass now, and computes the state after it.
+   * @param state of this plan (see `adopt`); it is not modified
    * @param cost above 0
    */
   decide(plan: P, state: S | undefined, now: Micros, cost: MicroTokens, phase: number, into?: Step<S>): Step<S>
-  /** Converts a state to the plan's unit (law 7). Returns the same object if the unit is the same, and undefined if the state is fresh. */
+  /** Converts a state of another plan to this one (law 7). Returns the same object if nothing changes, and undefined if it is fresh. */
   adopt(plan: P, state: S, now: Micros, phase: number): S | undefined
   /**
    * Gives an amount back (above 0, never beyond fresh) or takes it unconditionally (below 0, to at most one capacity below empty). Returns
@@ -108,18 +109,19 @@ export interface Codec<P, S> {
 }
 
 /**
- * How a table keeps many states. Each state has numbers of its own. The other numbers name the plan's unit and are shared by many states.
+ * How a table keeps many states. Each state has numbers of its own. Its other numbers follow from its plans, and many states share them.
  */
 export interface Cells<S> {
   /** How many numbers each state has of its own. */
   readonly width: number
   /** Writes the own numbers. The cells of a new state are 0. */
   save(state: S, cells: Float64Array, at: number): void
-  /** Reads the own numbers from the cells and the others from `unit`, a state of the same unit. */
-  load(unit: S, cells: Float64Array, at: number, into: S): void
-  sameUnit(one: S, other: S): boolean
-  /** The numbers that two states of the same unit share. */
-  unit(state: S): readonly number[]
+  /** Reads the own numbers from the cells and the others from `sample`, a state with the same plan numbers. */
+  load(sample: S, cells: Float64Array, at: number, into: S): void
+  /** Whether two states have the same plan numbers. */
+  samePlan(one: S, other: S): boolean
+  /** The numbers that follow from the state's plans. */
+  planNumbers(state: S): readonly number[]
   /** Whether what the state keeps outside of the cells fits; always if absent. For a new state `at` is below 0. */
   fits?(state: S, cells: Float64Array, at: number): boolean
   /** Frees what the state keeps outside of the cells. */

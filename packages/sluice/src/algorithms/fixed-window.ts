@@ -109,14 +109,14 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
       cells[at] = state.end
       cells[at + 1] = state.count
     },
-    load(unit: FixedWindowState, cells: Float64Array, at: number, into: FixedWindowState): void {
+    load(sample: FixedWindowState, cells: Float64Array, at: number, into: FixedWindowState): void {
       into.end = cells[at] as number
       into.count = cells[at + 1] as number
-      into.window = unit.window
-      into.turn = unit.turn
+      into.window = sample.window
+      into.turn = sample.turn
     },
-    sameUnit: (one: FixedWindowState, other: FixedWindowState) => one.window === other.window && one.turn === other.turn,
-    unit: ({ window, turn }: FixedWindowState) => [window, turn],
+    samePlan: (one: FixedWindowState, other: FixedWindowState) => one.window === other.window && one.turn === other.turn,
+    planNumbers: ({ window, turn }: FixedWindowState) => [window, turn],
   },
 })
 

@@ -2,7 +2,7 @@ import type { Micros } from '../time/micros.ts'
 import type { AnyLimit, MicroTokens } from './algorithm.ts'
 
 /**
- * One call of a denied group. Its state is uncharged and in the plan's unit. Its cost includes those of earlier calls to the same state.
+ * One call of a denied group. Its state is uncharged and of the call's plan. Its cost includes those of earlier calls to the same state.
  */
 export interface WaitingCall {
   readonly limit: AnyLimit

@@ -53,7 +53,7 @@ export const MAX_HOLDERS = 64
  * Grants, renews and settles a lease. The tokens in the bucket and the leased tokens never exceed the burst. So no interval admits more
  * than burst + rate * length, whenever before its end a holder spends its tokens. Time gives nothing back: the tokens of an ended lease
  * count as spent, and so do those of a request or a reply that was lost.
- * @param state in the plan's unit
+ * @param state of this plan
  */
 export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, ask: LeaseAsk): LeaseGrant {
   const time = state === undefined ? now : Math.max(now, state.seen)

@@ -18,7 +18,7 @@ export function logCells(maxBytes: number): Cells<LogState> {
       ring.apply(state)
       ring.save(cells, at)
     },
-    load(_unit, cells, at, into) {
+    load(_sample, cells, at, into) {
       // A state that is read again keeps its view.
       const ring = into.entries instanceof Ring ? into.entries : new Ring(arena)
       ring.load(cells, at)
@@ -30,8 +30,8 @@ export function logCells(maxBytes: number): Cells<LogState> {
       into.window = ring.window
       into.keepFor = ring.keepFor
     },
-    sameUnit: () => true,
-    unit: () => [],
+    samePlan: () => true,
+    planNumbers: () => [],
     fits({ entries, skip, added, merges }, cells, at) {
       const held = at < 0 ? 0 : Arena.bytesOf(sizeAt(cells, at))
       const needed = Arena.bytesOf(Arena.sizeFor(entries.length - skip + (added > 0 && !merges ? 1 : 0)))

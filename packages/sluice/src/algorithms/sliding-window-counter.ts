@@ -82,15 +82,15 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
       cells[at + 1] = state.current
       cells[at + 2] = state.previous
     },
-    load(unit: CounterState, cells: Float64Array, at: number, into: CounterState): void {
+    load(sample: CounterState, cells: Float64Array, at: number, into: CounterState): void {
       into.end = cells[at] as number
       into.current = cells[at + 1] as number
       into.previous = cells[at + 2] as number
-      into.window = unit.window
-      into.absent = unit.absent
+      into.window = sample.window
+      into.absent = sample.absent
     },
-    sameUnit: (one: CounterState, other: CounterState) => one.window === other.window && one.absent === other.absent,
-    unit: ({ window, absent }: CounterState) => [window, absent],
+    samePlan: (one: CounterState, other: CounterState) => one.window === other.window && one.absent === other.absent,
+    planNumbers: ({ window, absent }: CounterState) => [window, absent],
   },
 })
 

@@ -100,15 +100,15 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
       cells[at + 1] = state.rest
       cells[at + 2] = state.seen
     },
-    load(unit: BucketState, cells: Float64Array, at: number, into: BucketState): void {
+    load(sample: BucketState, cells: Float64Array, at: number, into: BucketState): void {
       into.zero = cells[at] as number
       into.rest = cells[at + 1] as number
       into.seen = cells[at + 2] as number
-      into.keepFor = unit.keepFor
-      into.plan = unit.plan
+      into.keepFor = sample.keepFor
+      into.plan = sample.plan
     },
-    sameUnit: (one: BucketState, other: BucketState) => one.keepFor === other.keepFor && samePlan(one.plan, other.plan),
-    unit: ({ keepFor, plan }: BucketState) => [keepFor, plan.n, plan.m, plan.burst],
+    samePlan: (one: BucketState, other: BucketState) => one.keepFor === other.keepFor && samePlan(one.plan, other.plan),
+    planNumbers: ({ keepFor, plan }: BucketState) => [keepFor, plan.n, plan.m, plan.burst],
   },
 })
 

@@ -45,7 +45,7 @@ export function freshAt({ end, window, turn }: FixedWindowState): Micros {
 /**
  * A longer plan extends the current window. With `first` the window keeps its start. Otherwise it ends with the new plan's window, and no
  * earlier than before. A shorter plan keeps the current window, which ends no earlier than a window of that plan.
- * @returns the state in the plan's unit; the same object if nothing changes, undefined if it is fresh
+ * @returns the state converted to the plan; the same object if nothing changes, undefined if it is fresh
  */
 export function adopt(plan: FixedWindowPlan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
   const { end, count, window, turn } = state

@@ -19,11 +19,11 @@ export function schema(url: string | undefined): { name: string; create(): Promi
 /** The state's numbers in the codec's order. */
 export async function readRow(client: PostgresPort, id: StateId): Promise<number[] | undefined> {
   const [row] = await client.query(
-    `select s.kind, s.unit as len, coalesce(s.zero, s.ends, s.newest) as a, coalesce(s.rest, s.current, s.charged, 0) as b,
+    `select s.kind, s.plan_id as len, coalesce(s.zero, s.ends, s.newest) as a, coalesce(s.rest, s.current, s.charged, 0) as b,
       coalesce(s.seen, s.previous, s.head, 0) as c, coalesce(s.keep_for, s.turn, s.absent, 0) as keep_for, p.n, p.m, p.burst,
       convert_from(s.state, 'UTF8') as other, (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from
         (select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost from sluice_log l where l.id = s.id) e) as entries
-      from sluice_state s left join sluice_plan p on p.unit = s.unit and s.kind = 0 where s.id = $1::text::uuid and s.unit is not null`,
+      from sluice_state s left join sluice_plan p on p.plan_id = s.plan_id and s.kind = 0 where s.id = $1::text::uuid and s.plan_id is not null`,
     [digestOf(id)],
   )
   if (row === undefined) return undefined

@@ -153,7 +153,7 @@ describe.each(TABLE)('what a store is told of a %s', (_, { tag, ten, width, case
     kept.save(state, row, 2)
     expect([...row.slice(0, 2), ...row.slice(2 + kept.width)].every((cell) => cell === -1)).toBe(true)
     const other = algorithm.decide(plan, undefined, MIDNIGHT + S, 3 * S, 0).next
-    expect(kept.sameUnit(state, other)).toBe(true)
+    expect(kept.samePlan(state, other)).toBe(true)
     const read = algorithm.step().next
     kept.load(other, row, 2, read)
     expect(codec.encodeState(read)).toEqual(codec.encodeState(state))

@@ -47,7 +47,7 @@ function adjust(room: Room, { call: { id, limit, phase }, amount, receipt }: Adj
     if (row !== -1) states.table.remove(row)
     return
   }
-  known.unit = states.write(row, lo, hi, limit, adjusted, known.unit, now)
+  known.planId = states.write(row, lo, hi, limit, adjusted, known.planId, now)
   // It may end earlier than the state before it.
   states.table.touched(algorithm.expiresAt(plan, adjusted))
 }

@@ -43,7 +43,7 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
   algorithm.decide(plan, state, now, cost, phase, step)
   if (step.state !== undefined && step.state !== stored) {
     if ((states.bounded && !states.fits(row, step.state)) || (row === -1 && !room.makeRoom(now, one))) return undefined
-    known.unit = states.write(row, lo, hi, limit, step.state, known.unit, now)
+    known.planId = states.write(row, lo, hi, limit, step.state, known.planId, now)
   }
   // The step is filled again by the next call, and the verdict is the caller's to keep.
   const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
@@ -124,7 +124,7 @@ function keep(room: Room, slots: readonly Slot[], writes: GroupResult['writes'],
   if (!room.makeRoom(now, added, fit)) return false
   for (const { slot, limit, state } of writes) {
     const { known, lo, hi } = at(slot)
-    known.unit = known.states.write(rowOf(at(slot)), lo, hi, limit, state, known.unit, now)
+    known.planId = known.states.write(rowOf(at(slot)), lo, hi, limit, state, known.planId, now)
   }
   return true
 }

@@ -17,7 +17,7 @@ export interface KnownLimit {
   readonly step: Step<unknown>
   readonly state: unknown
   /** Plan id of the last state that was written. */
-  unit: number
+  planId: number
   /** The last key and its digest: a hot key is digested once. */
   key: string | undefined
   lo: number
@@ -33,7 +33,7 @@ export class Room {
   readonly #maxBytes: number
   readonly #digester
   /** The ends of blocks: one number for each blocked key. */
-  readonly #blocks = new Table(1, { expiresAt: (_unit, cells, at) => cells[at] as number, release: () => {} })
+  readonly #blocks = new Table(1, { expiresAt: (_planId, cells, at) => cells[at] as number, release: () => {} })
   readonly #states: States[] = []
   readonly #tables: Table[] = [this.#blocks]
   /** By scope object, and dropped with it. */
@@ -136,6 +136,6 @@ export class Room {
       this.#tables.push(states.table)
     }
     const seed = this.#digester.seed(scope.text + tag)
-    return { seed, states, step: algorithm.step(), state: algorithm.step().next, unit: 0, key: undefined, lo: 0, hi: 0 }
+    return { seed, states, step: algorithm.step(), state: algorithm.step().next, planId: 0, key: undefined, lo: 0, hi: 0 }
   }
 }

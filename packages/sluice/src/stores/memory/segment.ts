@@ -1,7 +1,7 @@
 /** Numbers of a row: two words of its digest and its plan id, which is 0 for a free row. */
 const MARKS = 3
 const HI = 1
-const UNIT = 2
+const PLAN_ID = 2
 
 /** Share of rows in use beyond which probing gets long. */
 const FULLEST = 0.86
@@ -45,29 +45,29 @@ export class Segment {
     let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
     for (;;) {
       const at = row * MARKS
-      if (marks[at + UNIT] === 0) return -1
+      if (marks[at + PLAN_ID] === 0) return -1
       if (marks[at] === lo && marks[at + HI] === hi) return row
       row = row + 1 === capacity ? 0 : row + 1
     }
   }
 
-  unitOf(row: number): number {
-    return this.marks[row * MARKS + UNIT] as number
+  planIdOf(row: number): number {
+    return this.marks[row * MARKS + PLAN_ID] as number
   }
 
-  setUnit(row: number, unit: number): void {
-    this.marks[row * MARKS + UNIT] = unit
+  setPlanId(row: number, planId: number): void {
+    this.marks[row * MARKS + PLAN_ID] = planId
   }
 
   /** Adds a row for a digest that is absent; the caller fills its cells. There must be room. */
-  add(lo: number, hi: number, unit: number): number {
+  add(lo: number, hi: number, planId: number): number {
     const { marks, capacity } = this
     let row = this.#homeOf(lo)
-    while (this.unitOf(row) !== 0) row = row + 1 === capacity ? 0 : row + 1
+    while (this.planIdOf(row) !== 0) row = row + 1 === capacity ? 0 : row + 1
     const at = row * MARKS
     marks[at] = lo
     marks[at + HI] = hi
-    marks[at + UNIT] = unit
+    marks[at + PLAN_ID] = planId
     this.count += 1
     return row
   }
@@ -78,7 +78,7 @@ export class Segment {
     let hole = row
     for (let next = hole; ;) {
       next = next + 1 === capacity ? 0 : next + 1
-      if (this.unitOf(next) === 0) break
+      if (this.planIdOf(next) === 0) break
       const home = this.#homeOf(marks[next * MARKS] as number)
       // The row may move to the hole unless its home is behind the hole, on the way to its present position.
       if (hole <= next ? home > hole && home <= next : home > hole || home <= next) continue
@@ -95,10 +95,10 @@ export class Segment {
   copy(bits: number, takes: (hi: number) => boolean): Segment {
     const { marks, cells, capacity, width } = this
     const rows: number[] = []
-    for (let row = 0; row < capacity; row += 1) if (this.unitOf(row) !== 0 && takes(marks[row * MARKS + HI] as number)) rows.push(row)
+    for (let row = 0; row < capacity; row += 1) if (this.planIdOf(row) !== 0 && takes(marks[row * MARKS + HI] as number)) rows.push(row)
     const copy = new Segment(Math.ceil(rows.length * GROWTH) + 4, width, bits)
     for (const row of rows) {
-      const made = copy.add(marks[row * MARKS] as number, marks[row * MARKS + HI] as number, this.unitOf(row))
+      const made = copy.add(marks[row * MARKS] as number, marks[row * MARKS + HI] as number, this.planIdOf(row))
       for (let cell = 0; cell < width; cell += 1) copy.cells[made * width + cell] = cells[row * width + cell] as number
     }
     copy.quietUntil = this.quietUntil

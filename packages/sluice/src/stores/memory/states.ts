@@ -3,7 +3,7 @@ import type { Micros } from '../../time/micros.ts'
 import { type Rows, Table } from './table.ts'
 
 /** Data that all states of one plan share. */
-interface Unit {
+interface PlanEntry {
   readonly name: string
   readonly plan: unknown
   /** Any state of this plan. */
@@ -24,7 +24,7 @@ export class States implements Rows {
   readonly #cells: Cells<unknown>
   /** A state to load rows into. */
   readonly #scratch: unknown
-  readonly #units: (Unit | undefined)[] = [undefined]
+  readonly #plans: (PlanEntry | undefined)[] = [undefined]
   readonly #free: number[] = []
   readonly #byName = new Map<string, number>()
 
@@ -41,8 +41,8 @@ export class States implements Rows {
   /** Fills `into` with the state of a row that `table.find` returned. */
   read(row: number, into: unknown): unknown {
     const { segment, width } = this.table
-    const unit = this.#units[segment.unitOf(row)] as Unit
-    this.#cells.load(unit.sample, segment.cells, row * width, into)
+    const { sample } = this.#plans[segment.planIdOf(row)] as PlanEntry
+    this.#cells.load(sample, segment.cells, row * width, into)
     return into
   }
 
@@ -65,59 +65,59 @@ export class States implements Rows {
   write(row: number, lo: number, hi: number, { plan }: AnyLimit, state: unknown, guess: number, now: Micros): number {
     const { table } = this
     let at = row
-    let unit = row === -1 ? 0 : table.segment.unitOf(row)
-    if (!this.#isOf(unit, state)) {
-      const before = unit
-      unit = this.#unitOf(plan, state, guess)
-      ;(this.#units[unit] as Unit).rows += 1
+    let planId = row === -1 ? 0 : table.segment.planIdOf(row)
+    if (!this.#isOf(planId, state)) {
+      const before = planId
+      planId = this.#planIdOf(plan, state, guess)
+      ;(this.#plans[planId] as PlanEntry).rows += 1
       // Another plan may bring the end of a row nearer.
       const expiresAt = this.#algorithm.expiresAt(plan, state)
-      if (row === -1) at = table.add(lo, hi, unit, now, expiresAt)
+      if (row === -1) at = table.add(lo, hi, planId, now, expiresAt)
       else {
         this.#leave(before)
-        table.segment.setUnit(row, unit)
+        table.segment.setPlanId(row, planId)
         table.touched(expiresAt)
       }
     }
     this.#cells.save(state, table.segment.cells, at * table.width)
-    return unit
+    return planId
   }
 
-  expiresAt(unit: number, cells: Float64Array, at: number): Micros {
-    const { plan, sample } = this.#units[unit] as Unit
+  expiresAt(planId: number, cells: Float64Array, at: number): Micros {
+    const { plan, sample } = this.#plans[planId] as PlanEntry
     this.#cells.load(sample, cells, at, this.#scratch)
     return this.#algorithm.expiresAt(plan, this.#scratch)
   }
 
-  release(unit: number, cells: Float64Array, at: number): void {
+  release(planId: number, cells: Float64Array, at: number): void {
     this.#cells.release?.(cells, at)
-    this.#leave(unit)
+    this.#leave(planId)
   }
 
-  #isOf(id: number, state: unknown): boolean {
-    const unit = this.#units[id]
-    return unit !== undefined && this.#cells.sameUnit(unit.sample, state)
+  #isOf(planId: number, state: unknown): boolean {
+    const entry = this.#plans[planId]
+    return entry !== undefined && this.#cells.samePlan(entry.sample, state)
   }
 
   /** The plan id of a state, made if necessary. */
-  #unitOf(plan: unknown, state: unknown, guess: number): number {
+  #planIdOf(plan: unknown, state: unknown, guess: number): number {
     if (this.#isOf(guess, state)) return guess
-    const name = this.#cells.unit(state).join()
+    const name = this.#cells.planNumbers(state).join()
     const known = this.#byName.get(name)
     if (known !== undefined) return known
     const { codec } = this.#algorithm
-    const id = this.#free.pop() ?? this.#units.length
-    this.#units[id] = { name, plan, sample: codec.decodeState(codec.encodeState(state)), rows: 0 }
-    this.#byName.set(name, id)
-    return id
+    const planId = this.#free.pop() ?? this.#plans.length
+    this.#plans[planId] = { name, plan, sample: codec.decodeState(codec.encodeState(state)), rows: 0 }
+    this.#byName.set(name, planId)
+    return planId
   }
 
-  #leave(id: number): void {
-    const unit = this.#units[id] as Unit
-    unit.rows -= 1
-    if (unit.rows > 0) return
-    this.#byName.delete(unit.name)
-    this.#units[id] = undefined
-    this.#free.push(id)
+  #leave(planId: number): void {
+    const entry = this.#plans[planId] as PlanEntry
+    entry.rows -= 1
+    if (entry.rows > 0) return
+    this.#byName.delete(entry.name)
+    this.#plans[planId] = undefined
+    this.#free.push(planId)
   }
 }

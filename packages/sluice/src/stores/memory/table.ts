@@ -9,9 +9,9 @@ const DEEPEST = 24
 /** The table's callbacks for its rows. */
 export interface Rows {
   /** First instant from which the row is expired. */
-  expiresAt(unit: number, cells: Float64Array, at: number): Micros
+  expiresAt(planId: number, cells: Float64Array, at: number): Micros
   /** Called when the row is removed. */
-  release(unit: number, cells: Float64Array, at: number): void
+  release(planId: number, cells: Float64Array, at: number): void
 }
 
 /**
@@ -44,14 +44,14 @@ export class Table {
   }
 
   /** Adds a row for a digest that `find` has just missed. The caller fills the cells of `segment`, which may have changed. */
-  add(lo: number, hi: number, unit: number, now: Micros, expiresAt: Micros): number {
+  add(lo: number, hi: number, planId: number, now: Micros, expiresAt: Micros): number {
     if (this.segment.count >= this.segment.room) {
       this.#sweep(this.segment, now)
       if (this.segment.count >= this.segment.room * 0.9) this.#grow(hi)
     }
     this.size += 1
     this.touched(expiresAt)
-    return this.segment.add(lo, hi, unit)
+    return this.segment.add(lo, hi, planId)
   }
 
   /** Notes that a row of the found segment expires at this instant. */
@@ -80,14 +80,14 @@ export class Table {
     if (segment.quietUntil > now) return false
     const { capacity, count, cells } = segment
     let row = 0
-    while (segment.unitOf(row) !== 0) row += 1
+    while (segment.planIdOf(row) !== 0) row += 1
     segment.quietUntil = Infinity
     // From a free row backwards, because a removal only moves up rows that were already examined.
     for (let left = capacity; left > 0; left -= 1) {
       row = (row === 0 ? capacity : row) - 1
       // Each row that moves into the place of a removed one is examined too.
-      for (let unit = segment.unitOf(row); unit !== 0; unit = segment.unitOf(row)) {
-        const expiresAt = this.#rows.expiresAt(unit, cells, row * this.width)
+      for (let planId = segment.planIdOf(row); planId !== 0; planId = segment.planIdOf(row)) {
+        const expiresAt = this.#rows.expiresAt(planId, cells, row * this.width)
         if (expiresAt > now) {
           segment.quietUntil = Math.min(segment.quietUntil, expiresAt)
           break
@@ -100,7 +100,7 @@ export class Table {
   }
 
   #drop(segment: Segment, row: number): void {
-    this.#rows.release(segment.unitOf(row), segment.cells, row * this.width)
+    this.#rows.release(segment.planIdOf(row), segment.cells, row * this.width)
     segment.remove(row)
   }
 

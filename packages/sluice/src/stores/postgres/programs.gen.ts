@@ -1,9 +1,9 @@
 // Made from the programs beside this file by `npm run generate`; edit those, not this.
 
 export const migrations: readonly { readonly name: string; readonly sha256: string; readonly source: string }[] = [
-  { name: '0001-tables', sha256: 'ca05705ecbe59aa97bbed03018a34a52e846419d5655a494691125dc41ae171d', source: `create table sluice_state (
+  { name: '0001-tables', sha256: '99cc4300d1f2c8df0fc47b9db083aad025026cc1ba33c44e3bc8df45f94f77eb', source: `create table sluice_state (
   id uuid primary key,
-  unit bigint,
+  plan_id bigint,
   zero bigint,
   rest bigint,
   seen bigint,
@@ -22,7 +22,7 @@ export const migrations: readonly { readonly name: string; readonly sha256: stri
   state bytea
 ) with (fillfactor = 90);
 create table sluice_plan (
-  unit bigint primary key,
+  plan_id bigint primary key,
   n bigint not null,
   m bigint not null,
   burst bigint not null
@@ -52,7 +52,7 @@ $$;
   select div(x - mod(mod(x, d) + d, d), d)
 $$;
 ` },
-  { name: 'adopt_bucket', hash: 'd45e2e23', source: `create function sluice_adopt_bucket(
+  { name: 'adopt_bucket', hash: '219d2256', source: `create function sluice_adopt_bucket(
   s sluice_state, old_n numeric, old_m numeric, old_burst numeric, plan bigint[], now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
 declare
@@ -69,7 +69,7 @@ begin
     return null;
   end if;
   zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);
-  s.unit := plan[2];
+  s.plan_id := plan[2];
   s.zero := sluice_floor(zero, n);
   s.rest := zero - s.zero * n;
   s.seen := at;
@@ -97,10 +97,10 @@ begin
   end;
 end $$;
 ` },
-  { name: 'adopt', hash: 'c5f0b6d6', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
+  { name: 'adopt', hash: 'af8a4ac7', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
-  own bigint := s.unit;
+  own bigint := s.plan_id;
   len bigint := plan[4];
   turn bigint := coalesce(s.turn, 0);
   old record;
@@ -110,7 +110,7 @@ begin
       select plans[8 * g - 5] as n, plans[8 * g - 4] as m, plans[8 * g - 3] as burst
         from generate_series(1, cardinality(plans) / 8) g where plans[8 * g - 7] = 0 and plans[8 * g - 6] = own
       union all
-      select k.n, k.m, k.burst from sluice_plan k where k.unit = own
+      select k.n, k.m, k.burst from sluice_plan k where k.plan_id = own
     ) p limit 1;
     return sluice_adopt_bucket(s, old.n, old.m, old.burst, plan, now_us);
   elsif plan[1] = 1 then
@@ -127,7 +127,7 @@ begin
       else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
     end;
     s.current := case when turn = 6 then 9007199254740991 else s.current end;
-    s.unit := greatest(own, len);
+    s.plan_id := greatest(own, len);
     s.turn := 4;
     return s;
   elsif plan[1] = 2 then
@@ -146,18 +146,18 @@ begin
       return case when s.previous > 0 then s end;
     end if;
     s.ends := s.ends - own + len;
-    s.unit := len;
+    s.plan_id := len;
     s.absent := null;
     return case when now_us < s.ends and (s.current > 0 or s.previous > 0) then s end;
   end if;
   s.keep_for := greatest(own, s.keep_for);
-  s.unit := case when s.newest + s.keep_for > now_us then len end;
-  s.newest := case when s.unit is not null then s.newest end;
+  s.plan_id := case when s.newest + s.keep_for > now_us then len end;
+  s.newest := case when s.plan_id is not null then s.newest end;
   s.keep_for := case when s.keep_for > len then s.keep_for end;
   return s;
 end $$;
 ` },
-  { name: 'adjust_bucket', hash: '6e18f976', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+  { name: 'adjust_bucket', hash: '16b817cb', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
   n numeric := plan[3];
@@ -172,7 +172,7 @@ begin
   if amount > 0 and receipt >= 0 and receipt * n <= lowest then
     return s;
   end if;
-  if s.unit is null or zero <= lowest then
+  if s.plan_id is null or zero <= lowest then
     zero := lowest;
     s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
   end if;
@@ -180,7 +180,7 @@ begin
   if zero + full_span <= at * n and s.keep_for is null then
     return null;
   end if;
-  s.unit := plan[2];
+  s.plan_id := plan[2];
   s.zero := sluice_floor(zero, n);
   s.rest := zero - s.zero * n;
   s.seen := at;
@@ -195,34 +195,34 @@ language sql immutable as $$
   end
 $$;
 ` },
-  { name: 'window_at', hash: '2140a228', source: `create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
+  { name: 'window_at', hash: '5559993e', source: `create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
   len bigint := plan[4];
   fresh bigint := sluice_fresh_end(len, plan[5], phase, now_us);
-  remembered boolean := now_us < sluice_fresh_at(s.ends, s.unit, coalesce(s.turn, 0));
+  remembered boolean := now_us < sluice_fresh_at(s.ends, s.plan_id, coalesce(s.turn, 0));
   part bigint;
 begin
-  if s.unit is null or now_us >= s.ends then
+  if s.plan_id is null or now_us >= s.ends then
     s.current := 0;
-    if remembered and s.unit < len then
-      s.ends := greatest(fresh, s.ends + s.unit);
-      s.unit := len;
+    if remembered and s.plan_id < len then
+      s.ends := greatest(fresh, s.ends + s.plan_id);
+      s.plan_id := len;
       s.turn := 4;
-    elsif remembered and s.unit > len and coalesce(s.turn, 0) < 5 then
-      s.ends := s.ends + s.unit;
+    elsif remembered and s.plan_id > len and coalesce(s.turn, 0) < 5 then
+      s.ends := s.ends + s.plan_id;
       s.turn := 5;
     else
       s.ends := fresh + case when remembered and plan[5] <> 1 and fresh - len < s.ends then len else 0 end;
-      s.unit := len;
+      s.plan_id := len;
       s.turn := 0;
     end if;
   end if;
-  part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
+  part := sluice_part(s.ends, s.plan_id, s.turn, len, now_us);
   if s.turn = 6 or (s.turn = 5 and part + 2 > 9007199254740991 / burst) then
     s.current := case when part > 9007199254740991 / burst then 0 else greatest(0, s.current - part * burst) end;
-    s.unit := s.unit - part * len;
+    s.plan_id := s.plan_id - part * len;
     s.turn := 6;
   end if;
   return s;
@@ -238,13 +238,13 @@ end $$;
   end
 $$;
 ` },
-  { name: 'adjust_window', hash: 'cc6769bc', source: `create function sluice_adjust_window(
+  { name: 'adjust_window', hash: 'e617db0a', source: `create function sluice_adjust_window(
   was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
   s sluice_state := sluice_window_at(was, plan, phase, now_us);
-  part bigint := sluice_part(s.ends, s.unit, s.turn, plan[4], now_us);
+  part bigint := sluice_part(s.ends, s.plan_id, s.turn, plan[4], now_us);
   used bigint := greatest(0, s.current - part * burst);
 begin
   if amount < 0 then
@@ -252,7 +252,7 @@ begin
       return was;
     end if;
     s.current := part * burst + least(2 * burst, used - amount);
-  elsif used = 0 or (receipt >= 0 and receipt < s.ends - s.unit + part * plan[4]) then
+  elsif used = 0 or (receipt >= 0 and receipt < s.ends - s.plan_id + part * plan[4]) then
     return was;
   else
     s.current := s.current - least(amount, used);
@@ -261,7 +261,7 @@ begin
   return case when s.current > 0 or s.turn >= 4 then s end;
 end $$;
 ` },
-  { name: 'counter_at', hash: 'fe9f9c10', source: `create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
+  { name: 'counter_at', hash: '446b6910', source: `create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 begin
   if now_us < s.ends then
@@ -270,7 +270,7 @@ begin
     s.ends := s.ends + len;
     s.previous := s.current;
   else
-    s.unit := len;
+    s.plan_id := len;
     s.ends := sluice_fresh_end(len, 0, 0, now_us);
     s.previous := 0;
   end if;
@@ -279,30 +279,30 @@ begin
   return s;
 end $$;
 ` },
-  { name: 'share', hash: 'f144f1a8', source: `create function sluice_share(s sluice_state, plan bigint[], now_us bigint) returns bigint
+  { name: 'share', hash: '5761faec', source: `create function sluice_share(s sluice_state, plan bigint[], now_us bigint) returns bigint
 language plpgsql immutable as $$
 declare
-  quantum bigint := case when s.unit = plan[4] then plan[5] else 1 end;
+  quantum bigint := case when s.plan_id = plan[4] then plan[5] else 1 end;
   quanta bigint;
   remaining bigint;
 begin
-  while s.unit <> plan[4] and s.unit > 1000000 * quantum loop
+  while s.plan_id <> plan[4] and s.plan_id > 1000000 * quantum loop
     quantum := quantum * 10;
   end loop;
-  quanta := s.unit / quantum;
+  quanta := s.plan_id / quantum;
   remaining := least(quanta, (s.ends - now_us + quantum - 1) / quantum);
   return s.previous / 1000000 * remaining / quanta * 1000000
     + (s.previous / 1000000 * remaining % quanta * 1000000 + s.previous % 1000000 * remaining + quanta - 1) / quanta;
 end $$;
 ` },
-  { name: 'adjust_counter', hash: '62d82c8d', source: `create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+  { name: 'adjust_counter', hash: '5a46763d', source: `create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
   burst bigint := plan[3];
   s sluice_state := sluice_counter_at(was, plan[4], now_us);
   current bigint := coalesce(s.current, 0);
   previous bigint := coalesce(s.previous, 0);
-  begins bigint := s.ends - s.unit;
+  begins bigint := s.ends - s.plan_id;
   part bigint;
   older bigint;
 begin
@@ -313,7 +313,7 @@ begin
   end if;
   part := case when receipt between 0 and begins - 1 then 0 else least(current, amount) end;
   older := case
-    when receipt >= begins or receipt between 0 and begins - s.unit - 1 then 0
+    when receipt >= begins or receipt between 0 and begins - s.plan_id - 1 then 0
     else least(previous, amount - part)
   end;
   if part + older = 0 then
@@ -360,7 +360,7 @@ begin
   end;
 end $$;
 ` },
-  { name: 'log_decide', hash: '37b98f95', source: `create function sluice_log_decide(
+  { name: 'log_decide', hash: '8e785ebf', source: `create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
   out verdict bigint[]
 ) language plpgsql volatile as $$
@@ -411,7 +411,7 @@ begin
       merges := from_seq = first;
       from_seq := least(from_seq + 1, first);
     end if;
-    s.unit := plan[2];
+    s.plan_id := plan[2];
     s.newest := now_at;
     s.charged := total + cost;
     s.head := from_seq;
@@ -466,26 +466,26 @@ begin
   return case when s.tail > 0 then s end;
 end $$;
 ` },
-  { name: 'write', hash: 'd5b45f97', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
+  { name: 'write', hash: '9551b5f7', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then
     update sluice_state t set
-        kind = s.kind, unit = s.unit, zero = s.zero, rest = nullif(s.rest, 0), seen = s.seen, ends = s.ends,
+        kind = s.kind, plan_id = s.plan_id, zero = s.zero, rest = nullif(s.rest, 0), seen = s.seen, ends = s.ends,
         current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0), absent = s.absent,
         newest = s.newest, charged = s.charged, head = s.head, tail = s.tail, keep_for = nullif(s.keep_for, 0)
       where t.id = s.id;
     return true;
   end if;
   insert into sluice_state (
-      id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for
+      id, kind, plan_id, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for
     ) values (
-      s.id, s.kind, s.unit, s.zero, nullif(s.rest, 0), s.seen, s.ends, nullif(s.current, 0), nullif(s.previous, 0),
+      s.id, s.kind, s.plan_id, s.zero, nullif(s.rest, 0), s.seen, s.ends, nullif(s.current, 0), nullif(s.previous, 0),
       nullif(s.turn, 0), s.absent, s.newest, s.charged, s.head, s.tail, nullif(s.keep_for, 0)
     ) on conflict (id) do nothing;
   return found;
 end $$;
 ` },
-  { name: 'reset', hash: 'a4d5efb0', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
+  { name: 'reset', hash: '743c84ca', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
 declare
   s sluice_state;
 begin
@@ -512,7 +512,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: '74e162cf', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: '98f14673', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -532,7 +532,7 @@ begin
       end if;
       now_us := sluice_now(given);
       s := was;
-      if s.unit <> plan[2] or s.kind = 1 or s.absent = 1 then
+      if s.plan_id <> plan[2] or s.kind = 1 or s.absent = 1 then
         s := sluice_adopt(s, plan, '{}', calls[2 * i], now_us);
       end if;
       if plan[1] = 0 then
@@ -544,10 +544,10 @@ begin
       elsif amount < 0 then
         decided := sluice_log_decide(s, was, plan, -amount, now_us, false, true);
         s := case when decided.verdict[1] = 0 then decided.s else s end;
-      elsif s.unit is not null then
+      elsif s.plan_id is not null then
         s := sluice_log_refund(s, greatest(now_us, s.newest) - plan[4], amount, receipt);
       end if;
-      if s.unit is null then
+      if s.plan_id is null then
         if was.id is not null then
           perform sluice_reset(array[was.id]);
         end if;
@@ -555,8 +555,9 @@ begin
       end if;
       s.id := ids[i];
       s.kind := plan[1];
-      if plan[1] = 0 and s.unit is distinct from was.unit then
-        insert into sluice_plan (unit, n, m, burst) values (plan[2], plan[3], plan[4], plan[5]) on conflict do nothing;
+      if plan[1] = 0 and s.plan_id is distinct from was.plan_id then
+        insert into sluice_plan (plan_id, n, m, burst) values (plan[2], plan[3], plan[4], plan[5])
+          on conflict do nothing;
       end if;
       continue when not sluice_write(s, was.id is not null);
       if plan[1] = 3 and amount < 0 then
@@ -567,14 +568,14 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'block', hash: '1de2a5ba', source: `create function sluice_block(given bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
+  { name: 'block', hash: '746221d5', source: `create function sluice_block(given bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
 declare
   which uuid;
 begin
   foreach which in array ids loop
     perform from sluice_state t where t.id = which for update;
     if duration < 0 then
-      delete from sluice_state t where t.id = which and t.unit is null;
+      delete from sluice_state t where t.id = which and t.plan_id is null;
       update sluice_state t set blocked_until = null where t.id = which and t.blocked_until is not null;
     else
       insert into sluice_state (id, blocked_until) values (which, duration + sluice_now(given))
@@ -583,7 +584,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: '6dd4fd51', source: `create function sluice_consume(
+  { name: 'consume', hash: '62356a74', source: `create function sluice_consume(
   given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -644,17 +645,17 @@ begin
   for i in 1..many loop
     s := was[i];
     reply[index + 1] := coalesce(s.blocked_until, 0);
-    if s.unit is not null then
+    if s.plan_id is not null then
       wanted := 8 * firsts[i] - 7;
       if s.kind <> plans[wanted] then
         raise exception 'a state is of kind %, where % is known', s.kind, plans[wanted] using errcode = 'SL002';
       elsif s.kind > 0 then
-        reply[index + 2] := s.unit;
-      elsif s.unit = plans[wanted + 1] then
+        reply[index + 2] := s.plan_id;
+      elsif s.plan_id = plans[wanted + 1] then
         reply[index + 2] := firsts[i];
       else
         select other_plans || array[p.n, p.m, p.burst] into strict other_plans
-          from sluice_plan p where p.unit = s.unit;
+          from sluice_plan p where p.plan_id = s.plan_id;
         reply[index + 2] := -cardinality(other_plans) / 3;
       end if;
       reply[index + 3] := coalesce(s.zero, s.ends, s.newest);
@@ -700,9 +701,9 @@ begin
       end if;
       s := states[slot];
       blocked := coalesce(s.blocked_until > now_us, false);
-      if s.unit <> plan[2] or s.turn = 5 or s.absent = 1 then
+      if s.plan_id <> plan[2] or s.turn = 5 or s.absent = 1 then
         s := sluice_adopt(s, plan, plans, calls[index + 4], now_us);
-        if s.unit is not null then
+        if s.plan_id is not null then
           states[slot] := s;
         end if;
       end if;
@@ -721,7 +722,7 @@ begin
         zero := zero + part / 1000000 * token_us + part % 1000000 * micro_us + rest / n;
         rest := rest % n;
         step := case when cost > burst then 2 when zero > at or (zero = at and rest > 0) then 1 else 0 end;
-        s.unit := plan[2];
+        s.plan_id := plan[2];
         s.zero := zero;
         s.rest := rest;
         s.seen := at;
@@ -734,7 +735,7 @@ begin
           || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
         uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
       else
-        if s.unit is null or now_us >= s.ends or s.turn >= 5 then
+        if s.plan_id is null or now_us >= s.ends or s.turn >= 5 then
           s := case kind
             when 1 then sluice_window_at(s, plan, calls[index + 4], now_us)
             else sluice_counter_at(s, len, now_us)
@@ -742,8 +743,8 @@ begin
         end if;
         room := burst;
         if kind = 1 then
-          part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
-          at := now_us - s.ends + s.unit - part * len;
+          part := sluice_part(s.ends, s.plan_id, s.turn, len, now_us);
+          at := now_us - s.ends + s.plan_id - part * len;
           if plan[6] > 0 and at < plan[6] then
             room := least(burst, greatest(1000000, greatest(0, at) * plan[7] / plan[8]));
           end if;
@@ -781,11 +782,12 @@ begin
   if charging then
     for i in 1..many loop
       s := states[i];
-      if s.kind = 0 and s.unit is distinct from (was[i]).unit and s.unit <> all (known) then
-        known := known || s.unit;
-        insert into sluice_plan (unit, n, m, burst)
-          select s.unit, plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3]
-            from generate_series(1, cardinality(plans) / 8) p where plans[8 * p - 7] = 0 and plans[8 * p - 6] = s.unit
+      if s.kind = 0 and s.plan_id is distinct from (was[i]).plan_id and s.plan_id <> all (known) then
+        known := known || s.plan_id;
+        insert into sluice_plan (plan_id, n, m, burst)
+          select s.plan_id, plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3]
+            from generate_series(1, cardinality(plans) / 8) p
+            where plans[8 * p - 7] = 0 and plans[8 * p - 6] = s.plan_id
           on conflict do nothing;
       end if;
       if s.id is not null and (was[i]).id is null and not sluice_write(s, false) then
@@ -805,14 +807,14 @@ begin
       end if;
     end loop;
     if waiting = 2 then
-      delete from sluice_state t where t.id = any(ids) and t.unit is null and t.blocked_until is null;
+      delete from sluice_state t where t.id = any(ids) and t.plan_id is null and t.blocked_until is null;
     end if;
   end if;
   return reply || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: '9dbe5f27', source: `create function sluice_bucket(
-  given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
+  { name: 'bucket', hash: '160b222a', source: `create function sluice_bucket(
+  given bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
 declare
@@ -825,13 +827,13 @@ declare
   next_parts bigint;
   passed int := 0;
 begin
-  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.keep_for, t.blocked_until
+  select t.kind, t.plan_id, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.keep_for, t.blocked_until
     into s from sluice_state t where t.id = which for update;
-  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
+  if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
       or cost > burst then
     return sluice_consume(
       given, true, waiting, array[which], array[1], array_fill(1, array[times]),
-      array[0, own_unit, n, m, burst, 0, 0, 0],
+      array[0, call_plan_id, n, m, burst, 0, 0, 0],
       ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;
@@ -860,8 +862,8 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: '4a50bff0', source: `create function sluice_buckets(
-  given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
+  { name: 'buckets', hash: 'c6e7b5f9', source: `create function sluice_buckets(
+  given bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -879,18 +881,20 @@ declare
   reply text;
 begin
   if locks then
-    select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.keep_for is null),
+    select count(*) filter (
+          where k.plan_id = call_plan_id and k.kind = 0 and k.blocked_until is null and k.keep_for is null
+        ),
         array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
       into plain, lies_at, a_of, b_of, c_of
       from unnest(ids) as x (id) cross join lateral (
-        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
+        select t.ctid as lies_at, t.kind, t.plan_id, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
       ) k;
   end if;
   if plain is distinct from many then
     return sluice_consume(
       given, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
-      array[0, own_unit, n, m, burst, 0, 0, 0],
+      array[0, call_plan_id, n, m, burst, 0, 0, 0],
       (select array_agg(v order by i, p)
         from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
@@ -924,13 +928,13 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'fresh', hash: 'd1854c37', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
+  { name: 'fresh', hash: '21b7a9be', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
 language sql immutable as $$
   select greatest(t.blocked_until, case t.kind
     when 0 then greatest(div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint, t.seen + t.keep_for)
-    when 1 then sluice_fresh_at(t.ends, t.unit, coalesce(t.turn, 0))
-    when 2 then t.ends + case when t.current > 0 then t.unit else 0 end
-    when 3 then t.newest + greatest(t.unit, t.keep_for)
+    when 1 then sluice_fresh_at(t.ends, t.plan_id, coalesce(t.turn, 0))
+    when 2 then t.ends + case when t.current > 0 then t.plan_id else 0 end
+    when 3 then t.newest + greatest(t.plan_id, t.keep_for)
     when 4 then t.ends
     else case when t.kind is not null then 9223372036854775807 end
   end)
@@ -948,15 +952,15 @@ $$;
   ) c
 $$;
 ` },
-  { name: 'sweep', hash: 'b065d4f0', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: '306b7abf', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];
 begin
   with expired as (
-    select t.id from sluice_state t left join sluice_plan p on p.unit = t.unit
+    select t.id from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
-      and (t.kind > 0 or t.kind is null or p.unit is not null)
+      and (t.kind > 0 or t.kind is null or p.plan_id is not null)
       and sluice_fresh(t, p.n, p.m, p.burst) <= now_us
     for update of t skip locked
   ), swept as (
@@ -1023,7 +1027,7 @@ declare
   m bigint;
   capacity bigint;
   which uuid;
-  own_unit bigint;
+  call_plan_id bigint;
   reply bigint[];
   s sluice_state;
   zero numeric;
@@ -1052,10 +1056,10 @@ begin
   key := sluice_name_part(limiter, plain) || ':' || sluice_name_part(limit_name, plain) || ':tb:' || key;
   which := left(encode(sha256(convert_to(key, 'UTF8')), 'hex'), 32)::uuid;
   key := encode(sha256(convert_to(n || ' ' || m || ' ' || capacity, 'UTF8')), 'hex');
-  own_unit := ('x0' || left(key, 15))::bit(64)::bigint;
+  call_plan_id := ('x0' || left(key, 15))::bit(64)::bigint;
   while reply is null loop
     reply := sluice_consume(
-      0, true, 1, array[which], array[1], array[1], array[0, own_unit, n, m, capacity, 0, 0, 0],
+      0, true, 1, array[which], array[1], array[1], array[0, call_plan_id, n, m, capacity, 0, 0, 0],
       array[1, least(amount, capacity + 1), 1, 0]
     );
   end loop;
@@ -1064,7 +1068,7 @@ begin
   zero := s.zero::numeric * n + coalesce(s.rest, 0);
   remaining := case
     when s.blocked_until > reply[1] then 0
-    when s.unit is null then burst
+    when s.plan_id is null then burst
     else greatest(0, least(burst, div(greatest(reply[1], s.seen) * n::numeric - zero, m * 1000000::numeric)))
   end;
   if outcome = 'denied' then

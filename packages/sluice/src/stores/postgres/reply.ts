@@ -56,14 +56,14 @@ function logCalls(groups: readonly CallGroup[]): number {
  */
 function foundState(
   { first }: BatchState,
-  [until = 0, unit = 0, a = 0, b = 0, c = 0, last = 0]: readonly number[],
+  [until = 0, planId = 0, a = 0, b = 0, c = 0, last = 0]: readonly number[],
   otherPlans: readonly number[],
 ): FoundState {
   const { algorithm, plan }: AnyLimit = first.limit
-  if (unit === 0 || algorithm.cells === 'log') return { until, state: undefined }
+  if (planId === 0 || algorithm.cells === 'log') return { until, state: undefined }
   if (algorithm.tag !== 'tb') {
-    return { until, state: algorithm.codec.decodeState([...[a, b, c].slice(0, algorithm.cells.width), unit, last]) }
+    return { until, state: algorithm.codec.decodeState([...[a, b, c].slice(0, algorithm.cells.width), planId, last]) }
   }
-  const numbers = unit > 0 ? algorithm.codec.encodePlan(plan) : otherPlans.slice(-3 * (unit + 1), -3 * unit)
+  const numbers = planId > 0 ? algorithm.codec.encodePlan(plan) : otherPlans.slice(-3 * (planId + 1), -3 * planId)
   return { until, state: algorithm.codec.decodeState([a, b, c, last, ...numbers], plan) }
 }

@@ -9,16 +9,16 @@ import type { PostgresPort, Row } from './clients/postgres-port.ts'
 /** By the value of the column `kind`: the columns with a state's numbers, in the order of its codec. n, m and burst are of its plan. */
 const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])[] = [
   ['tb', ['zero', 'rest', 'seen', 'keep_for', 'n', 'm', 'burst']],
-  ['fw', ['ends', 'current', 'unit', 'turn']],
-  ['sc', ['ends', 'current', 'previous', 'unit', 'absent']],
-  ['sl', ['unit', 'keep_for']],
+  ['fw', ['ends', 'current', 'plan_id', 'turn']],
+  ['sc', ['ends', 'current', 'previous', 'plan_id', 'absent']],
+  ['sl', ['plan_id', 'keep_for']],
   // All algorithms without functions: the column `state` has the numbers, `ends` says until when they are needed.
   [undefined, []],
 ]
 const [LOG, OTHER] = [3, 4]
 /** All columns of a state. */
 const ALL =
-  'id, kind, unit, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for, blocked_until, state'
+  'id, kind, plan_id, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for, blocked_until, state'
 
 /** Columns in which null, which takes no room, stands for zero. */
 const NULL_FOR_ZERO: ReadonlySet<string> = new Set(['rest', 'current', 'previous', 'turn', 'keep_for'])
@@ -41,7 +41,7 @@ locked as (
   select s.id from ${state} s join expected e on e.id = s.id and e.version = s.xmin::text || ' ' || coalesce(s.tail, 0) order by s.id
   for update of s),
 plans as (
-  insert into ${plan} (unit, n, m, burst) select unit, n, m, burst from jsonb_populate_recordset(null::${plan}, $2::text::jsonb)
+  insert into ${plan} (plan_id, n, m, burst) select plan_id, n, m, burst from jsonb_populate_recordset(null::${plan}, $2::text::jsonb)
   on conflict do nothing),
 written as (
   insert into ${state} as s (${ALL}) select ${ALL} from jsonb_populate_recordset(null::${state}, $1::text::jsonb) w
@@ -56,7 +56,7 @@ select 1 / case when (select count(*) from written) = (select count(*) from expe
   to_jsonb(p)::text as plan, (select string_agg(e.at || ' ' || e.cost, ' ' order by e.seq) from (
     select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost from ${log} l where l.id = s.id) e) as entries
 from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) t left join ${state} s on s.id = any($1::text::uuid[])
-  left join ${plan} p on p.unit = s.unit and s.kind = 0`,
+  left join ${plan} p on p.plan_id = s.plan_id and s.kind = 0`,
     write: { text: write(''), bounded: write(` where set_config('lock_timeout', $4::text, true) is not null`) },
   }
 }
@@ -124,13 +124,13 @@ function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): 
   const found = COLUMNS.findIndex(([known]) => known === tag)
   const kind = found === -1 ? OTHER : found
   if (kind === OTHER)
-    return { state: { ...head, kind, unit: 0, ends: expiresAt, state: bytesOf(numbers.join(' ')) }, plan: [], entries: [] }
+    return { state: { ...head, kind, plan_id: 0, ends: expiresAt, state: bytesOf(numbers.join(' ')) }, plan: [], entries: [] }
   const names = COLUMNS[kind]?.[1] as readonly string[]
   const { n, m, burst, ...columns } = Object.fromEntries(names.map((name, index) => [name, numbers[index] as number]))
   const state = Object.fromEntries(Object.entries(columns).filter(([name, value]) => value !== 0 || !NULL_FOR_ZERO.has(name)))
   if (n !== undefined && m !== undefined && burst !== undefined) {
-    const unit = String(planIdOf([n, m, burst]))
-    return { state: { ...head, kind, ...state, unit }, plan: [{ unit, n, m, burst }], entries: [] }
+    const planId = String(planIdOf([n, m, burst]))
+    return { state: { ...head, kind, ...state, plan_id: planId }, plan: [{ plan_id: planId, n, m, burst }], entries: [] }
   }
   if (kind !== LOG) return { state: { ...head, kind, ...state }, plan: [], entries: [] }
   const first = Number(version.split(' ')[1] ?? 0) + 1

@@ -74,8 +74,8 @@ const idleWindow: Algorithm<Plan, State> = {
     load({ idle }, cells, at, into) {
       Object.assign(into, { count: cells[at], last: cells[at + 1], idle })
     },
-    sameUnit: (one, other) => one.idle === other.idle,
-    unit: ({ idle }) => [idle],
+    samePlan: (one, other) => one.idle === other.idle,
+    planNumbers: ({ idle }) => [idle],
   },
 }
 

@@ -18,7 +18,7 @@ describe('a peek at a store without room', () => {
 })
 
 describe('limits of many plans on one store', () => {
-  it('find their units by what they are: the last of 5,000 costs what the first does', () => {
+  it('find their plans by what they are: the last of 5,000 costs what the first does', () => {
     const clock = manualClock()
     const store = memoryStore({ clock })
     const limiters = Array.from({ length: 5_000 }, (_, index) =>

@@ -8,9 +8,9 @@ const START = 1_763_692_800_123_456
 /** States under a plan id for each plan, and the plan id of a digest's row. */
 function kept(limit: AnyLimit) {
   const states = new States(limit.algorithm, 0)
-  const unitOf = (lo: number): number => states.table.segment.unitOf(states.table.find(lo, lo))
+  const planIdOf = (lo: number): number => states.table.segment.planIdOf(states.table.find(lo, lo))
   return {
-    unitOf,
+    planIdOf,
     write(lo: number, { algorithm, plan }: AnyLimit, guess = 0): number {
       const { state } = algorithm.decide(plan, undefined, START, 1_000_000, 0)
       return states.write(states.table.find(lo, lo), lo, lo, { algorithm, plan } as AnyLimit, state, guess, START)
@@ -23,12 +23,12 @@ describe('plan ids of states', () => {
   const bucketOf = (rate: string): AnyLimit => tokenBucket({ rate, burst: 10 })
 
   it('are one for all states of a plan, and others for other plans', () => {
-    const { write, unitOf } = kept(bucketOf('10/s'))
+    const { write, planIdOf } = kept(bucketOf('10/s'))
     const id = write(1, bucketOf('10/s'))
     expect(write(2, bucketOf('10/s'))).toBe(id)
     expect(write(3, bucketOf('11/s'), id)).not.toBe(id)
-    expect([unitOf(1), unitOf(2)]).toEqual([id, id])
-    expect(write(2, bucketOf('11/s'))).toBe(unitOf(3))
+    expect([planIdOf(1), planIdOf(2)]).toEqual([id, id])
+    expect(write(2, bucketOf('11/s'))).toBe(planIdOf(3))
   })
 
   it('are forgotten with their last row, and given out again', () => {

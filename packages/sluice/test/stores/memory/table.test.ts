@@ -6,8 +6,8 @@ import { Table } from '../../../src/stores/memory/table.ts'
 function both() {
   const released: number[] = []
   const table = new Table(1, {
-    expiresAt: (_unit, cells, at) => cells[at] as number,
-    release: (_unit, cells, at) => void released.push(cells[at] as number),
+    expiresAt: (_planId, cells, at) => cells[at] as number,
+    release: (_planId, cells, at) => void released.push(cells[at] as number),
   })
   const map = new Map<string, number>()
   const name = (lo: number, hi: number): string => `${lo}:${hi}`
@@ -161,7 +161,7 @@ describe('the table of the memory store', () => {
 
   it('lets rows of several numbers go by where they begin', () => {
     const released: number[] = []
-    const table = new Table(3, { expiresAt: () => 1, release: (_unit, cells, at) => void released.push(cells[at] as number) })
+    const table = new Table(3, { expiresAt: () => 1, release: (_planId, cells, at) => void released.push(cells[at] as number) })
     for (let index = 0; index < 50; index += 1) {
       table.find(Math.imul(index, 0x9e3779b1), index)
       const row = table.add(Math.imul(index, 0x9e3779b1), index, 1, 0, 1)

@@ -51,7 +51,7 @@ describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
     }
     const { rows } = await pool.query<{ id: string; fresh: string }>(
       `select replace(t.id::text, '-', '') as id, ${FRESH} as fresh
-        from sluice_state t left join sluice_plan p on p.unit = t.unit`,
+        from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id`,
     )
     const found = new Map(rows.map(({ id, fresh }) => [id, Number(fresh)]))
     const states = new Map([...reference.states.values()].map(({ id, expires }) => [digestOf(id), expires]))

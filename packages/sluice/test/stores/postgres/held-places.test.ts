@@ -31,7 +31,7 @@ describe.skipIf(url === undefined)('X7: calls that hold the places of their stat
   afterAll(close)
   const empty = async (): Promise<unknown> => {
     const { rows } = await pool.query<{ many: number }>(
-      'select count(*)::int as many from sluice_state where unit is null and blocked_until is null',
+      'select count(*)::int as many from sluice_state where plan_id is null and blocked_until is null',
     )
     return rows[0]?.many
   }

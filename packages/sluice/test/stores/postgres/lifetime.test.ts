@@ -27,7 +27,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of PostgreSQL', () => {
     const { outcome, at, calls } = verdict as Decided
     expect(outcome).toBe('allowed')
     const { rows } = await pool.query(
-      `select ${FRESH} as until from sluice_state t left join sluice_plan p on p.unit = t.unit where t.id = $1`,
+      `select ${FRESH} as until from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id where t.id = $1`,
       [digestOf(id)],
     )
     // A fixed window of which a fifth was taken is remembered for a quarter of its length more (law 7).

@@ -1,4 +1,4 @@
--- Refunds and penalties, as the kernels' adjust, call by call: each state is locked, converted to the plan's unit,
+-- Refunds and penalties, as the kernels' adjust, call by call: each state is locked, converted to the call's plan,
 -- adjusted and written before the next one, in the order of the ids.
 --
 -- given     time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
@@ -26,7 +26,7 @@ begin
       end if;
       now_us := sluice_now(given);
       s := was;
-      if s.unit <> plan[2] or s.kind = 1 or s.absent = 1 then
+      if s.plan_id <> plan[2] or s.kind = 1 or s.absent = 1 then
         s := sluice_adopt(s, plan, '{}', calls[2 * i], now_us);
       end if;
 
@@ -39,11 +39,11 @@ begin
       elsif amount < 0 then
         decided := sluice_log_decide(s, was, plan, -amount, now_us, false, true);
         s := case when decided.verdict[1] = 0 then decided.s else s end;
-      elsif s.unit is not null then
+      elsif s.plan_id is not null then
         s := sluice_log_refund(s, greatest(now_us, s.newest) - plan[4], amount, receipt);
       end if;
 
-      if s.unit is null then
+      if s.plan_id is null then
         if was.id is not null then
           perform sluice_reset(array[was.id]);
         end if;
@@ -51,8 +51,9 @@ begin
       end if;
       s.id := ids[i];
       s.kind := plan[1];
-      if plan[1] = 0 and s.unit is distinct from was.unit then
-        insert into sluice_plan (unit, n, m, burst) values (plan[2], plan[3], plan[4], plan[5]) on conflict do nothing;
+      if plan[1] = 0 and s.plan_id is distinct from was.plan_id then
+        insert into sluice_plan (plan_id, n, m, burst) values (plan[2], plan[3], plan[4], plan[5])
+          on conflict do nothing;
       end if;
       -- Where another transaction has inserted it meanwhile, it is adjusted as it is.
       continue when not sluice_write(s, was.id is not null);

@@ -17,7 +17,7 @@ begin
   if amount > 0 and receipt >= 0 and receipt * n <= lowest then
     return s;
   end if;
-  if s.unit is null or zero <= lowest then
+  if s.plan_id is null or zero <= lowest then
     zero := lowest;
     s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
   end if;
@@ -25,7 +25,7 @@ begin
   if zero + full_span <= at * n and s.keep_for is null then
     return null;
   end if;
-  s.unit := plan[2];
+  s.plan_id := plan[2];
   s.zero := sluice_floor(zero, n);
   s.rest := zero - s.zero * n;
   s.seen := at;

@@ -1,4 +1,4 @@
--- A counter with an amount given back or, below 0, taken: the kernel's adjust.
+-- A counter with an amount given back or, below 0, taken: the kernel's adjust. Its plan id is its window's length.
 -- returns the state as it was where nothing comes of it; null where it equals the initial state
 create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
@@ -7,7 +7,7 @@ declare
   s sluice_state := sluice_counter_at(was, plan[4], now_us);
   current bigint := coalesce(s.current, 0);
   previous bigint := coalesce(s.previous, 0);
-  begins bigint := s.ends - s.unit;
+  begins bigint := s.ends - s.plan_id;
   part bigint;
   older bigint;
 begin
@@ -18,7 +18,7 @@ begin
   end if;
   part := case when receipt between 0 and begins - 1 then 0 else least(current, amount) end;
   older := case
-    when receipt >= begins or receipt between 0 and begins - s.unit - 1 then 0
+    when receipt >= begins or receipt between 0 and begins - s.plan_id - 1 then 0
     else least(previous, amount - part)
   end;
   if part + older = 0 then

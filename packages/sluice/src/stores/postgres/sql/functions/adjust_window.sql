@@ -1,4 +1,4 @@
--- A fixed window with an amount given back or, below 0, taken: the kernel's adjust.
+-- A fixed window with an amount given back or, below 0, taken: the kernel's adjust. Its plan id is its length.
 -- returns the state as it was where nothing comes of it; null where it equals the initial state
 create function sluice_adjust_window(
   was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
@@ -6,7 +6,7 @@ create function sluice_adjust_window(
 declare
   burst bigint := plan[3];
   s sluice_state := sluice_window_at(was, plan, phase, now_us);
-  part bigint := sluice_part(s.ends, s.unit, s.turn, plan[4], now_us);
+  part bigint := sluice_part(s.ends, s.plan_id, s.turn, plan[4], now_us);
   used bigint := greatest(0, s.current - part * burst);
 begin
   if amount < 0 then
@@ -14,7 +14,7 @@ begin
       return was;
     end if;
     s.current := part * burst + least(2 * burst, used - amount);
-  elsif used = 0 or (receipt >= 0 and receipt < s.ends - s.unit + part * plan[4]) then
+  elsif used = 0 or (receipt >= 0 and receipt < s.ends - s.plan_id + part * plan[4]) then
     return was;
   else
     s.current := s.current - least(amount, used);

@@ -1,12 +1,12 @@
--- A state in the unit of another plan, as the kernels' adopt (law 7).
+-- Converts a state to another plan, as the kernels' adopt (law 7).
 --
 -- plan     kind, plan id and numbers of the plan; eight in all
 -- plans    all of the request: the plan that wrote a bucket may be among them, and not yet in its table
--- returns  the state in the plan's unit, unit null where it equals the initial state
+-- returns  the state converted to the plan, with plan_id null where it equals the initial state
 create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
-  own bigint := s.unit;
+  own bigint := s.plan_id;
   len bigint := plan[4];
   turn bigint := coalesce(s.turn, 0);
   old record;
@@ -16,7 +16,7 @@ begin
       select plans[8 * g - 5] as n, plans[8 * g - 4] as m, plans[8 * g - 3] as burst
         from generate_series(1, cardinality(plans) / 8) g where plans[8 * g - 7] = 0 and plans[8 * g - 6] = own
       union all
-      select k.n, k.m, k.burst from sluice_plan k where k.unit = own
+      select k.n, k.m, k.burst from sluice_plan k where k.plan_id = own
     ) p limit 1;
     return sluice_adopt_bucket(s, old.n, old.m, old.burst, plan, now_us);
   elsif plan[1] = 1 then
@@ -34,7 +34,7 @@ begin
     end;
     -- Of what was counted anew, a longer plan finds nothing left.
     s.current := case when turn = 6 then 9007199254740991 else s.current end;
-    s.unit := greatest(own, len);
+    s.plan_id := greatest(own, len);
     s.turn := 4;
     return s;
   elsif plan[1] = 2 then
@@ -53,13 +53,13 @@ begin
       return case when s.previous > 0 then s end;
     end if;
     s.ends := s.ends - own + len;
-    s.unit := len;
+    s.plan_id := len;
     s.absent := null;
     return case when now_us < s.ends and (s.current > 0 or s.previous > 0) then s end;
   end if;
   s.keep_for := greatest(own, s.keep_for);
-  s.unit := case when s.newest + s.keep_for > now_us then len end;
-  s.newest := case when s.unit is not null then s.newest end;
+  s.plan_id := case when s.newest + s.keep_for > now_us then len end;
+  s.newest := case when s.plan_id is not null then s.newest end;
   s.keep_for := case when s.keep_for > len then s.keep_for end;
   return s;
 end $$;

@@ -1,4 +1,4 @@
--- A bucket in another plan's unit: what the old plan would have left, cut to the new burst, rounded against the key.
+-- Converts a bucket to another plan: what the old plan would have left, cut to the new burst, rounded against the key.
 -- returns null where it equals the initial state
 create function sluice_adopt_bucket(
   s sluice_state, old_n numeric, old_m numeric, old_burst numeric, plan bigint[], now_us bigint
@@ -19,7 +19,7 @@ begin
     return null;
   end if;
   zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);
-  s.unit := plan[2];
+  s.plan_id := plan[2];
   s.zero := sluice_floor(zero, n);
   s.rest := zero - s.zero * n;
   s.seen := at;

@@ -6,7 +6,7 @@ begin
   foreach which in array ids loop
     perform from sluice_state t where t.id = which for update;
     if duration < 0 then
-      delete from sluice_state t where t.id = which and t.unit is null;
+      delete from sluice_state t where t.id = which and t.plan_id is null;
       update sluice_state t set blocked_until = null where t.id = which and t.blocked_until is not null;
     else
       insert into sluice_state (id, blocked_until) values (which, duration + sluice_now(given))

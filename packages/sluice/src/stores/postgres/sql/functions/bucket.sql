@@ -6,7 +6,7 @@
 -- spent_*   what the cost moves zero by: whole microseconds, and n-ths of one
 -- empty_*   so much before now a bucket that is full now was empty: whole microseconds back, n-ths of one forward again
 create function sluice_bucket(
-  given bigint, waiting int, times int, which uuid, own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
+  given bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
 declare
@@ -19,13 +19,13 @@ declare
   next_parts bigint;
   passed int := 0;
 begin
-  select t.kind, t.unit, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.keep_for, t.blocked_until
+  select t.kind, t.plan_id, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.keep_for, t.blocked_until
     into s from sluice_state t where t.id = which for update;
-  if s.unit is distinct from own_unit or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
+  if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
       or cost > burst then
     return sluice_consume(
       given, true, waiting, array[which], array[1], array_fill(1, array[times]),
-      array[0, own_unit, n, m, burst, 0, 0, 0],
+      array[0, call_plan_id, n, m, burst, 0, 0, 0],
       ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;

@@ -2,7 +2,7 @@
 -- Replies as sluice_consume, outcomes in the order of the ids; one statement locks the rows, another writes them where
 -- they lie. The settings keep a plan that was made while the table was small from scanning it.
 create function sluice_buckets(
-  given bigint, waiting int, ids uuid[], own_unit bigint, n bigint, m bigint, burst bigint, cost bigint,
+  given bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -21,18 +21,20 @@ declare
   reply text;
 begin
   if locks then
-    select count(*) filter (where k.unit = own_unit and k.kind = 0 and k.blocked_until is null and k.keep_for is null),
+    select count(*) filter (
+          where k.plan_id = call_plan_id and k.kind = 0 and k.blocked_until is null and k.keep_for is null
+        ),
         array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
       into plain, lies_at, a_of, b_of, c_of
       from unnest(ids) as x (id) cross join lateral (
-        select t.ctid as lies_at, t.kind, t.unit, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
+        select t.ctid as lies_at, t.kind, t.plan_id, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
       ) k;
   end if;
   if plain is distinct from many then
     return sluice_consume(
       given, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
-      array[0, own_unit, n, m, burst, 0, 0, 0],
+      array[0, call_plan_id, n, m, burst, 0, 0, 0],
       (select array_agg(v order by i, p)
         from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;

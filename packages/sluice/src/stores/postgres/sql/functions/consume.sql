@@ -12,7 +12,7 @@
 -- plans     for each plan: kind, plan id, and the numbers of its plan; eight in all
 -- calls     for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
 -- returns   time; for each group outcome (0 allowed, 1 denied, 2 impossible); for each state as it was found: block,
---           unit (0 for no state; of a bucket the index into plans or, below 0, into the plans at the end), a, b, c,
+--           plan id (0 for no state; of a bucket the index into plans or, below 0, into the plans at the end), a, b, c,
 --           keep_for; for each call to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of
 --           plans that are not in plans. Null, with nothing written, where another transaction inserted one of the
 --           states meanwhile: call again.
@@ -80,17 +80,17 @@ begin
   for i in 1..many loop
     s := was[i];
     reply[index + 1] := coalesce(s.blocked_until, 0);
-    if s.unit is not null then
+    if s.plan_id is not null then
       wanted := 8 * firsts[i] - 7;
       if s.kind <> plans[wanted] then
         raise exception 'a state is of kind %, where % is known', s.kind, plans[wanted] using errcode = 'SL002';
       elsif s.kind > 0 then
-        reply[index + 2] := s.unit;
-      elsif s.unit = plans[wanted + 1] then
+        reply[index + 2] := s.plan_id;
+      elsif s.plan_id = plans[wanted + 1] then
         reply[index + 2] := firsts[i];
       else
         select other_plans || array[p.n, p.m, p.burst] into strict other_plans
-          from sluice_plan p where p.unit = s.unit;
+          from sluice_plan p where p.plan_id = s.plan_id;
         reply[index + 2] := -cardinality(other_plans) / 3;
       end if;
       reply[index + 3] := coalesce(s.zero, s.ends, s.newest);
@@ -140,10 +140,10 @@ begin
       s := states[slot];
       blocked := coalesce(s.blocked_until > now_us, false);
 
-      -- A state of another unit is converted, and the conversion stays whatever the group's outcome (law 7).
-      if s.unit <> plan[2] or s.turn = 5 or s.absent = 1 then
+      -- A state of another plan is converted, and the conversion stays whatever the group's outcome (law 7).
+      if s.plan_id <> plan[2] or s.turn = 5 or s.absent = 1 then
         s := sluice_adopt(s, plan, plans, calls[index + 4], now_us);
-        if s.unit is not null then
+        if s.plan_id is not null then
           states[slot] := s;
         end if;
       end if;
@@ -164,7 +164,7 @@ begin
         zero := zero + part / 1000000 * token_us + part % 1000000 * micro_us + rest / n;
         rest := rest % n;
         step := case when cost > burst then 2 when zero > at or (zero = at and rest > 0) then 1 else 0 end;
-        s.unit := plan[2];
+        s.plan_id := plan[2];
         s.zero := zero;
         s.rest := rest;
         s.seen := at;
@@ -179,7 +179,7 @@ begin
         -- The view if the group is denied after all.
         uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
       else
-        if s.unit is null or now_us >= s.ends or s.turn >= 5 then
+        if s.plan_id is null or now_us >= s.ends or s.turn >= 5 then
           s := case kind
             when 1 then sluice_window_at(s, plan, calls[index + 4], now_us)
             else sluice_counter_at(s, len, now_us)
@@ -187,8 +187,8 @@ begin
         end if;
         room := burst;
         if kind = 1 then
-          part := sluice_part(s.ends, s.unit, s.turn, len, now_us);
-          at := now_us - s.ends + s.unit - part * len;
+          part := sluice_part(s.ends, s.plan_id, s.turn, len, now_us);
+          at := now_us - s.ends + s.plan_id - part * len;
           if plan[6] > 0 and at < plan[6] then
             room := least(burst, greatest(1000000, greatest(0, at) * plan[7] / plan[8]));
           end if;
@@ -230,11 +230,12 @@ begin
     -- row is written once: one inserted to be updated would leave a dead row for every key.
     for i in 1..many loop
       s := states[i];
-      if s.kind = 0 and s.unit is distinct from (was[i]).unit and s.unit <> all (known) then
-        known := known || s.unit;
-        insert into sluice_plan (unit, n, m, burst)
-          select s.unit, plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3]
-            from generate_series(1, cardinality(plans) / 8) p where plans[8 * p - 7] = 0 and plans[8 * p - 6] = s.unit
+      if s.kind = 0 and s.plan_id is distinct from (was[i]).plan_id and s.plan_id <> all (known) then
+        known := known || s.plan_id;
+        insert into sluice_plan (plan_id, n, m, burst)
+          select s.plan_id, plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3]
+            from generate_series(1, cardinality(plans) / 8) p
+            where plans[8 * p - 7] = 0 and plans[8 * p - 6] = s.plan_id
           on conflict do nothing;
       end if;
       if s.id is not null and (was[i]).id is null and not sluice_write(s, false) then
@@ -254,7 +255,7 @@ begin
       end if;
     end loop;
     if waiting = 2 then
-      delete from sluice_state t where t.id = any(ids) and t.unit is null and t.blocked_until is null;
+      delete from sluice_state t where t.id = any(ids) and t.plan_id is null and t.blocked_until is null;
     end if;
   end if;
   return reply || log_verdicts || other_plans;

@@ -8,7 +8,7 @@ begin
     s.ends := s.ends + len;
     s.previous := s.current;
   else
-    s.unit := len;
+    s.plan_id := len;
     s.ends := sluice_fresh_end(len, 0, 0, now_us);
     s.previous := 0;
   end if;

@@ -56,7 +56,7 @@ begin
       merges := from_seq = first;
       from_seq := least(from_seq + 1, first);
     end if;
-    s.unit := plan[2];
+    s.plan_id := plan[2];
     s.newest := now_at;
     s.charged := total + cost;
     s.head := from_seq;

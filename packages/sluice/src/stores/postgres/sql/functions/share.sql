@@ -1,16 +1,16 @@
 -- What a counter's previous window still counts for, rounded up, in micro-tokens. A window of another plan is divided
--- into the most parts, at most a million, that are 1, 10, 100 ... microseconds.
+-- into the most parts, at most a million, that are 1, 10, 100 ... microseconds. Its plan id is its length.
 create function sluice_share(s sluice_state, plan bigint[], now_us bigint) returns bigint
 language plpgsql immutable as $$
 declare
-  quantum bigint := case when s.unit = plan[4] then plan[5] else 1 end;
+  quantum bigint := case when s.plan_id = plan[4] then plan[5] else 1 end;
   quanta bigint;
   remaining bigint;
 begin
-  while s.unit <> plan[4] and s.unit > 1000000 * quantum loop
+  while s.plan_id <> plan[4] and s.plan_id > 1000000 * quantum loop
     quantum := quantum * 10;
   end loop;
-  quanta := s.unit / quantum;
+  quanta := s.plan_id / quantum;
   remaining := least(quanta, (s.ends - now_us + quantum - 1) / quantum);
   -- Whole tokens first: the product with micro-tokens would not fit.
   return s.previous / 1000000 * remaining / quanta * 1000000

@@ -6,9 +6,9 @@ declare
   gone uuid[];
 begin
   with expired as (
-    select t.id from sluice_state t left join sluice_plan p on p.unit = t.unit
+    select t.id from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
-      and (t.kind > 0 or t.kind is null or p.unit is not null)
+      and (t.kind > 0 or t.kind is null or p.plan_id is not null)
       and sluice_fresh(t, p.n, p.m, p.burst) <= now_us
     for update of t skip locked
   ), swept as (

@@ -16,7 +16,7 @@ declare
   m bigint;
   capacity bigint;
   which uuid;
-  own_unit bigint;
+  call_plan_id bigint;
   reply bigint[];
   s sluice_state;
   zero numeric;
@@ -45,10 +45,10 @@ begin
   key := sluice_name_part(limiter, plain) || ':' || sluice_name_part(limit_name, plain) || ':tb:' || key;
   which := left(encode(sha256(convert_to(key, 'UTF8')), 'hex'), 32)::uuid;
   key := encode(sha256(convert_to(n || ' ' || m || ' ' || capacity, 'UTF8')), 'hex');
-  own_unit := ('x0' || left(key, 15))::bit(64)::bigint;
+  call_plan_id := ('x0' || left(key, 15))::bit(64)::bigint;
   while reply is null loop
     reply := sluice_consume(
-      0, true, 1, array[which], array[1], array[1], array[0, own_unit, n, m, capacity, 0, 0, 0],
+      0, true, 1, array[which], array[1], array[1], array[0, call_plan_id, n, m, capacity, 0, 0, 0],
       array[1, least(amount, capacity + 1), 1, 0]
     );
   end loop;
@@ -58,7 +58,7 @@ begin
   zero := s.zero::numeric * n + coalesce(s.rest, 0);
   remaining := case
     when s.blocked_until > reply[1] then 0
-    when s.unit is null then burst
+    when s.plan_id is null then burst
     else greatest(0, least(burst, div(greatest(reply[1], s.seen) * n::numeric - zero, m * 1000000::numeric)))
   end;
   if outcome = 'denied' then

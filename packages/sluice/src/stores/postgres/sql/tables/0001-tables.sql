@@ -3,7 +3,8 @@
 -- id             the first 16 bytes of the SHA-256 of the state's name
 -- kind           0 token bucket, 1 fixed window, 2 sliding window counter, 3 sliding window log,
 --                4 any other algorithm; null for a block alone
--- unit           window in microseconds; of a bucket the id of the plan that wrote it (sluice_plan)
+-- plan_id        names the plan that wrote the state: of a bucket its id in sluice_plan, of the others the window's
+--                length in microseconds; null without a state
 -- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one, and the latest time of a call
 -- ends           window, counter: end of the current window; kind 4: when the state equals the initial one
 -- current        window, counter: micro-tokens charged in it
@@ -17,7 +18,7 @@
 -- Instants are microseconds since 1970. Zero is kept as null, which takes no room, but in zero, ends and newest.
 create table sluice_state (
   id uuid primary key,
-  unit bigint,
+  plan_id bigint,
   zero bigint,
   rest bigint,
   seen bigint,
@@ -36,9 +37,9 @@ create table sluice_state (
   state bytea
 ) with (fillfactor = 90);
 
--- Plans of buckets; unit: the first 60 bits of the SHA-256 of the numbers.
+-- Plans of buckets; plan_id: the first 60 bits of the SHA-256 of the numbers.
 create table sluice_plan (
-  unit bigint primary key,
+  plan_id bigint primary key,
   n bigint not null,
   m bigint not null,
   burst bigint not null

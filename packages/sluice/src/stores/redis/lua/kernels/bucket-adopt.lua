@@ -1,9 +1,9 @@
--- A bucket in a changed plan's unit (law 7): what the old plan would have left, cut to the new burst. a % n is exact for whole numbers
+-- Converts a bucket to a changed plan (law 7): what the old plan would have left, cut to the new burst. a % n is exact for whole numbers
 -- below 2^53, and so is (a - a % n) / n, the rounded-down quotient.
 
 local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
 
--- zero (nil where it is as fresh as none), rest, seen, keep_for, leases
+-- zero (nil where it equals the initial state), rest, seen, keep_for, leases
 local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst, n, m, burst, leases)
   local time = now
   if seen > now then time = seen end

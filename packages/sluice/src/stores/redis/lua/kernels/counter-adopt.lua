@@ -7,7 +7,8 @@ local function rolled(finish, current, previous, length)
   return finish + length, 0, current
 end
 
--- The state in the plan's unit: end (nil where it is as fresh as none), current, previous, window, absent, and whether it was converted.
+-- The state, converted to the plan: end (nil where it equals the initial state), current, previous, window, absent, and whether it was
+-- converted.
 local function adopt_counter(finish, current, previous, window, absent, row)
   local length = args[row + 3]
   if window == length then

@@ -8,7 +8,7 @@ local first_after, through = logs.first_after, logs.through
 -- The most entries that are kept for a longer window of an earlier plan.
 local MAX_KEPT = 10000
 
--- The state in the plan's unit (law 7): all entries stay. A log without a state where it is as fresh as none.
+-- The state, converted to the plan (law 7): all entries stay. Where it equals the initial state, a log without a state.
 local function adopt_log(log, row)
   local length = args[row + 3]
   if not log.there or log.window == length then return log end

@@ -13,7 +13,7 @@ local function fresh_end(row, time)
   return shifted - shifted % length + length + args[row + 8]
 end
 
--- The state in the plan's unit: end (nil where it is as fresh as none), count, window, turn, and whether it was converted.
+-- The state, converted to the plan: end (nil where it equals the initial state), count, window, turn, and whether it was converted.
 local function adopt_window(finish, count, window, turn, row)
   local length = args[row + 3]
   if window == length and turn < 5 then return finish, count, window, turn, false end
