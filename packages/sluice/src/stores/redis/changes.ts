@@ -21,7 +21,7 @@ export function changing(send: SendProgram): Store['change'] {
   return (changes, options) =>
     inRuns(changes, async (run) => {
       const reply = await sendRun(send, run, options)
-      // The places, from 1, of states of a newer version, of which nothing was changed.
+      // The indexes, from 1, of states of a newer version, of which nothing was changed.
       const newer = Array.isArray(reply) ? reply.map(Number) : []
       return run.map((_, index) => (newer.includes(index + 1) ? { failure: NEWER } : {}))
     })

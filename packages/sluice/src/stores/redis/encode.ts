@@ -50,73 +50,77 @@ function consumeRequest({ states, descriptors, parts }: Batch, now: Micros, char
   const plain = states.filter(({ isLog }) => !isLog)
   const sorted = plain.length === states.length ? states : [...plain, ...states.filter(({ isLog }) => isLog)]
   for (const [index, state] of sorted.entries()) state.index = index
-  const rows: number[] = []
-  const places = descriptors.map(({ limit, cost, phase }) => {
-    const place = ROWS_FROM + rows.length
-    rows.push(...rowOf(limit, cost, phase))
-    return place
+  const encoded: number[] = []
+  const indexes = descriptors.map(({ limit, cost, phase }) => {
+    const index = DESCRIPTORS_FROM + encoded.length
+    encoded.push(...descriptorOf(limit, cost, phase))
+    return index
   })
-  const known = [...rows, ...[...closed].map(placeOf)]
+  const known = [...encoded, ...[...closed].map(keyIndexOf)]
   const numbers = [now, (charge ? 1 : 0) + 2 * closed.size, plain.length, known.length, ...known]
-  for (let index = 0; index < parts.length;) index = encodeParts(parts, index, places, numbers)
+  for (let index = 0; index < parts.length;) index = encodeParts(parts, index, indexes, numbers)
   return { program: consumeProgram, states: sorted, args: [`[${numbers.join(',')}]`] }
 }
 
-/** Where the rows begin in the argument, from 1. */
-const ROWS_FROM = 5
+/** The index, from 1, at which the descriptors begin in the argument. */
+const DESCRIPTORS_FROM = 5
 
-/** The number of a state among the program's keys, which Lua counts from 1. */
-function placeOf({ index }: BatchState): number {
+/** The index of a state among the program's keys, which Lua counts from 1. */
+function keyIndexOf({ index }: BatchState): number {
   return index + 1
 }
 
-/** Writes one part, or runs over neighbouring states as one; returns the index of the next part. */
-function encodeParts(parts: readonly Part[], from: number, places: readonly number[], numbers: number[]): number {
+/**
+ * Writes one part, or runs over neighbouring states as one.
+ * @param indexes of the descriptors in the argument
+ * @returns the index of the next part
+ */
+function encodeParts(parts: readonly Part[], from: number, indexes: readonly number[], numbers: number[]): number {
   const { states, descriptors, times } = parts[from] as Part
   const [first] = states as readonly [BatchState]
   if (states.length > 1 || first.isLog) {
     numbers.push(states.length)
-    for (const [index, state] of states.entries()) numbers.push(placeOf(state), places[descriptors[index] as number] as number)
+    for (const [index, state] of states.entries()) numbers.push(keyIndexOf(state), indexes[descriptors[index] as number] as number)
     return from + 1
   }
-  const [row] = descriptors as readonly [number]
+  const [descriptor] = descriptors as readonly [number]
   let next = from + 1
   for (; next < parts.length; next += 1) {
     const other = parts[next] as Part
     const [state] = other.states as readonly [BatchState]
     const isNext = state.index === first.index + next - from && !state.isLog
-    if (!isNext || other.states.length > 1 || other.descriptors[0] !== row || other.times !== times) break
+    if (!isNext || other.states.length > 1 || other.descriptors[0] !== descriptor || other.times !== times) break
   }
-  numbers.push(0, places[row] as number, placeOf(first), first.index + next - from, times)
+  numbers.push(0, indexes[descriptor] as number, keyIndexOf(first), first.index + next - from, times)
   return next
 }
 
 /** Encodes adjustments of one receipt as adjust.lua documents. */
 export function adjustmentArgument(adjustments: readonly Adjustment[], now: Micros): string {
-  const rows: number[] = []
+  const encoded: number[] = []
   const from = 4 + 2 * adjustments.length
-  const places = adjustments.flatMap(({ call: { limit, phase }, amount }) => {
-    const place = from + rows.length
-    rows.push(...rowOf(limit, Math.abs(amount), phase))
-    return [place, Math.sign(amount)]
+  const calls = adjustments.flatMap(({ call: { limit, phase }, amount }) => {
+    const index = from + encoded.length
+    encoded.push(...descriptorOf(limit, Math.abs(amount), phase))
+    return [index, Math.sign(amount)]
   })
-  return `[${[now, adjustments[0]?.receipt ?? -1, adjustments.length, ...places, ...rows].join(',')}]`
+  return `[${[now, adjustments[0]?.receipt ?? -1, adjustments.length, ...calls, ...encoded].join(',')}]`
 }
 
-/** The numbers of one limit, cost and phase for a program (lua/*.lua document them); the index of its kernel comes first. */
-function rowOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
-  return (ROWS[limit.algorithm.tag] as Row)(limit, cost, phase)
+/** The limit descriptor of a program: numbers of a limit, cost and phase (lua/*.lua document them), the index of the kernel first. */
+function descriptorOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
+  return (DESCRIPTORS[limit.algorithm.tag] as DescriptorOf)(limit, cost, phase)
 }
 
 /** Whether programs decide a limit. */
 export function hasProgram({ algorithm }: AnyLimit): boolean {
-  return Object.hasOwn(ROWS, algorithm.tag)
+  return Object.hasOwn(DESCRIPTORS, algorithm.tag)
 }
 
-type Row = (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]
+type DescriptorOf = (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]
 
 /** The algorithms that programs decide. */
-const ROWS: Readonly<Partial<Record<AlgorithmTag, Row>>> = {
+const DESCRIPTORS: Readonly<Partial<Record<AlgorithmTag, DescriptorOf>>> = {
   tb(limit, cost) {
     const plan = limit.plan as BucketPlan
     const { n, m, burst, emptyBefore } = plan

@@ -7,958 +7,960 @@ export interface Program {
 }
 
 const clock = `local call,KEYS=redis.call,KEYS
-local pack,an=struct.pack,struct.unpack
+local pack,am=struct.pack,struct.unpack
 local j=cjson.decode(ARGV[1])
-local bG=j[1]
-local bI=bG==0 and call('TIME')
-local w=bI and bI[1]*1000000+bI[2]or bG
+local bF=j[1]
+local bH=bF==0 and call('TIME')
+local x=bH and bH[1]*1000000+bH[2]or bF
 `
 
-const state = `local dE,dC,aD,dF,Z,bL=v'strings'
-local cB=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
-if not cB then
-return dE,dC,aD,dF,Z
+const state = `local dF,dD,aC,dG,Y,bK=w'strings'
+local cA=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
+if not cA then
+return dF,dD,aC,dG,Y
 end
-local bK,cO=v'packed-value'
-local function bz(b)
-if cB[2*b]<0 then return nil end
-return pack('>I4I4',cB[2*b-1],cB[2*b])
+local bJ,cO=w'packed-value'
+local function by(b)
+if cA[2*b]<0 then return nil end
+return pack('>I4I4',cA[2*b-1],cA[2*b])
 end
-local function af(b)
-local ap=bz(b)
-if not ap then return dE(b)end
-local aV=redis.pcall('HMGET',KEYS[b],ap,'')
-if aV.err then return false end
-return aV[1]and bK(aV[1],aV[2]or'')
+local function ae(b)
+local ao=by(b)
+if not ao then return dF(b)end
+local aU=redis.pcall('HMGET',KEYS[b],ao,'')
+if aU.err then return false end
+return aU[1]and bJ(aU[1],aU[2]or'')
 end
-local function ei(av,ap,c,m)
-local H=redis.pcall('HGET',av,'')
-if type(H)=='table'then call('DEL',av)end
+local function ej(au,ao,c,m)
+local H=redis.pcall('HGET',au,'')
+if type(H)=='table'then call('DEL',au)end
 if type(H)~='string'or#H<6 or(#H-6)%13>0 then H=false end
-local br,aF=cO(c,H and string.sub(H,7)or'')
-local ad=H and an('>I6',H)or 0
-local aQ
-if bG==0 and ad*1000>=m then
-if#H==6+#aF then
-aQ=call('HSET',av,ap,br)
+local bq,aE=cO(c,H and string.sub(H,7)or'')
+local ac=H and am('>I6',H)or 0
+local aP
+if bF==0 and ac*1000>=m then
+if#H==6+#aE then
+aP=call('HSET',au,ao,bq)
 else
-aQ=call('HSET',av,ap,br,'',string.sub(H,1,6)..aF)
+aP=call('HSET',au,ao,bq,'',string.sub(H,1,6)..aE)
 end
 else
-local cU=m+math.max(0,m-w)/4
-aQ=call('HSET',av,ap,br,'',pack('>I6',math.max(ad,math.floor(cU/1000)))..aF)
-if bG~=0 and H then
-call('PEXPIREAT',av,bL(cU),'GT')
+local cU=m+math.max(0,m-x)/4
+aP=call('HSET',au,ao,bq,'',pack('>I6',math.max(ac,math.floor(cU/1000)))..aE)
+if bF~=0 and H then
+call('PEXPIREAT',au,bK(cU),'GT')
 else
-call('PEXPIREAT',av,bL(cU))
+call('PEXPIREAT',au,bK(cU))
 end
 end
-if aQ>0 and bG==0 and w%16==0 then
-v('sweep',bK,Z)(av)
+if aP>0 and bF==0 and x%16==0 then
+w('sweep',bJ,Y)(au)
 end
 end
 local function J(b,c,m)
-local ap=bz(b)
-if ap then return ei(KEYS[b],ap,c,m+Z)end
-dC(b,c,m)
+local ao=by(b)
+if ao then return ej(KEYS[b],ao,c,m+Y)end
+dD(b,c,m)
 end
 local function remove(b)
-local ap=bz(b)
-if not ap then
-dF(b)
-elseif type(redis.pcall('HGET',KEYS[b],ap))~='table'then
-call('HDEL',KEYS[b],ap)
+local ao=by(b)
+if not ao then
+dG(b)
+elseif type(redis.pcall('HGET',KEYS[b],ao))~='table'then
+call('HDEL',KEYS[b],ao)
 end
 end
-return af,J,aD,remove,Z,bz
+return ae,J,aC,remove,Y,by
 `
 
-const strings = `local Z=(ARGV[3]or 0)+0
-local function af(b)
+const strings = `local Y=(ARGV[3]or 0)+0
+local function ae(b)
 local c=redis.pcall('GET',KEYS[b])
 return type(c)=='string'and c
 end
-local function bL(m)
-if bG==0 then return math.floor(m/1000)end
+local function bK(m)
+if bF==0 then return math.floor(m/1000)end
 local l=call('TIME')
-return l[1]*1000+math.ceil(math.max(0,m-w)/1000)+60000
+return l[1]*1000+math.ceil(math.max(0,m-x)/1000)+60000
 end
 local function J(b,c,m)
-call('SET',KEYS[b],c,'PXAT',bL(m+Z))
+call('SET',KEYS[b],c,'PXAT',bK(m+Y))
 end
-local function aD(b,m)
-call('PEXPIREAT',KEYS[b],bL(m+Z))
+local function aC(b,m)
+call('PEXPIREAT',KEYS[b],bK(m+Y))
 end
 local function remove(b)
 call('DEL',KEYS[b])
 end
-return af,J,aD,remove,Z,bL
+return ae,J,aC,remove,Y,bK
 `
 
-const packedValue = `local function bK(c,H)
+const packedValue = `local function bJ(c,H)
 local C=#c
 if C~=13 and C~=14 then return c end
-local A,t,aa,x=an('>I3I4I5B',c)
-if A<6291456 or A>=10485760 or#H<6+13*x or x<1 then return c end
-local h,n,q=an('>I3I5I5',H,13*x-6)
+local A,u,Z,q=am('>I3I4I5B',c)
+if A<6291456 or A>=10485760 or#H<6+13*q or q<1 then return c end
+local h,n,r=am('>I3I5I5',H,13*q-6)
 local d=0
 if C==14 then d=string.byte(c,14)end
-return pack('>I3I4I3I5I3I5I5',A,t,d,aa,h,n,q)
+return pack('>I3I4I3I5I3I5I5',A,u,d,Z,h,n,r)
 end
-local function cO(c,aF)
-if#c~=28 then return c,aF end
-local A,t,d,aa=an('>I3I4I3I5',c)
-if A<6291456 or A>=10485760 or d>255 then return c,aF end
-local dA,x=string.sub(c,16),0
-for u=1,#aF,13 do
-if string.sub(aF,u,u+12)==dA then x=(u+12)/13 end
+local function cO(c,aE)
+if#c~=28 then return c,aE end
+local A,u,d,Z=am('>I3I4I3I5',c)
+if A<6291456 or A>=10485760 or d>255 then return c,aE end
+local dB,q=string.sub(c,16),0
+for v=1,#aE,13 do
+if string.sub(aE,v,v+12)==dB then q=(v+12)/13 end
 end
-if x==0 then
-if#aF>51 then return c,aF end
-aF=aF..dA
-x=#aF/13
+if q==0 then
+if#aE>51 then return c,aE end
+aE=aE..dB
+q=#aE/13
 end
-local br=pack('>I3I4I5B',A,t,aa,x)
-if d>0 then br=br..string.char(d)end
-return br,aF
+local bq=pack('>I3I4I5B',A,u,Z,q)
+if d>0 then bq=bq..string.char(d)end
+return bq,aE
 end
-return bK,cO
+return bJ,cO
 `
 
-const sweep = `local bK,Z=...
-local as=v'block-value'
-local db=v'state-until'
-return function(av)
-local ba=call('HRANDFIELD',av,128,'WITHVALUES')
-local H=call('HGET',av,'')
-for x=1,#ba,2 do
-local c=bK(ba[x+1],H)
-local f=as(c)
-if ba[x]~=''and(db(c)or 0)+Z<=w and f+Z<=w then call('HDEL',av,ba[x])end
+const sweep = `local bJ,Y=...
+local ar=w'block-value'
+local db=w'state-until'
+return function(au)
+local aZ=call('HRANDFIELD',au,128,'WITHVALUES')
+local H=call('HGET',au,'')
+for q=1,#aZ,2 do
+local c=bJ(aZ[q+1],H)
+local f=ar(c)
+if aZ[q]~=''and(db(c)or 0)+Y<=x and f+Y<=x then call('HDEL',au,aZ[q])end
 end
 end
 `
 
-const blockValue = `local function as(c)
+const blockValue = `local function ar(c)
 local f,F=0,c
 if#c>=7 then
-local A,t=an('>I3I4',c)
-if A>=14680064 then f,F=(A-14680064)*4294967296+t,string.sub(c,8)end
+local A,u=am('>I3I4',c)
+if A>=14680064 then f,F=(A-14680064)*4294967296+u,string.sub(c,8)end
 end
 if string.byte(F)==1 then return 9000000000000000,''end
 return f,F
 end
-local function aU(f)
-local t=f%4294967296
-return pack('>I3I4',14680064+(f-t)/4294967296,t)
+local function aT(f)
+local u=f%4294967296
+return pack('>I3I4',14680064+(f-u)/4294967296,u)
 end
-local function bc(c,f)
-if f+60000000<=w then return c end
-return aU(f)..c
+local function bb(c,f)
+if f+60000000<=x then return c end
+return aT(f)..c
 end
-return as,aU,bc
+return ar,aT,bb
 `
 
-const stateUntil = `local as=v'block-value'
-local bm=v'bucket-value'
-local Q,P=v'bucket-flow'
-local O,O,bw=v('bucket-leases',Q,P)
-local bF,O,aP=v'window-value'
-local bE=v'counter-value'
+const stateUntil = `local ar=w'block-value'
+local bl=w'bucket-value'
+local Q,P=w'bucket-flow'
+local O,O,bv=w('bucket-leases',Q,P)
+local bE,O,aO=w'window-value'
+local bD=w'counter-value'
 return function(c)
-local e,d,s,k,h,n,q,O,o=bm(c,0)
-if e then return bw(e,d,s,k,h,n,q,o or{})end
-local i,O,r,y=bF(c)
-if i then return aP(i,r,y)end
-local be,E,O,p=bE(c)
-if be and E>0 then return be+p end
-local O,F=as(c)
-if string.byte(F)==3 then return(an('>I7',F,2))end
-return be
+local e,d,t,k,h,n,r,O,o=bl(c,0)
+if e then return bv(e,d,t,k,h,n,r,o or{})end
+local i,O,s,y=bE(c)
+if i then return aO(i,s,y)end
+local bd,E,O,p=bD(c)
+if bd and E>0 then return bd+p end
+local O,F=ar(c)
+if string.byte(F)==3 then return(am('>I7',F,2))end
+return bd
 end
 `
 
-const bucketValue = `local as,O,bc=v'block-value'
-local function eb(d,s,k,h,n,q)
-if d>=h or s>9007199254740991 or k>3200000000000000 then return false end
-if n<1 or q<1 or n>9007199254 then return false end
-return h*(q/1000000+2)<=9007199254740992 and q/h*n<=3200000000000000
+const bucketValue = `local ar,O,bb=w'block-value'
+local function ec(d,t,k,h,n,r)
+if d>=h or t>9007199254740991 or k>3200000000000000 then return false end
+if n<1 or r<1 or n>9007199254 then return false end
+return h*(r/1000000+2)<=9007199254740992 and r/h*n<=3200000000000000
 end
-local function bm(c,f)
+local function bl(c,f)
 local C=#c
-local A,t,d,aa,s,k,h,n,q
+local A,u,d,Z,t,k,h,n,r
 if C==12 then
-A,t,aa,h,q=an('>I3I4I3BB',c)
-d,k,n,q=0,0,1,q*1000000
+A,u,Z,h,r=am('>I3I4I3BB',c)
+d,k,n,r=0,0,1,r*1000000
 elseif C==28 then
-A,t,d,aa,h,n,q=an('>I3I4I3I5I3I5I5',c)
+A,u,d,Z,h,n,r=am('>I3I4I3I5I3I5I5',c)
 k=0
 elseif C>=49 and(C-49)%28==0 then
-A,t,d,s,k,h,n,q=an('>I3I4I7I7I7I7I7I7',c)
+A,u,d,t,k,h,n,r=am('>I3I4I7I7I7I7I7I7',c)
 end
 if A and A>=6291456 and A<10485760 then
-local e,o=(A-8388608)*4294967296+t,nil
-s=s or e+aa
-if not eb(d,s,k,h,n,q)then return nil,nil,nil,nil,nil,nil,nil,0 end
-for u=50,C,28 do
+local e,o=(A-8388608)*4294967296+u,nil
+t=t or e+Z
+if not ec(d,t,k,h,n,r)then return nil,nil,nil,nil,nil,nil,nil,0 end
+for v=50,C,28 do
 o=o or{}
-o[#o+1]={an('>I7I7I7I7',c,u)}
+o[#o+1]={am('>I7I7I7I7',c,v)}
 end
-return e,d,s,k,h,n,q,f,o
+return e,d,t,k,h,n,r,f,o
 end
-local de,F=as(c)
+local de,F=ar(c)
 if de==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
 if F==''then return nil,nil,nil,nil,nil,nil,nil,de end
-return bm(F,de)
+return bl(F,de)
 end
-local function cc(e,d,s,k,h,n,q,f,o)
-local t,aa=e%4294967296,s-e
-local A=8388608+(e-t)/4294967296
+local function cb(e,d,t,k,h,n,r,f,o)
+local u,Z=e%4294967296,t-e
+local A=8388608+(e-u)/4294967296
 local c
-if k>0 or o or aa<0 or aa>=1099511627776 or h>=16777216 or q>=1099511627776 then
-c=pack('>I3I4I7I7I7I7I7I7',A,t,d,s,k,h,n,q)
-for O,ai in ipairs(o or{})do c=c..pack('>I7I7I7I7',ai[1],ai[2],ai[3],ai[4])end
-elseif n==1 and d==0 and aa<16777216 and h<256 and q<256000000 and q%1000000==0 then
-c=pack('>I3I4I3BB',A,t,aa,h,q/1000000)
+if k>0 or o or Z<0 or Z>=1099511627776 or h>=16777216 or r>=1099511627776 then
+c=pack('>I3I4I7I7I7I7I7I7',A,u,d,t,k,h,n,r)
+for O,ah in ipairs(o or{})do c=c..pack('>I7I7I7I7',ah[1],ah[2],ah[3],ah[4])end
+elseif n==1 and d==0 and Z<16777216 and h<256 and r<256000000 and r%1000000==0 then
+c=pack('>I3I4I3BB',A,u,Z,h,r/1000000)
 else
-c=pack('>I3I4I3I5I3I5I5',A,t,d,aa,h,n,q)
+c=pack('>I3I4I3I5I3I5I5',A,u,d,Z,h,n,r)
 end
-if f>0 then return bc(c,f)end
+if f>0 then return bb(c,f)end
 return c
 end
-return bm,cc
+return bl,cb
 `
 
-const bucketFlow = `local function Q(h,n,aT,V)
-local bo=n*1000000
-local cq,du=bo%h,n%h
-local ak=aT%1000000
-local aO=(aT-ak)/1000000
-local R=V+aO*cq+ak*du
+const bucketFlow = `local function Q(h,n,aS,U)
+local bn=n*1000000
+local cp,du=bn%h,n%h
+local aj=aS%1000000
+local aN=(aS-aj)/1000000
+local R=U+aN*cp+aj*du
 local B=R%h
-return aO*((bo-cq)/h)+ak*((n-du)/h)+(R-B)/h,B
+return aN*((bn-cp)/h)+aj*((n-du)/h)+(R-B)/h,B
 end
-local function dz(h,n,dL,V,z)
+local function dA(h,n,dM,U,z)
 local D=0
 if z<=0 then return D end
-local cS=(z-V/h)/(n*dL/h)*(1-2^-50)
+local cS=(z-U/h)/(n*dM/h)*(1-2^-50)
 if cS>0 then D=cS-cS%1 end
 while true do
-local bN,B=Q(h,n,(D+1)*dL,V)
-if bN>z or(bN==z and B>0)then return D end
+local bM,B=Q(h,n,(D+1)*dM,U)
+if bM>z or(bM==z and B>0)then return D end
 D=D+1
 end
 end
-local function P(e,d,h,n,aT,l)
-if aT<0 then aT=0 end
-local z,B=Q(h,n,aT,0)
-local t,by=l-z,0
-if B>0 then t,by=t-1,h-B end
-if e>t or(e==t and d>=by)then return e,d end
-return t,by
+local function P(e,d,h,n,aS,l)
+if aS<0 then aS=0 end
+local z,B=Q(h,n,aS,0)
+local u,bx=l-z,0
+if B>0 then u,bx=u-1,h-B end
+if e>u or(e==u and d>=bx)then return e,d end
+return u,bx
 end
-local function aL(e,d,h,n,l)
-local aO=dz(h,n,1000000,d,l-e)
-local bN,B=Q(h,n,aO*1000000,d)
-e,d=e+bN,B
-local ak=dz(h,n,1,d,l-e)
-return aO*1000000+ak,e,d,ak
+local function aK(e,d,h,n,l)
+local aN=dA(h,n,1000000,d,l-e)
+local bM,B=Q(h,n,aN*1000000,d)
+e,d=e+bM,B
+local aj=dA(h,n,1,d,l-e)
+return aN*1000000+aj,e,d,aj
 end
-local function bl(h,n,aO)
-local bo=n*1000000
-local d=bo%h
-local cj=d%131072
-local bQ=aO*((d-cj)/131072)
-local L=bQ%h
-local cd=L*131072+aO*cj
-local B=cd%h
-return aO*((bo-d)/h)+(bQ-L)/h*131072+(cd-B)/h,B
+local function bk(h,n,aN)
+local bn=n*1000000
+local d=bn%h
+local ci=d%131072
+local bP=aN*((d-ci)/131072)
+local L=bP%h
+local cc=L*131072+aN*ci
+local B=cc%h
+return aN*((bn-d)/h)+(bP-L)/h*131072+(cc-B)/h,B
 end
-local function aX(h,n,q,l)
-return math.min(l+3155760000000000,9007199254740990-(Q(h,n,q,0)))
+local function aW(h,n,r,l)
+return math.min(l+3155760000000000,9007199254740990-(Q(h,n,r,0)))
 end
-return Q,P,aL,bl,aX
+return Q,P,aK,bk,aW
 `
 
 const bucketLeases = `local Q,P=...
-local function ar(o)
-local aE=0
-for O,ai in ipairs(o)do aE=aE+ai[3]end
-return aE
+local function aq(o)
+local aD=0
+for O,ah in ipairs(o)do aD=aD+ah[3]end
+return aD
 end
-local function aH(e,d,h,n,q,o,l)
-local aE,B=ar(o),{}
-for O,ai in ipairs(o)do
-if ai[4]<=l and#B==0 then
-e,d=P(e,d,h,n,q-aE,ai[4])
-aE=aE-ai[3]
+local function aG(e,d,h,n,r,o,l)
+local aD,B=aq(o),{}
+for O,ah in ipairs(o)do
+if ah[4]<=l and#B==0 then
+e,d=P(e,d,h,n,r-aD,ah[4])
+aD=aD-ah[3]
 else
-B[#B+1]=ai
+B[#B+1]=ah
 end
 end
 if#B==0 then return e,d,nil end
-e,d=P(e,d,h,n,q-aE,l)
+e,d=P(e,d,h,n,r-aD,l)
 return e,d,B
 end
-local function bw(e,d,s,k,h,n,q,o)
-local aE=ar(o)
-for O,ai in ipairs(o)do
-e,d=P(e,d,h,n,q-aE,ai[4])
-aE=aE-ai[3]
+local function bv(e,d,t,k,h,n,r,o)
+local aD=aq(o)
+for O,ah in ipairs(o)do
+e,d=P(e,d,h,n,r-aD,ah[4])
+aD=aD-ah[3]
 end
-local bN,B=Q(h,n,q,d)
-local m=e+bN
+local bM,B=Q(h,n,r,d)
+local m=e+bM
 if B>0 then m=m+1 end
-if k>0 and s+k>m then m=s+k end
+if k>0 and t+k>m then m=t+k end
 return m
 end
-return ar,aH,bw
+return aq,aG,bv
 `
 
-const windowValue = `local as,O,bc=v'block-value'
-local function bF(c)
+const windowValue = `local ar,O,bb=w'block-value'
+local function bE(c)
 local f,F=0,c
-if#c~=21 then f,F=as(c)end
+if#c~=21 then f,F=ar(c)end
 if#F==21 then
-local A,t,D,y,p=an('>I3I4I7BI6',F)
+local A,u,D,y,p=am('>I3I4I7BI6',F)
 p=y%16*281474976710656+p
 if A>=10485760 and A<12582912 and p>0 then
-return(A-10485760)*4294967296+t,D,p,math.floor(y/16),f
+return(A-10485760)*4294967296+u,D,p,math.floor(y/16),f
 end
 end
-if F==c then f,F=as(c)end
+if F==c then f,F=ar(c)end
 return nil,nil,nil,nil,F==''and f or 0
 end
-local function cs(i,D,p,y,f)
-local t,cp=i%4294967296,p%281474976710656
-local dd=y*16+(p-cp)/281474976710656
-local c=pack('>I3I4I7BI6',10485760+(i-t)/4294967296,t,D,dd,cp)
-if f>0 then return bc(c,f)end
+local function cr(i,D,p,y,f)
+local u,co=i%4294967296,p%281474976710656
+local dd=y*16+(p-co)/281474976710656
+local c=pack('>I3I4I7BI6',10485760+(i-u)/4294967296,u,D,dd,co)
+if f>0 then return bb(c,f)end
 return c
 end
-local function aP(i,p,y)
+local function aO(i,p,y)
 if y>2 then return i+p end
 return i+math.ceil(p/(y==2 and 4 or y==1 and 16 or 64))
 end
-return bF,cs,aP
+return bE,cr,aO
 `
 
-const counterValue = `local as,O,bc=v'block-value'
-local function bE(c)
+const counterValue = `local ar,O,bb=w'block-value'
+local function bD(c)
 local f,F=0,c
-if#c~=28 then f,F=as(c)end
+if#c~=28 then f,F=ar(c)end
 if#F==28 then
-local A,t,E,I,ag,p=an('>I3I4I7I7BI6',F)
-p=ag%16*281474976710656+p
+local A,u,E,I,af,p=am('>I3I4I7I7BI6',F)
+p=af%16*281474976710656+p
 if A>=12582912 and A<14680064 and p>0 then
-return(A-12582912)*4294967296+t,E,I,p,math.floor(ag/16),f
+return(A-12582912)*4294967296+u,E,I,p,math.floor(af/16),f
 end
 end
-if F==c then f,F=as(c)end
+if F==c then f,F=ar(c)end
 return nil,nil,nil,nil,nil,F==''and f or 0
 end
-local function cg(i,E,I,p,ag,f)
-local t,cp=i%4294967296,p%281474976710656
-local dd=ag*16+(p-cp)/281474976710656
-local c=pack('>I3I4I7I7BI6',12582912+(i-t)/4294967296,t,E,I,dd,cp)
-if f>0 then return bc(c,f)end
+local function cf(i,E,I,p,af,f)
+local u,co=i%4294967296,p%281474976710656
+local dd=af*16+(p-co)/281474976710656
+local c=pack('>I3I4I7I7BI6',12582912+(i-u)/4294967296,u,E,I,dd,co)
+if f>0 then return bb(c,f)end
 return c
 end
-return bE,cg
+return bD,cf
 `
 
-const drop = `local J,remove,Z=...
-local O,aU=v'block-value'
+const drop = `local J,remove,Y=...
+local O,aT=w'block-value'
 return function(b,f)
-if f>w then return J(b,aU(f),f)end
-if Z>0 then return J(b,aU(1),w)end
+if f>x then return J(b,aT(f),f)end
+if Y>0 then return J(b,aT(1),x)end
 remove(b)
 end
 `
 
-const bucketAdopt = `local Q,P,aL,bl,aX,ar,aH=...
-local function cJ(e,d,s,k,U,N,aj,h,n,q,o)
-local l=w
-if s>w then l=s end
+const bucketAdopt = `local Q,P,aK,bk,aW,aq,aG=...
+local function cJ(e,d,t,k,T,N,ai,h,n,r,o)
+local l=x
+if t>x then l=t end
 if o then
-e,d,o=aH(e,d,U,N,aj,o,l)
+e,d,o=aG(e,d,T,N,ai,o,l)
 end
-local dp,cR=Q(U,N,aj,0)
-local bf,dW=Q(U,N,aj,d)
-local f=e+bf
-if dW>0 then f=f+1 end
-if k>0 and s+k>f then f=s+k end
+local dp,cR=Q(T,N,ai,0)
+local be,dX=Q(T,N,ai,d)
+local f=e+be
+if dX>0 then f=f+1 end
+if k>0 and t+k>f then f=t+k end
 if f<=l then return nil end
 local cz=dp
 if cR>0 then cz=dp+1 end
-e,d=P(e,d,U,N,aj,l)
-local ch=0
+e,d=P(e,d,T,N,ai,l)
+local cg=0
 if e>l or(e==l and d>0)then
-local bo=N*1000000
-local cq=bo%U
-ch=math.min(9007199256,math.floor((e-l+1)/((bo-cq)/U+cq/U))+1)
-local J,ej=bl(U,N,ch)
-e,d=e-J,d-ej
-if d<0 then e,d=e-1,d+U end
+local bn=N*1000000
+local cp=bn%T
+cg=math.min(9007199256,math.floor((e-l+1)/((bn-cp)/T+cp/T))+1)
+local J,ek=bk(T,N,cg)
+e,d=e-J,d-ek
+if d<0 then e,d=e-1,d+T end
 end
-local aT,ak
-aT,e,d,ak=aL(e,d,U,N,l)
-local ax=(l-e)*U-d-ak*N
-local Z=0
-if ch==0 and aT>=q then
-aT=q
-elseif ax>0 then
-local cj=n%131072
-local bQ=ax*((n-cj)/131072)
-local cd=(bQ%N)*131072+ax*cj
-Z=(bQ-bQ%N)/N*131072+(cd-cd%N)/N
+local aS,aj
+aS,e,d,aj=aK(e,d,T,N,l)
+local aw=(l-e)*T-d-aj*N
+local Y=0
+if cg==0 and aS>=r then
+aS=r
+elseif aw>0 then
+local ci=n%131072
+local bP=aw*((n-ci)/131072)
+local cc=(bP%N)*131072+aw*ci
+Y=(bP-bP%N)/N*131072+(cc-cc%N)/N
 end
-local z,eq=Q(h,n,aT,0)
-local cL=eq+Z
+local z,er=Q(h,n,aS,0)
+local cL=er+Y
 if k>cz then cz=k end
 e,d=l-z-(cL+(-cL)%h)/h,(-cL)%h
-if ch>0 then
-local eg,eh=bl(h,n,ch)
-e,d=e+eg,d+eh
+if cg>0 then
+local eh,ei=bk(h,n,cg)
+e,d=e+eh,d+ei
 if d>=h then e,d=e+1,d-h end
 end
-local bv=aX(h,n,q,l)
-if e>bv or(e==bv and d>0)then e,d=bv,0 end
+local bu=aW(h,n,r,l)
+if e>bu or(e==bu and d>0)then e,d=bu,0 end
 if o then
-e,d=P(e,d,h,n,q-ar(o),l)
+e,d=P(e,d,h,n,r-aq(o),l)
 end
 return e,d,l,cz,o
 end
 return cJ
 `
 
-const windowAdopt = `local aP=...
+const windowAdopt = `local aO=...
 local function dn(g,l)
-local r=j[g+3]
-if j[g+4]==1 then return l+r end
-local dJ=l-j[g+8]
-return dJ-dJ%r+r+j[g+8]
+local s=j[g+3]
+if j[g+4]==1 then return l+s end
+local dK=l-j[g+8]
+return dK-dK%s+s+j[g+8]
 end
-local function ca(i,D,p,y,g)
-local r=j[g+3]
-if p==r and y<5 then return i,D,p,y,false end
-if w>=i then
-if w>=aP(i,p,y)then return nil end
+local function bZ(i,D,p,y,g)
+local s=j[g+3]
+if p==s and y<5 then return i,D,p,y,false end
+if x>=i then
+if x>=aO(i,p,y)then return nil end
 return i,D,p,y,false
 end
 if y==6 then
-if r<=p then return i,D,p,y,false end
-return i,9007199254740991,r,4,true
+if s<=p then return i,D,p,y,false end
+return i,9007199254740991,s,4,true
 end
-if p==r then return i,D,p,4,true end
-if r<p and y>=4 then return i,D,p,y,false end
-local ad=dn(g,w)
-if r>p and j[g+4]==1 then
-ad=i-p+r
-elseif i>ad then
-ad=i
+if p==s then return i,D,p,4,true end
+if s<p and y>=4 then return i,D,p,y,false end
+local ac=dn(g,x)
+if s>p and j[g+4]==1 then
+ac=i-p+s
+elseif i>ac then
+ac=i
 end
-return ad,D,math.max(p,r),4,true
+return ac,D,math.max(p,s),4,true
 end
-local function cb(i,p,y,g)
-local r,aw=j[g+3],dn(g,w)
-if not i or w>=aP(i,p,y)then return aw,r,0 end
-if r>p then return math.max(aw,i+p),r,4 end
-if r<p and y<5 then return i+p,p,5 end
-if j[g+4]~=1 and aw-r<i then aw=aw+r end
-return aw,r,0
+local function ca(i,p,y,g)
+local s,av=j[g+3],dn(g,x)
+if not i or x>=aO(i,p,y)then return av,s,0 end
+if s>p then return math.max(av,i+p),s,4 end
+if s<p and y<5 then return i+p,p,5 end
+if j[g+4]~=1 and av-s<i then av=av+s end
+return av,s,0
 end
-local function cn(i,D,p,y,g)
-local W,r,ax=j[g+2],j[g+3],0
-if y>=5 and r<p then
-ax=math.max(0,math.min(math.floor((w-i+p)/r),math.floor(p/r)-1))
+local function cm(i,D,p,y,g)
+local V,s,aw=j[g+2],j[g+3],0
+if y>=5 and s<p then
+aw=math.max(0,math.min(math.floor((x-i+p)/s),math.floor(p/s)-1))
 end
-local ab,al=i-p+ax*r,ax*W
-local K=math.max(0,D-al)
-if y==6 or y==5 and al>9007199254740991-2*W then return ab,0,K,i-ab,6 end
-return ab,al,K,p,y
+local aa,ak=i-p+aw*s,aw*V
+local K=math.max(0,D-ak)
+if y==6 or y==5 and ak>9007199254740991-2*V then return aa,0,K,i-aa,6 end
+return aa,ak,K,p,y
 end
-local function bW(y,D,W)
+local function bV(y,D,V)
 if y>=4 then return y end
-if D*4>W then return 3 end
-return D*16>W and 2 or D*64>W and 1 or 0
+if D*4>V then return 3 end
+return D*16>V and 2 or D*64>V and 1 or 0
 end
-return ca,cb,cn,bW
+return bZ,ca,cm,bV
 `
 
-const counterAdopt = `local function bV(i,E,I,r)
-if i and w<i then return i,E,I end
-if not i or w>=i+r then return w-w%r+r,0,0 end
-return i+r,0,E
+const counterAdopt = `local function bU(i,E,I,s)
+if i and x<i then return i,E,I end
+if not i or x>=i+s then return x-x%s+s,0,0 end
+return i+s,0,E
 end
-local function bZ(i,E,I,p,ag,g)
-local r=j[g+3]
-if p==r then
-if ag==0 or w>=i then return i,E,I,p,ag,false end
+local function bY(i,E,I,p,af,g)
+local s=j[g+3]
+if p==s then
+if af==0 or x>=i then return i,E,I,p,af,false end
 return i,E,I,p,0,true
 end
-if p>r and w<i then return i,E,I,p,ag,false end
-i,E,I=bV(i,E,I,p)
-if p>r and ag==0 then
+if p>s and x<i then return i,E,I,p,af,false end
+i,E,I=bU(i,E,I,p)
+if p>s and af==0 then
 if I==0 then return nil end
 return i,E,I,p,1,true
 end
-i=i-p+r
-if w>=i or E+I==0 then return nil end
-return i,E,I,r,0,true
+i=i-p+s
+if x>=i or E+I==0 then return nil end
+return i,E,I,s,0,true
 end
-local function co(i,I,p,g)
+local function cn(i,I,p,g)
 if I==0 then return 0 end
-local bS=j[g+4]
+local bR=j[g+4]
 if p~=j[g+3]then
-bS=1
-while p/bS>1000000 do bS=bS*10 end
+bR=1
+while p/bR>1000000 do bR=bR*10 end
 end
-local cG=math.floor(p/bS)
-local B=math.min(cG,math.ceil((i-w)/bS))
-local aO=math.floor(I/1000000)
-local dB=aO*B
-local cr=math.floor(dB/cG)
-local d=(dB-cr*cG)*1000000+(I-aO*1000000)*B
-return cr*1000000+math.ceil(d/cG)
+local cF=math.floor(p/bR)
+local B=math.min(cF,math.ceil((i-x)/bR))
+local aN=math.floor(I/1000000)
+local dC=aN*B
+local cq=math.floor(dC/cF)
+local d=(dC-cq*cF)*1000000+(I-aN*1000000)*B
+return cq*1000000+math.ceil(d/cF)
 end
-return bZ,bV,co
+return bY,bU,cn
 `
 
-const logValue = `local J,aD=...
-local as=v'block-value'
-local aA,au,bi,bj=47,14,64,4503599627370496
+const logValue = `local J,aC=...
+local ar=w'block-value'
+local az,at,bh,bi=47,14,64,4503599627370496
 local function dv(b,f)
-return{b=b,C=0,Y=0,al=0,u=0,R=0,p=0,k=0,f=f,ay=0,cv=true}
+return{b=b,C=0,X=0,ak=0,v=0,R=0,p=0,k=0,f=f,ax=0,cu=true}
 end
-local function ee(b)
-local av,a=KEYS[b],dv(b,0)
-local c=redis.pcall('GETRANGE',av,0,aA+bi*au-1)
+local function ef(b)
+local au,a=KEYS[b],dv(b,0)
+local c=redis.pcall('GETRANGE',au,0,az+bh*at-1)
 if type(c)~='string'then return a end
-local r=#c
-if r==aA+bi*au then r=call('STRLEN',av)end
-if r<aA or string.byte(c)~=2 or(r-aA)%au>0 then
-local f,F=as(c)
+local s=#c
+if s==az+bh*at then s=call('STRLEN',au)end
+if s<az or string.byte(c)~=2 or(s-az)%at>0 then
+local f,F=ar(c)
 if F==''then a.f=f end
 return a
 end
-local O,f,p,k,al,u,R,Y=an('>BI7I7I7I7I7I7I4',c)
-local ay=(r-aA)/au
-if Y>ay or p<1 then return a end
-a.aM,a.cv,a.ay,a.C=true,false,ay,ay+1
-a.f,a.p,a.k,a.al,a.u,a.R,a.Y=f,p,k,al,u,R,Y
-a.cY={[0]=string.sub(c,aA+1)}
+local O,f,p,k,ak,v,R,X=am('>BI7I7I7I7I7I7I4',c)
+local ax=(s-az)/at
+if X>ax or p<1 then return a end
+a.aL,a.cu,a.ax,a.C=true,false,ax,ax+1
+a.f,a.p,a.k,a.ak,a.v,a.R,a.X=f,p,k,ak,v,R,X
+a.cY={[0]=string.sub(c,az+1)}
 return a
 end
-local function aK(a,T)
-if T==a.C-1 then return a.u,a.R end
-if T==a.ay then return a.dx,a.dy end
-local x=T%bi
-local cV=(T-x)/bi
-local cF=a.cY[cV]
-if not cF then
-local V=aA+cV*bi*au
-cF=call('GETRANGE',KEYS[a.b],V,V+bi*au-1)
-a.cY[cV]=cF
+local function aJ(a,q)
+if q==a.C-1 then return a.v,a.R end
+if q==a.ax then return a.dy,a.dz end
+local dw=q%bh
+local cV=(q-dw)/bh
+local cE=a.cY[cV]
+if not cE then
+local U=az+cV*bh*at
+cE=call('GETRANGE',KEYS[a.b],U,U+bh*at-1)
+a.cY[cV]=cE
 end
-local u,R=an('>I7I7',cF,x*au+1)
-return u,R
+local v,R=am('>I7I7',cE,dw*at+1)
+return v,R
 end
-local function at(a,T)
-if T<a.Y then return 0 end
-local O,R=aK(a,T)
-return(R-a.al)%bj
+local function as(a,q)
+if q<a.X then return 0 end
+local O,R=aJ(a,q)
+return(R-a.ak)%bi
 end
-local function bt(a,ea,V)
-local t,A=V,a.C
-while t<A do
-local bA=math.floor((t+A)/2)
-if aK(a,bA)>ea then A=bA else t=bA+1 end
+local function bs(a,eb,U)
+local u,A=U,a.C
+while u<A do
+local bz=math.floor((u+A)/2)
+if aJ(a,bz)>eb then A=bz else u=bz+1 end
 end
-return t
+return u
 end
-local function ci(a,R,V)
-local t,A=V,a.C
-while t<A do
-local bA=math.floor((t+A)/2)
-if at(a,bA)>=R then A=bA else t=bA+1 end
+local function ch(a,R,U)
+local u,A=U,a.C
+while u<A do
+local bz=math.floor((u+A)/2)
+if as(a,bz)>=R then A=bz else u=bz+1 end
 end
-return t
+return u
 end
-local function dS(a,am)
-local V=am.V
-a.cQ,a.aM,a.p,a.k=true,true,am.p,am.k
-if V==a.C then
-a.cv,a.ay,a.C,a.Y,a.al,a.u,a.R=true,0,1,0,0,am.l,am.S
+local function dT(a,al)
+local U=al.U
+a.cQ,a.aL,a.p,a.k=true,true,al.p,al.k
+if U==a.C then
+a.cu,a.ax,a.C,a.X,a.ak,a.v,a.R=true,0,1,0,0,al.l,al.S
 return
 end
-if V>a.Y then
-local O,al=aK(a,V-1)
-a.al,a.Y=al,V
+if U>a.X then
+local O,ak=aJ(a,U-1)
+a.ak,a.X=ak,U
 end
-if not am.bM then
-a.dx,a.dy,a.C=a.u,a.R,a.C+1
+if not al.bL then
+a.dy,a.dz,a.C=a.v,a.R,a.C+1
 end
-a.u,a.R=am.l,(a.R+am.S)%bj
+a.v,a.R=al.l,(a.R+al.S)%bi
 end
-local function dt(a,Y)
-return pack('>BI7I7I7I7I7I7I4',2,a.f,a.p,a.k,a.al,a.u,a.R,Y)
+local function dt(a,X)
+return pack('>BI7I7I7I7I7I7I4',2,a.f,a.p,a.k,a.ak,a.v,a.R,X)
 end
 local function ds(a)
-local m=a.u+a.p
-if a.k>a.p then m=a.u+a.k end
+local m=a.v+a.p
+if a.k>a.p then m=a.v+a.k end
 if a.f>m then m=a.f end
 return m
 end
-local function en(a)
+local function eo(a)
 local m=ds(a)
-local ck=a.C-1>a.ay
-local aQ=''
-if ck and a.Y<=a.ay then aQ=pack('>I7I7',a.dx,a.dy)end
-local Y=a.Y
-local cr=a.cv or a.ay<=bi or Y>a.C-Y
-if cr then Y=0 end
-local H=dt(a,Y)
-if cr then
-local bk=''
-if not a.cv then
-if a.ay<=bi then
-bk=string.sub(a.cY[0],a.Y*au+1)
+local cj=a.C-1>a.ax
+local aP=''
+if cj and a.X<=a.ax then aP=pack('>I7I7',a.dy,a.dz)end
+local X=a.X
+local cq=a.cu or a.ax<=bh or X>a.C-X
+if cq then X=0 end
+local H=dt(a,X)
+if cq then
+local bj=''
+if not a.cu then
+if a.ax<=bh then
+bj=string.sub(a.cY[0],a.X*at+1)
 else
-bk=call('GETRANGE',KEYS[a.b],aA+a.Y*au,-1)
+bj=call('GETRANGE',KEYS[a.b],az+a.X*at,-1)
 end
 end
-return J(a.b,H..bk..aQ,m)
+return J(a.b,H..bj..aP,m)
 end
 call('SETRANGE',KEYS[a.b],0,H)
-if ck then call('APPEND',KEYS[a.b],aQ)end
-aD(a.b,m)
+if cj then call('APPEND',KEYS[a.b],aP)end
+aC(a.b,m)
 end
 return{
-aA=aA,
-au=au,
-bj=bj,
-ed=dv,
-aq=ee,
-aK=aK,
+az=az,
 at=at,
-bt=bt,
-ci=ci,
-am=dS,
+bi=bi,
+ee=dv,
+ap=ef,
+aJ=aJ,
+as=as,
+bs=bs,
+ch=ch,
+al=dT,
 H=dt,
 m=ds,
-cI=en,
+cH=eo,
 }
 `
 
 const logAdopt = `local G=...
-local bt,at=G.bt,G.at
-local dN=10000
-local function bq(a,g)
-local r=j[g+3]
-if not a.aM or a.p==r then return a end
+local bs,as=G.bs,G.as
+local dO=10000
+local function bp(a,g)
+local s=j[g+3]
+if not a.aL or a.p==s then return a end
 local k=a.p
 if a.k>k then k=a.k end
-if a.u+k<=w then
-return G.ed(a.b,a.f)
+if a.v+k<=x then
+return G.ee(a.b,a.f)
 end
-a.p,a.cQ=r,true
-if k>r then a.k=k else a.k=0 end
+a.p,a.cQ=s,true
+if k>s then a.k=k else a.k=0 end
 return a
 end
-local function bX(a,g)
-local l=w
-if a.u>w then l=a.u end
-local L=bt(a,l-j[g+3],a.Y)
-return l,L,at(a,a.C-1)-at(a,L-1)
+local function bW(a,g)
+local l=x
+if a.v>x then l=a.v end
+local L=bs(a,l-j[g+3],a.X)
+return l,L,as(a,a.C-1)-as(a,L-1)
 end
-local function cf(a,g,L,l,S)
-local V,k,ae=L,a.k,j[g+4]
-if k>0 then V,ae=bt(a,l-k,a.Y),dN end
-local aS=a.C-V
-local bM=aS>0 and a.u==l
-if not bM and aS>=ae then
-if V<L then V=V+1 else bM=true end
+local function ce(a,g,L,l,S)
+local U,k,ad=L,a.k,j[g+4]
+if k>0 then U,ad=bs(a,l-k,a.X),dO end
+local aR=a.C-U
+local bL=aR>0 and a.v==l
+if not bL and aR>=ad then
+if U<L then U=U+1 else bL=true end
 end
-if aS==0 then k=0 end
-return{V=V,l=l,bM=bM,S=S,p=j[g+3],k=k}
+if aR==0 then k=0 end
+return{U=U,l=l,bL=bL,S=S,p=j[g+3],k=k}
 end
-return bq,bX,cf
+return bp,bW,ce
 `
 
-const logRefund = `local G,aB,J,aG=...
-local aK,at,aA,au,bj=G.aK,G.at,G.aA,G.au,G.bj
-return function(a,L,bP,bb)
-local B,ab,az=bb,a.C,{}
-local function dK(T)
-local ax=at(a,T)-at(a,T-1)
-if ax>B then ax=B end
-az[T],B=ax,B-ax
+const logRefund = `local G,aA,J,aF=...
+local aJ,as,az,at,bi=G.aJ,G.as,G.az,G.at,G.bi
+return function(a,L,bO,ba)
+local B,aa,ay=ba,a.C,{}
+local function dL(q)
+local aw=as(a,q)-as(a,q-1)
+if aw>B then aw=B end
+ay[q],B=aw,B-aw
 end
-if aG<0 then
-while ab>L and B>0 do
-ab=ab-1
-dK(ab)
+if aF<0 then
+while aa>L and B>0 do
+aa=aa-1
+dL(aa)
 end
-elseif aG>bP then
-ab=G.bt(a,aG-1,L)
-for T=ab,a.C-1 do dK(T)end
+elseif aF>bO then
+aa=G.bs(a,aF-1,L)
+for q=aa,a.C-1 do dL(q)end
 end
-if B==bb then return false end
-local bn,R={},(a.al+at(a,ab-1))%bj
-for T=ab,a.C-1 do
-local d=at(a,T)-at(a,T-1)-(az[T]or 0)
+if B==ba then return false end
+local bm,R={},(a.ak+as(a,aa-1))%bi
+for q=aa,a.C-1 do
+local d=as(a,q)-as(a,q-1)-(ay[q]or 0)
 if d>0 then
-R=(R+d)%bj
-bn[#bn+1]={(aK(a,T)),R}
+R=(R+d)%bi
+bm[#bm+1]={(aJ(a,q)),R}
 end
 end
-local cu=ab
-if#bn==0 then
-if ab==a.Y then
-aB(a.b,a.f)
+local ct=aa
+if#bm==0 then
+if aa==a.X then
+aA(a.b,a.f)
 return true
 end
-cu=ab-1
-a.u,a.R=aK(a,cu)
+ct=aa-1
+a.v,a.R=aJ(a,ct)
 else
-a.u,a.R=unpack(bn[#bn])
+a.v,a.R=unpack(bm[#bm])
 end
-local bk=''
-if cu>a.Y then bk=call('GETRANGE',KEYS[a.b],aA+a.Y*au,aA+cu*au-1)end
-for T=1,#bn-1 do bk=bk..pack('>I7I7',bn[T][1],bn[T][2])end
-J(a.b,G.H(a,0)..bk,G.m(a))
+local bj=''
+if ct>a.X then bj=call('GETRANGE',KEYS[a.b],az+a.X*at,az+ct*at-1)end
+for q=1,#bm-1 do bj=bj..pack('>I7I7',bm[q][1],bm[q][2])end
+J(a.b,G.H(a,0)..bj,G.m(a))
 return true
 end
 `
 
-const bucketRow = `local h,n,q=j[g+1],j[g+2],j[g+3]
-local bd,aC,S,bJ=j[g+4],j[g+5],j[g+6],j[g+7]
+const bucketDescriptor = `local h,n,r=j[g+1],j[g+2],j[g+3]
+local bc,aB,S,bI=j[g+4],j[g+5],j[g+6],j[g+7]
 if j[g]==0 then
-local ak=bd*n
-bJ=ak%h
-S=(ak-bJ)/h
-ak=q*n
-aC=-ak%h
-bd=(ak+aC)/h
+local aj=bc*n
+bI=aj%h
+S=(aj-bI)/h
+aj=r*n
+aB=-aj%h
+bc=(aj+aB)/h
 end
 `
 
-const bucket = `local af,c=v'bucket-value'
-local Q,P,aL,bl,aX=v'bucket-flow'
-local ar,aH,m=v('bucket-leases',Q,P)
-local bH=v('bucket-adopt',Q,P,aL,bl,aX,ar,aH)
+const bucket = `local ae,c=w'bucket-value'
+local Q,P,aK,bk,aW=w'bucket-flow'
+local aq,aG,m=w('bucket-leases',Q,P)
+local bG=w('bucket-adopt',Q,P,aK,bk,aW,aq,aG)
 return{
-af=af,
+ae=ae,
 c=c,
 Q=Q,
 P=P,
-aL=aL,
-aX=aX,
-ar=ar,
-aH=aH,
+aK=aK,
+aW=aW,
+aq=aq,
+aG=aG,
 m=m,
-bH=bH,
+bG=bG,
 }
 `
 
-const bucketStep = `local l,f,X=w,0,0
-local e,d,s,k,o,ah,bY,m
+const bucketStep = `local l,f,W=x,0,0
+local e,d,t,k,o,ag,bX,m
 if c then
 local C=#c
-local A,t,aa,U,N,aj
+local A,u,Z,T,N,ai
 if C==12 then
-A,t,aa,U,aj=an('>I3I4I3BB',c)
-d,k,N,aj=0,0,1,aj*1000000
+A,u,Z,T,ai=am('>I3I4I3BB',c)
+d,k,N,ai=0,0,1,ai*1000000
 elseif C==28 then
-A,t,d,aa,U,N,aj=an('>I3I4I3I5I3I5I5',c)
+A,u,d,Z,T,N,ai=am('>I3I4I3I5I3I5I5',c)
 k=0
 end
-local em=U==h and N==n and aj==q
-if em and A>=6291456 and A<10485504 and d<h then
-e=(A-8388608)*4294967296+t
-s=e+aa
+local en=T==h and N==n and ai==r
+if en and A>=6291456 and A<10485504 and d<h then
+e=(A-8388608)*4294967296+u
+t=e+Z
 else
-aY=aY or cZ(w,pack,an)
-e,d,s,k,U,N,aj,f,o=aY.af(c,0)
+aX=aX or cZ(x,pack,am)
+e,d,t,k,T,N,ai,f,o=aX.ae(c,0)
 end
 if e then
-if U~=h or N~=n or aj~=q then
-e,d,s,k,o=aY.bH(e,d,s,k,U,N,aj,h,n,q,o)
-ah=e
+if T~=h or N~=n or ai~=r then
+e,d,t,k,o=aX.bG(e,d,t,k,T,N,ai,h,n,r,o)
+ag=e
 end
-if e and s>w then l=s end
+if e and t>x then l=t end
 if o then
-e,d,o=aY.aH(e,d,h,n,q,o,l)
+e,d,o=aX.aG(e,d,h,n,r,o,l)
 end
 end
 end
-local bP=l-bd
+local bO=l-bc
 if not e then
-e,d,k=bP,aC,0
-elseif e<bP or(e==bP and d<=aC)then
-e,d=bP,aC
-if k>0 and l>=s+k then k=0 end
+e,d,k=bO,aB,0
+elseif e<bO or(e==bO and d<=aB)then
+e,d=bO,aB
+if k>0 and l>=t+k then k=0 end
 end
-local aq=aN
-if f>w then aq=0 end
-while X<aq do
-local cl,B=e+S,d+bJ
-if B>=h then cl,B=cl+1,B-h end
-if cl>l or(cl==l and B>0)then break end
-e,d,X=cl,B,X+1
+local ap=aM
+if f>x then ap=0 end
+while W<ap do
+local ck,B=e+S,d+bI
+if B>=h then ck,B=ck+1,B-h end
+if ck>l or(ck==l and B>0)then break end
+e,d,W=ck,B,W+1
 end
-if X>0 or ah then
-m=e+bd
-if d>aC then m=m+1 end
-local aa,t=l-e,e%4294967296
-if k>0 or f>0 or o or aa<0 or aa>=1099511627776 or h>=16777216 or q>=1099511627776 then
-aY=aY or cZ(w,pack,an)
-bY=aY.c(e,d,l,k,h,n,q,f,o)
+if W>0 or ag then
+m=e+bc
+if d>aB then m=m+1 end
+local Z,u=l-e,e%4294967296
+if k>0 or f>0 or o or Z<0 or Z>=1099511627776 or h>=16777216 or r>=1099511627776 then
+aX=aX or cZ(x,pack,am)
+bX=aX.c(e,d,l,k,h,n,r,f,o)
 if o then
-m=aY.m(e,d,l,k,h,n,q,o)
+m=aX.m(e,d,l,k,h,n,r,o)
 elseif k>0 and l+k>m then
 m=l+k
 end
 if f>m then m=f end
-elseif n==1 and d==0 and aa<16777216 and h<256 and q<256000000 and q%1000000==0 then
-bY=pack('>I3I4I3BB',8388608+(e-t)/4294967296,t,aa,h,q/1000000)
+elseif n==1 and d==0 and Z<16777216 and h<256 and r<256000000 and r%1000000==0 then
+bX=pack('>I3I4I3BB',8388608+(e-u)/4294967296,u,Z,h,r/1000000)
 else
-bY=pack('>I3I4I3I5I3I5I5',8388608+(e-t)/4294967296,t,d,aa,h,n,q)
+bX=pack('>I3I4I3I5I3I5I5',8388608+(e-u)/4294967296,u,d,Z,h,n,r)
 end
 end
 `
 
-const reply = `local dh,ao=0,#KEYS
-local aR={}
-for b=1,ao do
-ac[b]=ac[b]or''
-aR[b]=#ac[b]
+const reply = `local dh,an=0,#KEYS
+local aQ={}
+for b=1,an do
+ab[b]=ab[b]or''
+aQ[b]=#ab[b]
 end
-for ax=1,#bs do aR[ao+ax]=bs[ax]end
-for x=1,#aR do
-if aR[x]>dh then dh=aR[x]end
+for aw=1,#br do aQ[an+aw]=br[aw]end
+for q=1,#aQ do
+if aQ[q]>dh then dh=aQ[q]end
 end
 local H
-if dh<256 and#aR<=2000 then
-H=string.char(1,unpack(aR))
+if dh<256 and#aQ<=2000 then
+H=string.char(1,unpack(aQ))
 else
-for x=1,#aR do aR[x]=pack('>I4',aR[x])end
-H=string.char(4)..table.concat(aR)
+for q=1,#aQ do aQ[q]=pack('>I4',aQ[q])end
+H=string.char(4)..table.concat(aQ)
 end
-for x=1,#bD do bD[x]=pack('>I7',bD[x])end
-return H..table.concat(ac,'',1,ao)..table.concat(bD)..pack('>I7',w)
+for q=1,#bC do bC[q]=pack('>I7',bC[q])end
+return H..table.concat(ab,'',1,an)..table.concat(bC)..pack('>I7',x)
 `
 
-const window = `local bF,cs,aP=v'window-value'
-local ca,cb,cn,bW=v('window-adopt',aP)
-return function(c,g,aN)
-local S,W,dD=j[g+1],j[g+2],j[g+5]
-local f,X=0,0
-local i,D,z,y,ah
+const window = `local bE,cr,aO=w'window-value'
+local bZ,ca,cm,bV=w('window-adopt',aO)
+return function(c,g,aM)
+local S,V,dE=j[g+1],j[g+2],j[g+5]
+local f,W=0,0
+local i,D,z,y,ag
 if c then
-i,D,z,y,f=bF(c)
-if i then i,D,z,y,ah=ca(i,D,z,y,g)end
+i,D,z,y,f=bE(c)
+if i then i,D,z,y,ag=bZ(i,D,z,y,g)end
 end
-if not(i and w<i)then
-i,z,y=cb(i,z,y,g)
+if not(i and x<i)then
+i,z,y=ca(i,z,y,g)
 D=0
 end
-local ab,al,K,bx,bp=cn(i,D,z,y,g)
-local cw,ae=w-ab,W
-if dD>0 and cw<dD then
+local aa,ak,K,bw,bo=cm(i,D,z,y,g)
+local cw,ad=x-aa,V
+if dE>0 and cw<dE then
 if cw<0 then cw=0 end
 local cx=math.floor(cw*j[g+6]/j[g+7])
 if cx<1000000 then cx=1000000 end
-if cx<ae then ae=cx end
+if cx<ad then ad=cx end
 end
-if f>w then aN=0 end
-while X<aN and K+S<=ae do
-K,X=K+S,X+1
+if f>x then aM=0 end
+while W<aM and K+S<=ad do
+K,W=K+S,W+1
 end
-if X>0 then
-D,z=al+K,bx
-y=bW(bp,D,W)
-elseif not ah then
+if W>0 then
+D,z=ak+K,bw
+y=bV(bo,D,V)
+elseif not ag then
 return 0
 end
-local m=aP(i,z,y)
+local m=aO(i,z,y)
 if f>m then m=f end
-return X,cs(i,D,z,y,f),m
+return W,cr(i,D,z,y,f),m
 end
 `
 
-const counter = `local bE,cg=v'counter-value'
-local bZ,bV,co=v'counter-adopt'
-return function(c,g,aN)
-local S,W,r=j[g+1],j[g+2],j[g+3]
-local f,X,I,z,ag=0,0,0,r,0
-local i,E,ah
+const counter = `local bD,cf=w'counter-value'
+local bY,bU,cn=w'counter-adopt'
+return function(c,g,aM)
+local S,V,s=j[g+1],j[g+2],j[g+3]
+local f,W,I,z,af=0,0,0,s,0
+local i,E,ag
 if c then
-i,E,I,z,ag,f=bE(c)
-if i then i,E,I,z,ag,ah=bZ(i,E,I,z,ag,g)end
+i,E,I,z,af,f=bD(c)
+if i then
+i,E,I,z,af,ag=bY(i,E,I,z,af,g)
 end
-if not(i and w<i)then
-i,E,I=bV(i,E,I,r)
-z,ag=r,0
 end
-local cH=W-co(i,I,z,g)
-if f>w then aN=0 end
-while X<aN and E+S<=cH do
-E,X=E+S,X+1
+if not(i and x<i)then
+i,E,I=bU(i,E,I,s)
+z,af=s,0
 end
-if X==0 and not ah then return 0 end
+local cG=V-cn(i,I,z,g)
+if f>x then aM=0 end
+while W<aM and E+S<=cG do
+E,W=E+S,W+1
+end
+if W==0 and not ag then return 0 end
 local m=i
 if E>0 then m=i+z end
 if f>m then m=f end
-return X,cg(i,E,I,z,ag,f),m
+return W,cf(i,E,I,z,af,f),m
 end
 `
 
 const log = `local G=...
-local aK,at,ci=G.aK,G.at,G.ci
-local bq,bX,cf=v('log-adopt',G)
-local function dm(a,g,L,ad,cm,K,S)
-local T=ci(a,at(a,L-1)+K+S-j[g+2],L)
-if T<ad then cm=aK(a,T)end
-return cm+j[g+3]
+local aJ,as,ch=G.aJ,G.as,G.ch
+local bp,bW,ce=w('log-adopt',G)
+local function dm(a,g,L,ac,cl,K,S)
+local q=ch(a,as(a,L-1)+K+S-j[g+2],L)
+if q<ac then cl=aJ(a,q)end
+return cl+j[g+3]
 end
-local function cA(a,g,L,ad,cm,K)
-local W=j[g+2]
-local bT,bU=0,0
-if W>K then bT=math.floor((W-K)/1000000)end
-if K>0 then bU=cm+j[g+3]-w end
-local ck=(bT+1)*1000000
-if ck>W then return bT,bU,bU end
-return bT,dm(a,g,L,ad,cm,K,ck)-w,bU
+local function cI(a,g,L,ac,cl,K)
+local V=j[g+2]
+local bS,bT=0,0
+if V>K then bS=math.floor((V-K)/1000000)end
+if K>0 then bT=cl+j[g+3]-x end
+local cj=(bS+1)*1000000
+if cj>V then return bS,bT,bT end
+return bS,dm(a,g,L,ac,cl,K,cj)-x,bT
 end
 local function cP(a,g,S)
-local W=j[g+2]
-local l,L,K=bX(a,g)
-if S>W-K then
-if S>W then return 2,0,cA(a,g,L,a.C,a.u,K)end
-return 1,dm(a,g,L,a.C,l,K,S)-w,cA(a,g,L,a.C,a.u,K)
+local V=j[g+2]
+local l,L,K=bW(a,g)
+if S>V-K then
+if S>V then return 2,0,cI(a,g,L,a.C,a.v,K)end
+return 1,dm(a,g,L,a.C,l,K,S)-x,cI(a,g,L,a.C,a.v,K)
 end
-local am=cf(a,g,L,l,S)
-local ad=a.C
-if am.bM then ad=ad-1 end
-local bT,el,bU=cA(a,g,L,ad,l,K+S)
-return 0,0,bT,el,bU,am
+local al=ce(a,g,L,l,S)
+local ac=a.C
+if al.bL then ac=ac-1 end
+local bS,em,bT=cI(a,g,L,ac,l,K+S)
+return 0,0,bS,em,bT,al
 end
 local function dg(a,g)
-local O,L,K=bX(a,g)
-return cA(a,g,L,a.C,a.u,K)
+local O,L,K=bW(a,g)
+return cI(a,g,L,a.C,a.v,K)
 end
-return bq,cP,dg
+return bp,cP,dg
 `
 
 export const adjustProgram: Program = {
-  sha1: '6564d1aa9e152f41e7a5e54711326f5c9a8f6903',
+  sha1: 'd3d20a3c1b5fe16fb15bdcc2d0b6dee81f03bcfe',
   source: () =>
     [
       ``,
       clock,
-      `local function v(M,...)
+      `local function w(M,...)
 if M=='state'then
 `,
       state,
@@ -1015,172 +1017,174 @@ if M=='state'then
       logRefund,
       `end
 end
-local aG=j[2]
-local af,J,aD,remove,Z=v'state'
-local aB=v('drop',J,remove,Z)
-local ct=9000000000000000
-local function dj(b,g,aZ)
-local bm,cc=v'bucket-value'
-local Q,P,aL,bl,aX=v'bucket-flow'
-local ar,aH,bw=v('bucket-leases',Q,P)
+local aF=j[2]
+local ae,J,aC,remove,Y=w'state'
+local aA=w('drop',J,remove,Y)
+local cs=9000000000000000
+local function dj(b,g,aY)
+local bl,cb=w'bucket-value'
+local Q,P,aK,bk,aW=w'bucket-flow'
+local aq,aG,bv=w('bucket-leases',Q,P)
 `,
-      bucketRow,
-      `local l,f=w,0
-local c=af(b)
-local e,d,s,k,o,ah
+      bucketDescriptor,
+      `local l,f=x,0
+local c=ae(b)
+local e,d,t,k,o,ag
 if c then
-local U,N,aj
-e,d,s,k,U,N,aj,f,o=bm(c,0)
-if f==ct then return true end
-if e and(U~=h or N~=n or aj~=q)then
-local cJ=v('bucket-adopt',Q,P,aL,bl,aX,ar,aH)
-e,d,s,k,o=cJ(e,d,s,k,U,N,aj,h,n,q,o)
-ah=true
+local T,N,ai
+e,d,t,k,T,N,ai,f,o=bl(c,0)
+if f==cs then return true end
+if e and(T~=h or N~=n or ai~=r)then
+local cJ=w('bucket-adopt',Q,P,aK,bk,aW,aq,aG)
+e,d,t,k,o=cJ(e,d,t,k,T,N,ai,h,n,r,o)
+ag=true
 end
-if e and s>w then l=s end
+if e and t>x then l=t end
 end
-if aZ>0 and aG>=0 and aG<=l-bd then
-if not ah then return end
-if not e then return aB(b,f)end
+if aY>0 and aF>=0 and aF<=l-bc then
+if not ag then return end
+if not e then return aA(b,f)end
 else
-if o then e,d,o=aH(e,d,h,n,q,o,l)end
-local t=l-bd
+if o then e,d,o=aG(e,d,h,n,r,o,l)end
+local u=l-bc
 if not e then
-e,d,k=t,aC,0
-elseif e<t or(e==t and d<=aC)then
-e,d=t,aC
-if k>0 and l>=s+k then k=0 end
+e,d,k=u,aB,0
+elseif e<u or(e==u and d<=aB)then
+e,d=u,aB
+if k>0 and l>=t+k then k=0 end
 end
-local ae,bB=l+bd,0
-if aC>0 then ae,bB=ae-1,h-aC end
-local bv=aX(h,n,q,l)
-if ae>bv or(ae==bv and bB>0)then ae,bB=bv,0 end
-if e>ae or(e==ae and d>bB)then ae,bB=e,d end
-local R=d-aZ*bJ
+local ad,bA=l+bc,0
+if aB>0 then ad,bA=ad-1,h-aB end
+local bu=aW(h,n,r,l)
+if ad>bu or(ad==bu and bA>0)then ad,bA=bu,0 end
+if e>ad or(e==ad and d>bA)then ad,bA=e,d end
+local R=d-aY*bI
 local B=R%h
-e,d,s=e-aZ*S+(R-B)/h,B,l
-if aZ<0 and(e>ae or(e==ae and d>bB))then e,d=ae,bB end
-if o then e,d=P(e,d,h,n,q-ar(o),l)end
+e,d,t=e-aY*S+(R-B)/h,B,l
+if aY<0 and(e>ad or(e==ad and d>bA))then e,d=ad,bA end
+if o then e,d=P(e,d,h,n,r-aq(o),l)end
 end
-local m=e+bd
-if d>aC then m=m+1 end
-if k>0 and s+k>m then m=s+k end
+local m=e+bc
+if d>aB then m=m+1 end
+if k>0 and t+k>m then m=t+k end
 if o then
-m=bw(e,d,s,k,h,n,q,o)
+m=bv(e,d,t,k,h,n,r,o)
 elseif m<=l then
-return aB(b,f)
+return aA(b,f)
 end
 if f>m then m=f end
-J(b,cc(e,d,s,k,h,n,q,f,o),m)
+J(b,cb(e,d,t,k,h,n,r,f,o),m)
 end
-local function dQ(b,g,aZ)
-local bF,cs,aP=v'window-value'
-local ca,cb,cn,bW=v('window-adopt',aP)
-local bb,W=j[g+1],j[g+2]
+local function dR(b,g,aY)
+local bE,cr,aO=w'window-value'
+local bZ,ca,cm,bV=w('window-adopt',aO)
+local ba,V=j[g+1],j[g+2]
 local f=0
-local c=af(b)
-local i,D,z,y,ah
+local c=ae(b)
+local i,D,z,y,ag
 if c then
-local aM
-i,D,z,y,f=bF(c)
-if f==ct then return true end
-aM=i
-if i then i,D,z,y,ah=ca(i,D,z,y,g)end
-if aM and not i then aB(b,f)end
+local aL
+i,D,z,y,f=bE(c)
+if f==cs then return true end
+aL=i
+if i then i,D,z,y,ag=bZ(i,D,z,y,g)end
+if aL and not i then aA(b,f)end
 end
-local ad,bx,bp,az=i,z,y,D
-if not(i and w<i)then
-ad,bx,bp=cb(i,z,y,g)
-az=0
+local ac,bw,bo,ay=i,z,y,D
+if not(i and x<i)then
+ac,bw,bo=ca(i,z,y,g)
+ay=0
 end
-local ab,al,K
-ab,al,K,bx,bp=cn(ad,az,bx,bp,g)
-if aZ>0 then
-if K>0 and not(aG>=0 and aG<ab)then
-az,ah=al+K-math.min(bb,K),true
-if az==0 and bp<4 then return aB(b,f)end
-i,D,z,y=ad,az,bx,bW(bp,az,W)
+local aa,ak,K
+aa,ak,K,bw,bo=cm(ac,ay,bw,bo,g)
+if aY>0 then
+if K>0 and not(aF>=0 and aF<aa)then
+ay,ag=ak+K-math.min(ba,K),true
+if ay==0 and bo<4 then return aA(b,f)end
+i,D,z,y=ac,ay,bw,bV(bo,ay,V)
 end
-elseif K<2*W then
-az,ah=al+math.min(2*W,K+bb),true
-i,D,z,y=ad,az,bx,bW(bp,az,W)
+elseif K<2*V then
+ay,ag=ak+math.min(2*V,K+ba),true
+i,D,z,y=ac,ay,bw,bV(bo,ay,V)
 end
-if not ah then return end
-J(b,cs(i,D,z,y,f),math.max(aP(i,z,y),f))
+if not ag then return end
+J(b,cr(i,D,z,y,f),math.max(aO(i,z,y),f))
 end
-local function dO(b,g,aZ)
-local bE,cg=v'counter-value'
-local bZ,bV,co=v'counter-adopt'
-local bb,W,r=j[g+1],j[g+2],j[g+3]
+local function dP(b,g,aY)
+local bD,cf=w'counter-value'
+local bY,bU,cn=w'counter-adopt'
+local ba,V,s=j[g+1],j[g+2],j[g+3]
 local f=0
-local c=af(b)
-local i,E,I,z,ag,ah
+local c=ae(b)
+local i,E,I,z,af,ag
 if c then
-local aM
-i,E,I,z,ag,f=bE(c)
-if f==ct then return true end
-aM=i
-if i then i,E,I,z,ag,ah=bZ(i,E,I,z,ag,g)end
-if aM and not i then aB(b,f)end
+local aL
+i,E,I,z,af,f=bD(c)
+if f==cs then return true end
+aL=i
+if i then
+i,E,I,z,af,ag=bY(i,E,I,z,af,g)
 end
-local aS=i and w<i
-local be,cC,cD=bV(i,E,I,r)
-if not aS then z,ag=r,0 end
-if aZ<0 then
-local cH=2*W-cC-co(be,cD,z,g)
-if cH>0 then
-i,E,I,ah=be,cC+math.min(cH,bb),cD,true
+if aL and not i then aA(b,f)end
 end
-elseif not(aG>=0 and aG<be-2*z)then
-local ab=be-z
-local cE,cW=math.min(cC,bb),0
-if aG>=0 and aG<ab then cE=0 end
-if aG<ab then cW=math.min(cD,bb-cE)end
-if cE+cW>0 then
-i,E,I,ah=be,cC-cE,cD-cW,true
-if E+I==0 then return aB(b,f)end
+local aR=i and x<i
+local bd,cB,cC=bU(i,E,I,s)
+if not aR then z,af=s,0 end
+if aY<0 then
+local cG=2*V-cB-cn(bd,cC,z,g)
+if cG>0 then
+i,E,I,ag=bd,cB+math.min(cG,ba),cC,true
+end
+elseif not(aF>=0 and aF<bd-2*z)then
+local aa=bd-z
+local cD,cW=math.min(cB,ba),0
+if aF>=0 and aF<aa then cD=0 end
+if aF<aa then cW=math.min(cC,ba-cD)end
+if cD+cW>0 then
+i,E,I,ag=bd,cB-cD,cC-cW,true
+if E+I==0 then return aA(b,f)end
 end
 end
-if not ah then return end
+if not ag then return end
 local m=i
 if E>0 then m=i+z end
-J(b,cg(i,E,I,z,ag,f),math.max(m,f))
+J(b,cf(i,E,I,z,af,f),math.max(m,f))
 end
-local function dP(b,g,aZ)
-local G=v('log-value',J,aD)
-local bq,bX,cf=v('log-adopt',G)
-local ay=G.aq(b)
-if ay.f==ct then return true end
-local a=bq(ay,g)
-if ay.aM and not a.aM then aB(b,a.f)end
-local l,L,K=bX(a,g)
-if aZ>0 then
-local ek=v('log-refund',G,aB,J,aG)
-if ek(a,L,l-j[g+3],j[g+1])then return end
+local function dQ(b,g,aY)
+local G=w('log-value',J,aC)
+local bp,bW,ce=w('log-adopt',G)
+local ax=G.ap(b)
+if ax.f==cs then return true end
+local a=bp(ax,g)
+if ax.aL and not a.aL then aA(b,a.f)end
+local l,L,K=bW(a,g)
+if aY>0 then
+local el=w('log-refund',G,aA,J,aF)
+if el(a,L,l-j[g+3],j[g+1])then return end
 else
-local aQ=math.min(j[g+1],2*j[g+2]-K)
-if aQ>0 then G.am(a,cf(a,g,L,l,aQ))end
+local aP=math.min(j[g+1],2*j[g+2]-K)
+if aP>0 then G.al(a,ce(a,g,L,l,aP))end
 end
-if a.cQ then G.cI(a)end
+if a.cQ then G.cH(a)end
 end
-local aW={[0]=dj,dQ,dO,dP,dj}
-local bC={}
-for x=1,j[3]do
-local g=j[2+2*x]
-if aW[j[g]](x,g,j[3+2*x])then bC[#bC+1]=x end
+local aV={[0]=dj,dR,dP,dQ,dj}
+local bB={}
+for q=1,j[3]do
+local g=j[2+2*q]
+if aV[j[g]](q,g,j[3+2*q])then bB[#bB+1]=q end
 end
-return bC
+return bB
 `,
     ].join(''),
 }
 
 export const blockProgram: Program = {
-  sha1: '3c418b6b3d11a70ff069fef3883e931af62eb8a4',
+  sha1: 'f50cd8377c39b3a556544c78b73ad6f0209d64b1',
   source: () =>
     [
       ``,
       clock,
-      `local function v(M,...)
+      `local function w(M,...)
 if M=='state'then
 `,
       state,
@@ -1219,93 +1223,93 @@ if M=='state'then
       logValue,
       `end
 end
-local af,J,aD,remove,O,bz=v'state'
-local as,aU=v'block-value'
-local db=v'state-until'
-local function es(c)
-local bm,cc=v'bucket-value'
-local Q,P=v'bucket-flow'
-local ar,aH,bw=v('bucket-leases',Q,P)
-local e,d,s,k,h,n,q,O,o=bm(c,0)
+local ae,J,aC,remove,O,by=w'state'
+local ar,aT=w'block-value'
+local db=w'state-until'
+local function et(c)
+local bl,cb=w'bucket-value'
+local Q,P=w'bucket-flow'
+local aq,aG,bv=w('bucket-leases',Q,P)
+local e,d,t,k,h,n,r,O,o=bl(c,0)
 if not o then return nil,''end
-local l=w
-if s>w then l=s end
-e,d,o=aH(e,d,h,n,q,o,l)
+local l=x
+if t>x then l=t end
+e,d,o=aG(e,d,h,n,r,o,l)
 if not o then return nil,''end
-e,d=P(-math.huge,0,h,n,q-ar(o),l)
-c=cc(e,d,l,k,h,n,q,0,o)
-return bw(e,d,l,k,h,n,q,o),c
+e,d=P(-math.huge,0,h,n,r-aq(o),l)
+c=cb(e,d,l,k,h,n,r,0,o)
+return bv(e,d,l,k,h,n,r,o),c
 end
-local r=j[2]
-local bC={}
-local function dR(b)
-local G=v('log-value',J,aD)
-local a=G.aq(b)
-if r<0 or not a.aM then return a.f,''end
+local s=j[2]
+local bB={}
+local function dS(b)
+local G=w('log-value',J,aC)
+local a=G.ap(b)
+if s<0 or not a.aL then return a.f,''end
 a.f=0
-if r>0 then a.f=w+r end
-call('SETRANGE',KEYS[b],0,G.H(a,a.Y))
-aD(b,G.m(a))
+if s>0 then a.f=x+s end
+call('SETRANGE',KEYS[b],0,G.H(a,a.X))
+aC(b,G.m(a))
 end
 for b=1,#KEYS do
-local ap,c=bz and bz(b),nil
-if ap then c=af(b)else c=redis.pcall('GETRANGE',KEYS[b],0,2047)end
+local ao,c=by and by(b),nil
+if ao then c=ae(b)else c=redis.pcall('GETRANGE',KEYS[b],0,2047)end
 if type(c)~='string'then c=''end
 if#c==2048 and string.byte(c)~=2 then c=call('GET',KEYS[b])end
 local f,F,m=0,c,nil
 if string.byte(c)==2 then
-f,F=dR(b)
+f,F=dS(b)
 elseif c~=''then
-f,F=as(c)
+f,F=ar(c)
 m=db(c)
 if f==9000000000000000 then
 f=0
-if r>=0 then bC[#bC+1],F=b,nil end
+if s>=0 then bB[#bB+1],F=b,nil end
 elseif not m and F~=''then
 f,F=0,''
 end
 end
 if F then
-if r<0 then
-m,F=es(F)
-elseif r>0 then
-f=w+r
+if s<0 then
+m,F=et(F)
+elseif s>0 then
+f=x+s
 else
 f=0
 end
 if f>0 then
 if F~=''then
-J(b,aU(f)..F,math.max(f,m))
-elseif f>w then
-J(b,aU(f),f)
-elseif ap then
-call('HSET',KEYS[b],ap,aU(f))
+J(b,aT(f)..F,math.max(f,m))
+elseif f>x then
+J(b,aT(f),f)
+elseif ao then
+call('HSET',KEYS[b],ao,aT(f))
 else
-call('SET',KEYS[b],aU(f),'KEEPTTL')
+call('SET',KEYS[b],aT(f),'KEEPTTL')
 end
 elseif F~=''then
 J(b,F,m)
-elseif c~=''or r<0 then
+elseif c~=''or s<0 then
 remove(b)
 end
 end
 end
-return bC
+return bB
 `,
     ].join(''),
 }
 
 export const bucketsProgram: Program = {
-  sha1: '0a27d99dde3013edb4cc9b89c4009fe6a80267a3',
+  sha1: '16e9fdefd6dcb584424c1ef3500b64d17e36e769',
   source: () =>
     [
       `local call,KEYS,ARGV=redis.call,KEYS,ARGV
-local pack,an,format=struct.pack,struct.unpack,string.format
-local bI=call('TIME')
-local w=bI[1]*1000000+bI[2]
-local aY
-local function cZ(w,pack,an)
-local function v(M,...)
+local pack,am,format=struct.pack,struct.unpack,string.format
+local bH=call('TIME')
+local x=bH[1]*1000000+bH[2]
+local aX
+local function cZ(x,pack,am)
+local function w(M,...)
 if M=='bucket'then
 `,
       bucket,
@@ -1326,30 +1330,30 @@ if M=='bucket'then
       bucketAdopt,
       `end
 end
-return v'bucket'
+return w'bucket'
 end
-local h,n,q=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
-local ak=ARGV[4]*n
-local bJ=ak%h
-local S=(ak-bJ)/h
-ak=q*n
-local aC=-ak%h
-local bd=(ak+aC)/h
-local ao,dT,Z=#KEYS,#ARGV>5,ARGV[5]+0
-local ac={}
-if ao==1 then
-ac=call('MGET',KEYS[1])
-elseif ao>1 then
-ac=call('MGET',unpack(KEYS))
+local h,n,r=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
+local aj=ARGV[4]*n
+local bI=aj%h
+local S=(aj-bI)/h
+aj=r*n
+local aB=-aj%h
+local bc=(aj+aB)/h
+local an,dU,Y=#KEYS,#ARGV>5,ARGV[5]+0
+local ab={}
+if an==1 then
+ab=call('MGET',KEYS[1])
+elseif an>1 then
+ab=call('MGET',unpack(KEYS))
 end
-local bs,bD,aN={},{},1
-for b=1,ao do
-local c=ac[b]
-if dT then aN=ARGV[5+b]+0 end
+local br,bC,aM={},{},1
+for b=1,an do
+local c=ab[b]
+if dU then aM=ARGV[5+b]+0 end
 `,
       bucketStep,
-      `if bY then call('SET',KEYS[b],bY,'PXAT',format('%d',(m+Z)/1000))end
-bs[b]=X
+      `if bX then call('SET',KEYS[b],bX,'PXAT',format('%d',(m+Y)/1000))end
+br[b]=W
 end
 `,
       reply,
@@ -1357,12 +1361,12 @@ end
 }
 
 export const consumeProgram: Program = {
-  sha1: 'b2d9d51fda5d488031374d4e6ebe98fe7ca25b8c',
+  sha1: '764d9264849c61eb1a89284f619d61eb55734843',
   source: () =>
     [
       ``,
       clock,
-      `local function v(M,...)
+      `local function w(M,...)
 if M=='window'then
 `,
       window,
@@ -1425,162 +1429,164 @@ if M=='window'then
       logAdopt,
       `end
 end
-local aW,G={},nil
+local aV,G={},nil
 local function cT(dc)
 if dc==1 then
-aW[1]=v'window'
+aV[1]=w'window'
 elseif dc==2 then
-aW[2]=v'counter'
+aV[2]=w'counter'
 else
-local aY
+local aX
 local function cZ()
-return v'bucket'
+return w'bucket'
 end
-local function aJ(c,g,aN)
+local function aI(c,g,aM)
 `,
-      bucketRow,
+      bucketDescriptor,
       bucketStep,
-      `return X,bY,m
+      `return W,bX,m
 end
-aW[0],aW[4]=aJ,aJ
+aV[0],aV[4]=aI,aI
 end
-return aW[dc]
+return aV[dc]
 end
-local bg=j[3]
-local af,J,aD
-if ARGV[2]or bG~=0 or bg<#KEYS or bg>4000 then af,J,aD=v'state'end
-local ac={}
+local bf=j[3]
+local ae,J,aC
+if ARGV[2]or bF~=0 or bf<#KEYS or bf>4000 then ae,J,aC=w'state'end
+local ab={}
 if ARGV[2]and ARGV[2]~=''then
-for b=1,bg do ac[b]=af(b)end
-elseif bg>0 then
-ac=call('MGET',unpack(KEYS,1,math.min(bg,4000)))
-for b=4001,bg do ac[b]=af(b)end
+for b=1,bf do ab[b]=ae(b)end
+elseif bf>0 then
+ab=call('MGET',unpack(KEYS,1,math.min(bf,4000)))
+for b=4001,bf do ab[b]=ae(b)end
 end
-local bf,m={},{}
-local bh,C={},0
+local be,m={},{}
+local bg,C={},0
 local cN,cM={},j[2]%2
-for x=5+j[4]-(j[2]-cM)/2,4+j[4]do cN[j[x]]=true end
-local bs={}
-local function di(u,aI,H,s)
-for x=u,u+2*aI-2,2 do
-local b,g=j[x],j[x+1]
+for q=5+j[4]-(j[2]-cM)/2,4+j[4]do cN[j[q]]=true end
+local br={}
+local function di(v,aH,H,t)
+for q=v,v+2*aH-2,2 do
+local b,g=j[q],j[q+1]
 if j[g]==3 then
-bh[H+3],bh[H+4],bh[H+5]=G.er(s[b],g)
+bg[H+3],bg[H+4],bg[H+5]=G.es(t[b],g)
 H=H+5
 end
 end
 end
-local function dZ(u,aI)
-local aq=true
-local ao,f,s,az,dk={},{},{},{},{}
+local function ea(v,aH)
+local ap=true
+local an,f,t,ay,dk={},{},{},{},{}
 local H=C
-for x=u,u+2*aI-2,2 do
-local b,g=j[x],j[x+1]
+for q=v,v+2*aH-2,2 do
+local b,g=j[q],j[q+1]
 if j[g]==3 then
-if not s[b]then s[b]=G.bH(G.dw(b),g)end
-local a,S=s[b],(az[b]or 0)+j[g+1]
-az[b]=S
+if not t[b]then t[b]=G.bG(G.dx(b),g)end
+local a,S=t[b],(ay[b]or 0)+j[g+1]
+ay[b]=S
 local cX
-cX,bh[C+2],bh[C+3],bh[C+4],bh[C+5],dk[b]=G.dU(a,g,S)
-bh[C+1]=cX
+cX,bg[C+2],bg[C+3],bg[C+4],bg[C+5],dk[b]=
+G.dV(a,g,S)
+bg[C+1]=cX
 C=C+5
-if cX>0 or a.f>w then aq=false end
-elseif aq then
-local X,c,bO=(aW[j[g]]or cT(j[g]))(ao[b]or bf[b]or ac[b],g,1)
-if X==0 then aq=false else ao[b],f[b]=c,bO end
+if cX>0 or a.f>x then ap=false end
+elseif ap then
+local cv=an[b]or be[b]or ab[b]
+local W,c,bN=(aV[j[g]]or cT(j[g]))(cv,g,1)
+if W==0 then ap=false else an[b],f[b]=c,bN end
 end
 end
-if aq then
-for x=u,u+2*aI-2,2 do
-if cN[j[x]]and not ac[j[x]]then return 0 end
+if ap then
+for q=v,v+2*aH-2,2 do
+if cN[j[q]]and not ab[j[q]]then return 0 end
 end
-if cM==0 then di(u,aI,H,s)end
-for b,c in pairs(ao)do bf[b],m[b]=c,f[b]end
-for b,am in pairs(dk)do G.am(b,s[b],am)end
+if cM==0 then di(v,aH,H,t)end
+for b,c in pairs(an)do be[b],m[b]=c,f[b]end
+for b,al in pairs(dk)do G.al(b,t[b],al)end
 return 1
 end
-di(u,aI,H,s)
-for x=u,u+2*aI-2,2 do
-local b,g=j[x],j[x+1]
+di(v,aH,H,t)
+for q=v,v+2*aH-2,2 do
+local b,g=j[q],j[q+1]
 if j[g]~=3 then
-local O,c,bO=(aW[j[g]]or cT(j[g]))(bf[b]or ac[b],g,0)
-if c then bf[b],m[b]=c,bO end
+local O,c,bN=(aV[j[g]]or cT(j[g]))(be[b]or ab[b],g,0)
+if c then be[b],m[b]=c,bN end
 end
 end
 return 0
 end
-if bg<#KEYS then
-local ba,aq=v('log-value',J,aD),{}
-local bq,cP,dg=v('log',ba)
+if bf<#KEYS then
+local aZ,ap=w('log-value',J,aC),{}
+local bp,cP,dg=w('log',aZ)
 G={
-dw=function(b)
-if not aq[b]then aq[b]=ba.aq(b)end
-return aq[b]
+dx=function(b)
+if not ap[b]then ap[b]=aZ.ap(b)end
+return ap[b]
 end,
-bH=bq,
-dU=cP,
-er=dg,
-am=function(b,a,am)
-aq[b]=a
-ba.am(a,am)
+bG=bp,
+dV=cP,
+es=dg,
+al=function(b,a,al)
+ap[b]=a
+aZ.al(a,al)
 end,
-cI=function()
-for O,a in pairs(aq)do
-if a.cQ then ba.cI(a)end
+cH=function()
+for O,a in pairs(ap)do
+if a.cQ then aZ.cH(a)end
 end
 end,
 }
-for b=bg+1,#KEYS do
-local a=G.dw(b)
-ac[b]=(a.aM or a.f>0)and a.f
+for b=bf+1,#KEYS do
+local a=G.dx(b)
+ab[b]=(a.aL or a.f>0)and a.f
 end
 end
-local u,ad=5+j[4],#j
-while u<=ad do
-local aI=j[u]
-local L,dl,g,aN=1,1,0,1
-if aI==0 then g,L,dl,aN=j[u+1],j[u+2],j[u+3],j[u+4]end
+local v,ac=5+j[4],#j
+while v<=ac do
+local aH=j[v]
+local L,dl,g,aM=1,1,0,1
+if aH==0 then g,L,dl,aM=j[v+1],j[v+2],j[v+3],j[v+4]end
 for b=L,dl do
-local X,c,bO
-if aI==0 then
-X,c,bO=(aW[j[g]]or cT(j[g]))(bf[b]or ac[b],g,aN)
-if cN[b]and not ac[b]then
-X=0
+local W,c,bN
+if aH==0 then
+W,c,bN=(aV[j[g]]or cT(j[g]))(be[b]or ab[b],g,aM)
+if cN[b]and not ab[b]then
+W=0
 elseif c then
-bf[b],m[b]=c,bO
+be[b],m[b]=c,bN
 end
 else
-X=dZ(u+1,aI)
+W=ea(v+1,aH)
 end
-bs[#bs+1]=X
+br[#br+1]=W
 end
-u=u+5
-if aI>0 then u=u-4+2*aI end
+v=v+5
+if aH>0 then v=v-4+2*aH end
 end
 if cM==1 then
-for b,c in pairs(bf)do
+for b,c in pairs(be)do
 if J then
 J(b,c,m[b])
 else
 call('SET',KEYS[b],c,'PXAT',math.floor(m[b]/1000))
 end
 end
-if G then G.cI()end
+if G then G.cH()end
 end
-for b=bg+1,#KEYS do ac[b]=ac[b]and pack('>I7',ac[b])end
-local bD=bh
+for b=bf+1,#KEYS do ab[b]=ab[b]and pack('>I7',ab[b])end
+local bC=bg
 `,
       reply,
     ].join(''),
 }
 
 export const leaseProgram: Program = {
-  sha1: 'cf27ab87617e4ea04ff3579ba450052a11da513d',
+  sha1: '86b22d06d1961f4753cc68f9f1e2c08f55095a42',
   source: () =>
     [
       ``,
       clock,
-      `local function v(M,...)
+      `local function w(M,...)
 if M=='strings'then
 `,
       strings,
@@ -1607,101 +1613,101 @@ if M=='strings'then
       bucketAdopt,
       `end
 end
-local af,J,O,remove,Z=v'strings'
-local aB=v('drop',J,remove,Z)
-local aJ=v'bucket'
-local Q,P,aL,ar=aJ.Q,aJ.P,aJ.aL,aJ.ar
-local dM=64
-local function et(o,ai)
-local x=#o+1
-for T,ef in ipairs(o)do
-if ef[4]>ai[4]then
-x=T
+local ae,J,O,remove,Y=w'strings'
+local aA=w('drop',J,remove,Y)
+local aI=w'bucket'
+local Q,P,aK,aq=aI.Q,aI.P,aI.aK,aI.aq
+local dN=64
+local function eu(o,ah)
+local cv=#o+1
+for q,eg in ipairs(o)do
+if eg[4]>ah[4]then
+cv=q
 break
 end
 end
-table.insert(o,x,ai)
+table.insert(o,cv,ah)
 return o
 end
-local function dY(b,c,u)
-local h,n,q=j[u],j[u+1],j[u+2]
-local dr,ae,dq,dH,ec=j[u+3],j[u+4],j[u+5],j[u+6],j[u+7]
-local l,f=w,0
-local e,d,s,k,o,ce
+local function dZ(b,c,v)
+local h,n,r=j[v],j[v+1],j[v+2]
+local dr,ad,dq,dI,ed=j[v+3],j[v+4],j[v+5],j[v+6],j[v+7]
+local l,f=x,0
+local e,d,t,k,o,cd
 if c then
-local U,N,aj
-e,d,s,k,U,N,aj,f,o=aJ.af(c,0)
-if e and(U~=h or N~=n or aj~=q)then
-e,d,s,k,o=aJ.bH(e,d,s,k,U,N,aj,h,n,q,o)
-ce=true
+local T,N,ai
+e,d,t,k,T,N,ai,f,o=aI.ae(c,0)
+if e and(T~=h or N~=n or ai~=r)then
+e,d,t,k,o=aI.bG(e,d,t,k,T,N,ai,h,n,r,o)
+cd=true
 end
-if e and s>w then l=s end
+if e and t>x then l=t end
 end
-if f>w then ae=0 end
-local bR,aw={},nil
+if f>x then ad=0 end
+local bQ,av={},nil
 local da=false
 if o then
-local ep,eo,dI=aJ.aH(e,d,h,n,q,o,l)
-for O,ai in ipairs(dI or{})do
-if ai[1]==dq then aw=ai else bR[#bR+1]=ai end
+local eq,ep,dJ=aI.aG(e,d,h,n,r,o,l)
+for O,ah in ipairs(dJ or{})do
+if ah[1]==dq then av=ah else bQ[#bQ+1]=ah end
 end
-da=aw and dH<=aw[2]
-if not da then e,d,o,ce=ep,eo,dI,true end
+da=av and dI<=av[2]
+if not da then e,d,o,cd=eq,ep,dJ,true end
 end
-local bu=0
+local bt=0
 if not da then
-local aS,dG,df=0,0,l+ec
-if aw then
-aS=math.min(j[u+8],aw[3])
-dG=math.min(j[u+9],aw[3]-aS)
-df=math.max(df,aw[4])
-local cK,B=Q(h,n,dG,0)
+local aR,dH,df=0,0,l+ed
+if av then
+aR=math.min(j[v+8],av[3])
+dH=math.min(j[v+9],av[3]-aR)
+df=math.max(df,av[4])
+local cK,B=Q(h,n,dH,0)
 d=d-B
 if d<0 then cK,d=cK+1,d+h end
-local aE=ar(bR)+aS
-e,d=P(e-cK,d,h,n,q-aE,l)
-if s<l then s=l end
-o=bR
+local aD=aq(bQ)+aR
+e,d=P(e-cK,d,h,n,r-aD,l)
+if t<l then t=l end
+o=bQ
 end
 local cy=0
-if ae>=dr and(aw or#bR<dM)then
-cy=q
+if ad>=dr and(av or#bQ<dN)then
+cy=r
 if e then
-local dX,cR=P(e,d,h,n,q,l)
-cy=aL(dX,cR,h,n,l)
+local dY,cR=P(e,d,h,n,r,l)
+cy=aK(dY,cR,h,n,l)
 end
 end
-if cy>=dr then bu=math.min(ae,cy)end
-if bu>0 then
-local t,by=P(-math.huge,0,h,n,q,l)
+if cy>=dr then bt=math.min(ad,cy)end
+if bt>0 then
+local u,bx=P(-math.huge,0,h,n,r,l)
 if not e then
-e,d,k=t,by,0
-elseif e<t or(e==t and d<=by)then
-e,d=t,by
-if k>0 and l>=s+k then k=0 end
+e,d,k=u,bx,0
+elseif e<u or(e==u and d<=bx)then
+e,d=u,bx
+if k>0 and l>=t+k then k=0 end
 end
-local z,B=Q(h,n,bu,d)
-e,d,s=e+z,B,l
+local z,B=Q(h,n,bt,d)
+e,d,t=e+z,B,l
 end
-if aS+bu>0 then o=et(bR,{dq,dH,aS+bu,df})end
-ce=ce or bu>0
+if aR+bt>0 then o=eu(bQ,{dq,dI,aR+bt,df})end
+cd=cd or bt>0
 end
-if ce then
+if cd then
 if o and#o==0 then o=nil end
 if not e then
-aB(b,f)
+aA(b,f)
 else
-local m=aJ.m(e,d,s,k,h,n,q,o or{})
+local m=aI.m(e,d,t,k,h,n,r,o or{})
 if f>m then m=f end
-J(b,aJ.c(e,d,s,k,h,n,q,f,o),m)
+J(b,aI.c(e,d,t,k,h,n,r,f,o),m)
 end
 end
-return bu
+return bt
 end
-local ac,bD,bs={},{},{}
-for x=1,#KEYS do
-ac[x]=af(x)
-bD[x]=dY(x,ac[x],3+(x-1)*j[2])
+local ab,bC,br={},{},{}
+for q=1,#KEYS do
+ab[q]=ae(q)
+bC[q]=dZ(q,ab[q],3+(q-1)*j[2])
 end
 `,
       reply,
@@ -1719,12 +1725,12 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: '68d8434c18017c9c3636f92ab6a403a1993a0b3c',
+  sha1: 'fc49abccab111ad1e8be83ebe3d230edfc625b46',
   source: () =>
     [
       ``,
       clock,
-      `local function v(M,...)
+      `local function w(M,...)
 if M=='state'then
 `,
       state,
@@ -1763,31 +1769,31 @@ if M=='state'then
       drop,
       `end
 end
-local af,J,O,remove,Z=v'state'
-local ao=#KEYS
-local aV={}
-for b=1,ao do
-local c=af(b)
-aV[b],aV[ao+b]=c,c and redis.sha1hex(c)or''
+local ae,J,O,remove,Y=w'state'
+local an=#KEYS
+local aU={}
+for b=1,an do
+local c=ae(b)
+aU[b],aU[an+b]=c,c and redis.sha1hex(c)or''
 end
 if#j==1 then
-aV[2*ao+1]=w
-return aV
+aU[2*an+1]=x
+return aU
 end
-for b=1,ao do
-if aV[ao+b]~=j[4*b-2]then return 0 end
+for b=1,an do
+if aU[an+b]~=j[4*b-2]then return 0 end
 end
-local aB=v('drop',J,remove,Z)
-local O,O,bc=v'block-value'
-for b=1,ao do
-local c=string.gsub(j[4*b-1],'..',function(dV)
-return string.char(tonumber(dV,16))
+local aA=w('drop',J,remove,Y)
+local O,O,bb=w'block-value'
+for b=1,an do
+local c=string.gsub(j[4*b-1],'..',function(dW)
+return string.char(tonumber(dW,16))
 end)
 local f,m=j[4*b],j[4*b+1]
 if c==''then
-aB(b,f)
+aA(b,f)
 else
-if string.byte(c)~=2 then c=bc(c,f)end
+if string.byte(c)~=2 then c=bb(c,f)end
 J(b,c,math.max(f,m))
 end
 end

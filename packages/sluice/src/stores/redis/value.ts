@@ -112,7 +112,7 @@ function signed(bytes: Uint8Array, from: number): number {
 function readLog(bytes: Uint8Array): Stored {
   const rest = bytes.length - HEAD
   if (rest < 0 || rest % ENTRY !== 0) return NOTHING
-  const head = (place: number): number => unsigned(bytes, 1 + 7 * place, 7)
+  const head = (index: number): number => unsigned(bytes, 1 + 7 * index, 7)
   const [ends, window, keepFor, base, at, sum] = [head(0), head(1), head(2), head(3), head(4), head(5)]
   const skip = unsigned(bytes, 43, 4)
   if (skip > rest / ENTRY || window < 1) return NOTHING

@@ -1,4 +1,4 @@
--- row         2, cost, limit, window, quantum
+-- descriptor  2, cost, limit, window, quantum
 
 -- The windows as they stand now: each end makes the current one the previous for one window's length.
 local function rolled(finish, current, previous, length)
@@ -9,8 +9,8 @@ end
 
 -- The state, converted to the plan: end (nil where it equals the initial state), current, previous, window, absent, and whether it was
 -- converted.
-local function adopt_counter(finish, current, previous, window, absent, row)
-  local length = args[row + 3]
+local function adopt_counter(finish, current, previous, window, absent, descriptor)
+  local length = args[descriptor + 3]
   if window == length then
     if absent == 0 or now >= finish then return finish, current, previous, window, absent, false end
     return finish, current, previous, window, 0, true
@@ -27,10 +27,10 @@ local function adopt_counter(finish, current, previous, window, absent, row)
 end
 
 -- What the previous window still counts for: ceil(previous * left / quanta), in parts that stay below 2^53.
-local function share(finish, previous, window, row)
+local function share(finish, previous, window, descriptor)
   if previous == 0 then return 0 end
-  local quantum = args[row + 4]
-  if window ~= args[row + 3] then
+  local quantum = args[descriptor + 4]
+  if window ~= args[descriptor + 3] then
     quantum = 1
     while window / quantum > 1000000 do quantum = quantum * 10 end
   end

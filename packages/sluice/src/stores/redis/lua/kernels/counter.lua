@@ -3,19 +3,21 @@
 local read_counter, counter_value = make 'counter-value'
 local adopt_counter, rolled, share = make 'counter-adopt'
 
-return function(value, row, times)
-  local cost, limit, length = args[row + 1], args[row + 2], args[row + 3]
+return function(value, descriptor, times)
+  local cost, limit, length = args[descriptor + 1], args[descriptor + 2], args[descriptor + 3]
   local ends, passed, previous, span, absent = 0, 0, 0, length, 0
   local finish, current, converted
   if value then
     finish, current, previous, span, absent, ends = read_counter(value)
-    if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
+    if finish then
+      finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, descriptor)
+    end
   end
   if not (finish and now < finish) then
     finish, current, previous = rolled(finish, current, previous, length)
     span, absent = length, 0
   end
-  local room = limit - share(finish, previous, span, row)
+  local room = limit - share(finish, previous, span, descriptor)
   if ends > now then times = 0 end
   while passed < times and current + cost <= room do
     current, passed = current + cost, passed + 1

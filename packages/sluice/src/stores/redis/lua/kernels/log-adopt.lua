@@ -1,6 +1,6 @@
 -- What all programs do with a log.
 --
--- row         3, cost, limit, window, how many entries are kept
+-- descriptor  3, cost, limit, window, how many entries are kept
 
 local logs = ...
 local first_after, through = logs.first_after, logs.through
@@ -9,8 +9,8 @@ local first_after, through = logs.first_after, logs.through
 local MAX_KEPT = 10000
 
 -- The state, converted to the plan (law 7): all entries stay. Where it equals the initial state, a log without a state.
-local function adopt_log(log, row)
-  local length = args[row + 3]
+local function adopt_log(log, descriptor)
+  local length = args[descriptor + 3]
   if not log.there or log.window == length then return log end
   local keep_for = log.window
   if log.keep_for > keep_for then keep_for = log.keep_for end
@@ -22,16 +22,16 @@ local function adopt_log(log, row)
   return log
 end
 
-local function used_of(log, row)
+local function used_of(log, descriptor)
   local time = now
   if log.at > now then time = log.at end
-  local first = first_after(log, time - args[row + 3], log.skip)
+  local first = first_after(log, time - args[descriptor + 3], log.skip)
   return time, first, through(log, log.size - 1) - through(log, first - 1)
 end
 
 -- A charge as `charge_log` takes it. What no plan of this state needs any more is skipped.
-local function charge_of(log, row, first, time, cost)
-  local from, keep_for, most = first, log.keep_for, args[row + 4]
+local function charge_of(log, descriptor, first, time, cost)
+  local from, keep_for, most = first, log.keep_for, args[descriptor + 4]
   if keep_for > 0 then from, most = first_after(log, time - keep_for, log.skip), MAX_KEPT end
   local kept = log.size - from
   local merges = kept > 0 and log.at == time
@@ -40,7 +40,7 @@ local function charge_of(log, row, first, time, cost)
     if from < first then from = from + 1 else merges = true end
   end
   if kept == 0 then keep_for = 0 end
-  return { from = from, time = time, merges = merges, cost = cost, window = args[row + 3], keep_for = keep_for }
+  return { from = from, time = time, merges = merges, cost = cost, window = args[descriptor + 3], keep_for = keep_for }
 end
 
 return adopt_log, used_of, charge_of

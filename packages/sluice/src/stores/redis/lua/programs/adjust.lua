@@ -1,9 +1,9 @@
--- Gives back or takes without asking, call by call: the `adjust` of each kernel, replayed.
+-- Gives tokens back, or takes them unconditionally, call by call: the `adjust` of each kernel, replayed.
 --
 -- KEYS        the states, one for each call
--- ARGV[1]     time; the receipt, -1 for none; how many calls; for each call the place of its row and 1 to give back or -1 to take; the
---             rows (see the kernels), with the amount in the place of the cost
--- returns     the places of calls of which nothing is changed, because a newer version wrote their states
+-- ARGV[1]     time; the receipt, -1 for none; how many calls; for each call the index of its descriptor and 1 to give back or -1 to
+--             take; the limit descriptors (see the kernels), with the amount instead of the cost
+-- returns     the indexes of calls that change nothing, because a newer version wrote their states
 
 -- include: clock.lua
 
@@ -15,11 +15,11 @@ local drop = make('drop', put, remove, extra)
 -- The end of the block for which a state of a newer version counts.
 local NEWER = 9000000000000000
 
-local function adjust_bucket(state, row, sign)
+local function adjust_bucket(state, descriptor, sign)
   local read_bucket, bucket_value = make 'bucket-value'
   local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
   local out_on, settle, leased_until = make('bucket-leases', flow, cut)
-  -- inline: bucket-row.lua
+  -- inline: bucket-descriptor.lua
   local time, ends = now, 0
   local value = read(state)
   local zero, rest, seen, keep_for, leases, converted
@@ -70,10 +70,10 @@ local function adjust_bucket(state, row, sign)
   put(state, bucket_value(zero, rest, seen, keep_for, n, m, burst, ends, leases), expires)
 end
 
-local function adjust_window(state, row, sign)
+local function adjust_window(state, descriptor, sign)
   local read_window, window_value, window_until = make 'window-value'
   local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
-  local amount, limit = args[row + 1], args[row + 2]
+  local amount, limit = args[descriptor + 1], args[descriptor + 2]
   local ends = 0
   local value = read(state)
   local finish, count, span, turn, converted
@@ -82,16 +82,16 @@ local function adjust_window(state, row, sign)
     finish, count, span, turn, ends = read_window(value)
     if ends == NEWER then return true end
     there = finish
-    if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, row) end
+    if finish then finish, count, span, turn, converted = adopt_window(finish, count, span, turn, descriptor) end
     if there and not finish then drop(state, ends) end
   end
   local last, long, who, taken = finish, span, turn, count
   if not (finish and now < finish) then
-    last, long, who = begun(finish, span, turn, row)
+    last, long, who = begun(finish, span, turn, descriptor)
     taken = 0
   end
   local start, base, used
-  start, base, used, long, who = part_of(last, taken, long, who, row)
+  start, base, used, long, who = part_of(last, taken, long, who, descriptor)
   if sign > 0 then
     if used > 0 and not (receipt >= 0 and receipt < start) then
       taken, converted = base + used - math.min(amount, used), true
@@ -106,10 +106,10 @@ local function adjust_window(state, row, sign)
   put(state, window_value(finish, count, span, turn, ends), math.max(window_until(finish, span, turn), ends))
 end
 
-local function adjust_counter(state, row, sign)
+local function adjust_counter(state, descriptor, sign)
   local read_counter, counter_value = make 'counter-value'
   local adopt_counter, rolled, share = make 'counter-adopt'
-  local amount, limit, length = args[row + 1], args[row + 2], args[row + 3]
+  local amount, limit, length = args[descriptor + 1], args[descriptor + 2], args[descriptor + 3]
   local ends = 0
   local value = read(state)
   local finish, current, previous, span, absent, converted
@@ -118,14 +118,16 @@ local function adjust_counter(state, row, sign)
     finish, current, previous, span, absent, ends = read_counter(value)
     if ends == NEWER then return true end
     there = finish
-    if finish then finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, row) end
+    if finish then
+      finish, current, previous, span, absent, converted = adopt_counter(finish, current, previous, span, absent, descriptor)
+    end
     if there and not finish then drop(state, ends) end
   end
   local kept = finish and now < finish
   local ended, now_current, now_previous = rolled(finish, current, previous, length)
   if not kept then span, absent = length, 0 end
   if sign < 0 then
-    local room = 2 * limit - now_current - share(ended, now_previous, span, row)
+    local room = 2 * limit - now_current - share(ended, now_previous, span, descriptor)
     if room > 0 then
       finish, current, previous, converted = ended, now_current + math.min(room, amount), now_previous, true
     end
@@ -145,28 +147,28 @@ local function adjust_counter(state, row, sign)
   put(state, counter_value(finish, current, previous, span, absent, ends), math.max(expires, ends))
 end
 
-local function adjust_log(state, row, sign)
+local function adjust_log(state, descriptor, sign)
   local logs = make('log-value', put, keep)
   local adopt_log, used_of, charge_of = make('log-adopt', logs)
   local stored = logs.open(state)
   if stored.ends == NEWER then return true end
-  local log = adopt_log(stored, row)
+  local log = adopt_log(stored, descriptor)
   if stored.there and not log.there then drop(state, log.ends) end
-  local time, first, used = used_of(log, row)
+  local time, first, used = used_of(log, descriptor)
   if sign > 0 then
     local refund_log = make('log-refund', logs, drop, put, receipt)
-    if refund_log(log, first, time - args[row + 3], args[row + 1]) then return end
+    if refund_log(log, first, time - args[descriptor + 3], args[descriptor + 1]) then return end
   else
-    local added = math.min(args[row + 1], 2 * args[row + 2] - used)
-    if added > 0 then logs.charge(log, charge_of(log, row, first, time, added)) end
+    local added = math.min(args[descriptor + 1], 2 * args[descriptor + 2] - used)
+    if added > 0 then logs.charge(log, charge_of(log, descriptor, first, time, added)) end
   end
   if log.dirty then logs.save(log) end
 end
 
 local kernels = { [0] = adjust_bucket, adjust_window, adjust_counter, adjust_log, adjust_bucket }
 local newer = {}
-for place = 1, args[3] do
-  local row = args[2 + 2 * place]
-  if kernels[args[row]](place, row, args[3 + 2 * place]) then newer[#newer + 1] = place end
+for index = 1, args[3] do
+  local descriptor = args[2 + 2 * index]
+  if kernels[args[descriptor]](index, descriptor, args[3 + 2 * index]) then newer[#newer + 1] = index end
 end
 return newer

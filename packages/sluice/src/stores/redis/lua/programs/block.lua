@@ -2,7 +2,7 @@
 --
 -- KEYS        the states
 -- ARGV[1]     time; then the length of the block in microseconds, 0 to lift it, -1 to forget the states
--- returns     the places of states of a newer version, which stay as they are unless they are forgotten
+-- returns     the indexes of states of a newer version, which stay as they are unless they are forgotten
 
 -- include: clock.lua
 

@@ -4,10 +4,11 @@
 --
 -- KEYS        the states, each once, those of logs last
 -- ARGV[1]     time; 1 to charge or 0 for a peek, and 2 more for each state that may not be made; how many states are not of logs; how many
---             numbers follow: the rows, one for each different limit and cost (see the kernels), and the states that may not be
---             made, which keep a group that would from being charged; then, until the end, either
---             0, row, first state, last state, times: groups of one call each, for every state from first to last so many in a row,
---             or a group: how many calls, and for each of them state and row. Rows are named by the place of their first number.
+--             numbers follow: the limit descriptors, one for each different limit and cost (see the kernels), and the states that may not
+--             be made: a group that would make one is not charged; then, until the end, either
+--             0, descriptor, first state, last state, times: groups of one call each, for every state from first to last so many in a
+--             row, or a group: how many calls, and for each of them state and descriptor. A descriptor is named by the index of its first
+--             number.
 -- returns     the text of reply.lua: of a log the end of its block (7 bytes) is its value; for each call of a log the numbers outcome, retryAfter,
 --             remaining, replenishAfter, resetAfter; counts of each run and each group
 
@@ -28,8 +29,8 @@ local function kernel(tag)
     local function slow_path()
       return make 'bucket'
     end
-    local function bucket(value, row, times)
-      -- inline: bucket-row.lua
+    local function bucket(value, descriptor, times)
+      -- inline: bucket-descriptor.lua
       -- inline: bucket-step.lua
       return passed, written, expires
     end
@@ -54,15 +55,15 @@ end
 local fresh, expires = {}, {}
 local verdicts, size = {}, 0
 local closed, charging = {}, args[2] % 2
-for place = 5 + args[4] - (args[2] - charging) / 2, 4 + args[4] do closed[args[place]] = true end
+for index = 5 + args[4] - (args[2] - charging) / 2, 4 + args[4] do closed[args[index]] = true end
 local counts = {}
 
 -- Writes into the verdicts what is left of a group's logs without any of its costs.
 local function add_uncharged(at, calls, head, seen)
-  for place = at, at + 2 * calls - 2, 2 do
-    local state, row = args[place], args[place + 1]
-    if args[row] == 3 then
-      verdicts[head + 3], verdicts[head + 4], verdicts[head + 5] = logs.view(seen[state], row)
+  for index = at, at + 2 * calls - 2, 2 do
+    local state, descriptor = args[index], args[index + 1]
+    if args[descriptor] == 3 then
+      verdicts[head + 3], verdicts[head + 4], verdicts[head + 5] = logs.view(seen[state], descriptor)
       head = head + 5
     end
   end
@@ -73,26 +74,28 @@ local function group(at, calls)
   local open = true
   local states, ends, seen, taken, charges = {}, {}, {}, {}, {}
   local head = size
-  for place = at, at + 2 * calls - 2, 2 do
-    local state, row = args[place], args[place + 1]
-    if args[row] == 3 then
-      if not seen[state] then seen[state] = logs.adopt(logs.of(state), row) end
-      local log, cost = seen[state], (taken[state] or 0) + args[row + 1]
+  for index = at, at + 2 * calls - 2, 2 do
+    local state, descriptor = args[index], args[index + 1]
+    if args[descriptor] == 3 then
+      if not seen[state] then seen[state] = logs.adopt(logs.of(state), descriptor) end
+      local log, cost = seen[state], (taken[state] or 0) + args[descriptor + 1]
       taken[state] = cost
       local outcome
-      outcome, verdicts[size + 2], verdicts[size + 3], verdicts[size + 4], verdicts[size + 5], charges[state] = logs.decide(log, row, cost)
+      outcome, verdicts[size + 2], verdicts[size + 3], verdicts[size + 4], verdicts[size + 5], charges[state] =
+        logs.decide(log, descriptor, cost)
       verdicts[size + 1] = outcome
       size = size + 5
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      local passed, value, needed = (kernels[args[row]] or kernel(args[row]))(states[state] or fresh[state] or values[state], row, 1)
+      local before = states[state] or fresh[state] or values[state]
+      local passed, value, needed = (kernels[args[descriptor]] or kernel(args[descriptor]))(before, descriptor, 1)
       if passed == 0 then open = false else states[state], ends[state] = value, needed end
     end
   end
   if open then
-    for place = at, at + 2 * calls - 2, 2 do
+    for index = at, at + 2 * calls - 2, 2 do
       -- A log says by a number that it is there.
-      if closed[args[place]] and not values[args[place]] then return 0 end
+      if closed[args[index]] and not values[args[index]] then return 0 end
     end
     if charging == 0 then add_uncharged(at, calls, head, seen) end
     for state, value in pairs(states) do fresh[state], expires[state] = value, ends[state] end
@@ -101,10 +104,10 @@ local function group(at, calls)
   end
   -- Nothing is charged: conversions to a changed limit are written (law 7), and what is left is seen without any of the group's costs (law 1).
   add_uncharged(at, calls, head, seen)
-  for place = at, at + 2 * calls - 2, 2 do
-    local state, row = args[place], args[place + 1]
-    if args[row] ~= 3 then
-      local _, value, needed = (kernels[args[row]] or kernel(args[row]))(fresh[state] or values[state], row, 0)
+  for index = at, at + 2 * calls - 2, 2 do
+    local state, descriptor = args[index], args[index + 1]
+    if args[descriptor] ~= 3 then
+      local _, value, needed = (kernels[args[descriptor]] or kernel(args[descriptor]))(fresh[state] or values[state], descriptor, 0)
       if value then fresh[state], expires[state] = value, needed end
     end
   end
@@ -141,12 +144,12 @@ end
 local at, last = 5 + args[4], #args
 while at <= last do
   local calls = args[at]
-  local first, final, row, times = 1, 1, 0, 1
-  if calls == 0 then row, first, final, times = args[at + 1], args[at + 2], args[at + 3], args[at + 4] end
+  local first, final, descriptor, times = 1, 1, 0, 1
+  if calls == 0 then descriptor, first, final, times = args[at + 1], args[at + 2], args[at + 3], args[at + 4] end
   for state = first, final do
     local passed, value, needed
     if calls == 0 then
-      passed, value, needed = (kernels[args[row]] or kernel(args[row]))(fresh[state] or values[state], row, times)
+      passed, value, needed = (kernels[args[descriptor]] or kernel(args[descriptor]))(fresh[state] or values[state], descriptor, times)
       if closed[state] and not values[state] then
         passed = 0
       elseif value then

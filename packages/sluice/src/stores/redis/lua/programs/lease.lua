@@ -18,14 +18,14 @@ local flow, cut, level_of, out_on = bucket.flow, bucket.cut, bucket.level_of, bu
 local MAX_HOLDERS = 64
 
 local function with(leases, lease)
-  local place = #leases + 1
+  local before = #leases + 1
   for index, other in ipairs(leases) do
     if other[4] > lease[4] then
-      place = index
+      before = index
       break
     end
   end
-  table.insert(leases, place, lease)
+  table.insert(leases, before, lease)
   return leases
 end
 
@@ -106,8 +106,8 @@ local function grant(state, value, at)
 end
 
 local values, numbers, counts = {}, {}, {}
-for place = 1, #KEYS do
-  values[place] = read(place)
-  numbers[place] = grant(place, values[place], 3 + (place - 1) * args[2])
+for index = 1, #KEYS do
+  values[index] = read(index)
+  numbers[index] = grant(index, values[index], 3 + (index - 1) * args[2])
 end
 -- inline: reply.lua

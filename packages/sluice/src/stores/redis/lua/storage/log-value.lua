@@ -37,15 +37,15 @@ end
 local function entry(log, index)
   if index == log.size - 1 then return log.at, log.sum end
   if index == log.stored then return log.old_at, log.old_sum end
-  local place = index % PAGE
-  local number = (index - place) / PAGE
+  local nth = index % PAGE
+  local number = (index - nth) / PAGE
   local page = log.pages[number]
   if not page then
     local from = HEAD + number * PAGE * ENTRY
     page = call('GETRANGE', KEYS[log.state], from, from + PAGE * ENTRY - 1)
     log.pages[number] = page
   end
-  local at, sum = parse('>I7I7', page, place * ENTRY + 1)
+  local at, sum = parse('>I7I7', page, nth * ENTRY + 1)
   return at, sum
 end
 

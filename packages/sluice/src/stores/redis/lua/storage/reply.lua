@@ -10,15 +10,15 @@ for state = 1, states do
   heads[state] = #values[state]
 end
 for part = 1, #counts do heads[states + part] = counts[part] end
-for place = 1, #heads do
-  if heads[place] > widest then widest = heads[place] end
+for index = 1, #heads do
+  if heads[index] > widest then widest = heads[index] end
 end
 local head
 if widest < 256 and #heads <= 2000 then
   head = string.char(1, unpack(heads))
 else
-  for place = 1, #heads do heads[place] = pack('>I4', heads[place]) end
+  for index = 1, #heads do heads[index] = pack('>I4', heads[index]) end
   head = string.char(4) .. table.concat(heads)
 end
-for place = 1, #numbers do numbers[place] = pack('>I7', numbers[place]) end
+for index = 1, #numbers do numbers[index] = pack('>I7', numbers[index]) end
 return head .. table.concat(values, '', 1, states) .. table.concat(numbers) .. pack('>I7', now)

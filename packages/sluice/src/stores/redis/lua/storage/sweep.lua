@@ -8,9 +8,9 @@ return function(key)
   -- All there are, or so many of a hash that has grown large.
   local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
   local head = call('HGET', key, '')
-  for place = 1, #all, 2 do
-    local value = expanded(all[place + 1], head)
+  for index = 1, #all, 2 do
+    local value = expanded(all[index + 1], head)
     local ends = split(value)
-    if all[place] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[place]) end
+    if all[index] ~= '' and (state_until(value) or 0) + extra <= now and ends + extra <= now then call('HDEL', key, all[index]) end
   end
 end
