@@ -1,7 +1,7 @@
 import { attempt, LimiterError } from '../errors/limiter-error.ts'
 import { createIssues } from './document/issues.ts'
 import { readOverride } from './native/override.ts'
-import type { PolicyNode } from './document/node.ts'
+import type { PolicyNode } from './document/value.ts'
 import type { Override } from './model/override.ts'
 import { PolicyError } from './document/policy-error.ts'
 import type { Rule } from './model/rule.ts'

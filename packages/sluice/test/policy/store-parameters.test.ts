@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { PolicyError } from '../../src/policy/document/policy-error.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import { storeParameterMistake } from '../../src/policy/model/store-parameters.ts'
-import { parseStoreUrl } from '../../src/policy/model/store-url.ts'
+import { parseStoreUrl, storeParameterMistake } from '../../src/policy/model/store-url.ts'
 
 describe('S6: parameters of a store URL', () => {
   it.each([

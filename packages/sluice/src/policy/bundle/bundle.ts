@@ -1,7 +1,7 @@
 import { parseInstant } from '../../time/instant.ts'
 import type { Micros } from '../../time/micros.ts'
-import { type Fields, openFields } from '../document/fields.ts'
-import { itemsOf, readAs, type Value, warn, wrong } from '../document/value.ts'
+import { type Fields, openFields, requiredField } from '../document/fields.ts'
+import { fieldOf, itemsOf, readAs, type Value, warn, wrong } from '../document/value.ts'
 import { type HeaderChoice, headerChoice } from '../model/header-choice.ts'
 import { DEFAULT_DEADLINE } from '../model/failure-choice.ts'
 import type { PolicyBody } from '../model/policy.ts'
@@ -56,17 +56,17 @@ function bodyOf(rules: readonly Rule[]): PolicyBody {
 function* readWhole(bundle: Fields, strict: boolean, now: Micros): Sliced<Rule[]> {
   refuseSection(bundle, 'kill_switches', 'list')
   for (const name of OVERRIDES) refuseSection(bundle, name, 'switch')
-  readAs(bundle.require('bundle_version', 'a number above 0'), 'a number above 0', (node) => {
+  readAs(requiredField(bundle, 'bundle_version', 'a number above 0'), 'a number above 0', (node) => {
     return node.kind === 'scalar' && node.type === 'number' && Number(node.text) > 0 ? true : undefined
   })
-  readTime(bundle.get('issued_at'))
-  const expiry = bundle.get('expires_at')
+  readTime(fieldOf(bundle, 'issued_at'))
+  const expiry = fieldOf(bundle, 'expires_at')
   const expires = readTime(expiry)
   // An expired bundle is refused when it is read; expiry is not checked again later.
   if (expiry !== undefined && (expires ?? Infinity) <= now) wrong(expiry, 'a time to come: the bundle has expired')
-  const defaults = bundle.get('defaults')
+  const defaults = fieldOf(bundle, 'defaults')
   if (defaults !== undefined) warn(defaults, ' has no effect: nothing reads it')
-  return yield* readPolicies(bundle.require('policies', 'a list of policies'), strict)
+  return yield* readPolicies(requiredField(bundle, 'policies', 'a list of policies'), strict)
 }
 
 function readTime(value: Value | undefined): Micros | undefined {
@@ -93,8 +93,8 @@ function* readPolicy(value: Value, strict: boolean): Sliced<{ readonly id: strin
   yield
   const fields = openFields(value, { names: ['id', 'spec'], lenient: !strict })
   if (fields === undefined) return undefined
-  const id = readName(fields.require('id', 'a text'))
-  const specValue = fields.require('spec', 'a map with selector and rules')
+  const id = readName(requiredField(fields, 'id', 'a text'))
+  const specValue = requiredField(fields, 'spec', 'a map with selector and rules')
   const spec = specValue === undefined ? undefined : openSpec(specValue, strict)
   // The rules of a policy without an id are read too, to report their mistakes.
   const rules = spec === undefined ? [] : yield* readSpec(spec, id ?? '', strict)

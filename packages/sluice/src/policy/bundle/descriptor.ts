@@ -1,7 +1,6 @@
 import type { Request } from '../../identity/request.ts'
 import { derived, parseSource, repeatable, type Source, valuesOf } from '../../identity/source.ts'
-import { textOf } from '../document/node.ts'
-import { refuse, type Value, warn, wrong } from '../document/value.ts'
+import { refuse, textOf, type Value, warn, wrong } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 
 const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/

@@ -4,9 +4,8 @@ import type { Rate } from '../../algorithms/rate.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { valuesOf } from '../../identity/source.ts'
-import { readBucket } from '../document/bucket.ts'
-import { DECIMAL_FORM, type Fields, openFields } from '../document/fields.ts'
-import { below, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { DECIMAL_FORM, type Fields, openFields, readBucket, readChoice, readText, requiredField } from '../document/fields.ts'
+import { below, fieldOf, refuse, type Value, warn, wrong } from '../document/value.ts'
 import { fixedCost, highestOf, MAX_COST, readCost } from '../model/cost.ts'
 import type { Cost } from '../model/rule.ts'
 import { canonicalHeader, headerValues, warnOfQuery } from './descriptor.ts'
@@ -25,7 +24,7 @@ export interface BundleLimit {
 export function readTokenBucket(value: Value, strict: boolean): BundleLimit | undefined {
   const config = openFields(value, { names: NAMES, lenient: !strict })
   if (config === undefined) return undefined
-  config.choice('algorithm', ['token_bucket'])
+  readChoice(fieldOf(config, 'algorithm'), ['token_bucket'])
   const cost = readBundleCost(config)
   const limit = readLimit(config)
   if (limit === undefined || cost === undefined) return undefined
@@ -37,13 +36,13 @@ export function readTokenBucket(value: Value, strict: boolean): BundleLimit | un
 }
 
 function readLimit(config: Fields): AnyLimit | undefined {
-  const [exact, short] = [config.get('tokens_per_second'), config.get('rps')]
+  const [exact, short] = [fieldOf(config, 'tokens_per_second'), fieldOf(config, 'rps')]
   const [name, rateValue] = exact === undefined ? ['rps', short] : ['tokens_per_second', exact]
   const missing = `${config.path} has no rate: expected ${RATE_FORM}`
   if (rateValue === undefined) config.issues.add(config.node.at, below(config.path, 'tokens_per_second'), missing, { allowed: RATE_FORM })
   else if (exact !== undefined && short !== undefined)
     warn({ ...exact, path: config.path }, ': of tokens_per_second and rps the first is used')
-  const burstValue = config.require('burst', `${DECIMAL_FORM}, at least the rate`)
+  const burstValue = requiredField(config, 'burst', `${DECIMAL_FORM}, at least the rate`)
   const [rate, burst] = [readPerSecond(rateValue), readPositive(burstValue)]
   if (rate === undefined || burst === undefined || rateValue === undefined || burstValue === undefined) return undefined
   const isBelowRate = (toMicroTokens(burst) as number) / 1_000_000 < rate.value
@@ -68,10 +67,12 @@ const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
  * or one that is not a plain decimal above 0. Of several values the highest counts.
  */
 function readBundleCost(config: Fields): Cost | undefined {
-  const from = config.text('cost_source', SOURCE_FORM, (text) => /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text))
-  const source = config.get('cost_source')
+  const from = readText(fieldOf(config, 'cost_source'), SOURCE_FORM, (text) =>
+    /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text),
+  )
+  const source = fieldOf(config, 'cost_source')
   warnOfCost(config, source, from)
-  const positive = (name: string, otherwise: number): number => Number(readPositive(config.get(name)) ?? otherwise)
+  const positive = (name: string, otherwise: number): number => Number(readPositive(fieldOf(config, name)) ?? otherwise)
   const [fixed, fallback] = [positive('fixed_cost', 1), positive('default_cost', 1)]
   const max = positive('max_cost', MAX_COST)
   // A client that may send 0.0001 would pay nothing, so the minimum is below 1 only if the author set a smaller number.
@@ -96,7 +97,7 @@ function readBundleCost(config: Fields): Cost | undefined {
 
 /** Warns of costs that differ from Fairvisor's. */
 function warnOfCost(config: Fields, source: Value | undefined, from: string | undefined): void {
-  const fallback = config.get('default_cost')
+  const fallback = fieldOf(config, 'default_cost')
   if (fallback !== undefined && source === undefined)
     warn(fallback, ' is not charged without cost_source, and Fairvisor charges it: with fixed_cost it is charged here as well')
   if (source !== undefined && from?.startsWith('query:') === true) warnOfQuery(source, from)

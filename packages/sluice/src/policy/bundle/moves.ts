@@ -1,5 +1,4 @@
-import { textOf } from '../document/node.ts'
-import { entriesOf, fieldOf, itemsOf, type Value, warn } from '../document/value.ts'
+import { entriesOf, fieldOf, itemsOf, textOf, type Value, warn } from '../document/value.ts'
 import type { Sliced } from '../model/sliced.ts'
 import { canonicalHeader } from './descriptor.ts'
 

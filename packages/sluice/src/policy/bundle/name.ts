@@ -1,5 +1,4 @@
-import { textOf } from '../document/node.ts'
-import { readAs, type Value } from '../document/value.ts'
+import { readAs, textOf, type Value } from '../document/value.ts'
 
 const MAX_LENGTH = 200
 

@@ -1,8 +1,7 @@
 import { toMicroTokens } from '../../algorithms/decimal.ts'
 import type { Rate } from '../../algorithms/rate.ts'
 import { DECIMAL_FORM } from '../document/fields.ts'
-import type { PolicyNode } from '../document/node.ts'
-import { readAs, type Value } from '../document/value.ts'
+import { type PolicyNode, readAs, type Value } from '../document/value.ts'
 
 /** The exact decimal above 0 of a field, as its text. Undefined if it is missing; a wrong one is also reported. */
 export function readPositive(value: Value | undefined): string | undefined {

@@ -1,7 +1,6 @@
 import type { Source } from '../../identity/source.ts'
-import { type Fields, openFields } from '../document/fields.ts'
-import { wordOf } from '../document/node.ts'
-import { entriesOf, itemsOf, join, quoted, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { type Fields, openFields, requiredField } from '../document/fields.ts'
+import { entriesOf, fieldOf, itemsOf, join, quoted, refuse, type Value, warn, wordOf, wrong } from '../document/value.ts'
 import { conditionOf } from '../model/condition.ts'
 import type { Condition } from '../model/rule.ts'
 import { flatMapSliced, type Sliced } from '../model/sliced.ts'
@@ -35,13 +34,12 @@ const KEYS_FORM = `a list of ${DESCRIPTOR_FORM}; [] is one bucket for everybody`
 
 /** Reads one rule. A wrong one is reported and gives undefined. */
 export function* readBundleRule(value: Value, options: RuleOptions): Sliced<BundleRule | undefined> {
-  yield
   const fields = openFields(value, { names: NAMES, lenient: !options.strict })
   if (fields === undefined) return undefined
-  const written = options.name === undefined ? fields.require('name', 'a name') : fields.get('name')
+  const written = options.name === undefined ? requiredField(fields, 'name', 'a name') : fieldOf(fields, 'name')
   const name = written === undefined ? options.name : readName(written)
   const keys = yield* readKeys(fields, options)
-  const match = yield* readConditions(fields.get('match'))
+  const match = yield* readConditions(fieldOf(fields, 'match'))
   const limit = readAlgorithm(fields, options.strict)
   if (name === undefined || keys === undefined || limit === undefined) return undefined
   const texts = keys.map(({ text }) => text).sort()
@@ -49,7 +47,7 @@ export function* readBundleRule(value: Value, options: RuleOptions): Sliced<Bund
 }
 
 function* readKeys(fields: Fields, { alone = false, strict }: RuleOptions): Sliced<Source[] | undefined> {
-  const value = alone ? fields.get('limit_keys') : fields.require('limit_keys', KEYS_FORM)
+  const value = alone ? fieldOf(fields, 'limit_keys') : requiredField(fields, 'limit_keys', KEYS_FORM)
   if (value === undefined) {
     if (!alone) return undefined
     warn({ ...fields, path: join(fields.path, 'limit_keys') }, ' is missing: all requests share one bucket')
@@ -73,13 +71,13 @@ function* readConditions(map: Value | undefined): Sliced<Condition[] | undefined
 }
 
 function readAlgorithm(fields: Fields, strict: boolean): BundleLimit | undefined {
-  const written = fields.get('algorithm')
+  const written = fieldOf(fields, 'algorithm')
   if (written === undefined)
     warn({ ...fields, path: join(fields.path, 'algorithm') }, ' is missing and is read as token_bucket: Fairvisor drops such a rule')
   const word = written?.node.kind === 'scalar' ? written.node.text : ''
   if (written !== undefined && LATER.includes(word))
     return refuse(written, ` ${word} is not yet supported: expected token_bucket`, { value: JSON.stringify(word), allowed: 'token_bucket' })
   if (written !== undefined && word !== 'token_bucket') return wrong(written, 'token_bucket')
-  const config = fields.require('algorithm_config', 'a map with tokens_per_second and burst')
+  const config = requiredField(fields, 'algorithm_config', 'a map with tokens_per_second and burst')
   return config === undefined ? undefined : readTokenBucket(config, strict)
 }

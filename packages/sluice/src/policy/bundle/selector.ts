@@ -2,8 +2,7 @@ import { normalizePath, normalizePathExactly } from '../../identity/path.ts'
 import { type PathReading, someReading } from '../../identity/path-readings.ts'
 import type { Request } from '../../identity/request.ts'
 import { type Fields, openFields } from '../document/fields.ts'
-import { textOf } from '../document/node.ts'
-import { itemsOf, type Value, warn, wrong } from '../document/value.ts'
+import { fieldOf, itemsOf, textOf, type Value, warn, wrong } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { compileGlob, type Glob, pathSegments } from '../model/glob.ts'
 import type { Condition, Match } from '../model/rule.ts'
@@ -23,8 +22,8 @@ export function* readSelector(value: Value, strict: boolean): Sliced<Match> {
   if (anchors.length === 0) warn(fields, ' has no path: its rules never match; a pathPrefix of / matches every path')
   // A path index takes one pattern for each rule, so two anchors are tested at every request.
   const path = anchors.length === 1 ? anchors[0]?.glob : undefined
-  const methods = yield* readMethods(fields.get('methods'), strict)
-  const hosts = yield* readHosts(fields.get('hosts'))
+  const methods = yield* readMethods(fieldOf(fields, 'methods'), strict)
+  const hosts = yield* readHosts(fieldOf(fields, 'hosts'))
   return { ...defined({ path, methods, hosts }), when: anchors.some(({ everything }) => everything) ? [] : [pathIs(anchors)] }
 }
 
@@ -37,7 +36,7 @@ interface Anchor {
 }
 
 function readAnchor(fields: Fields, name: string, strict: boolean): Anchor | undefined {
-  const value = fields.get(name)
+  const value = fieldOf(fields, name)
   if (value === undefined) return undefined
   const text = textOf(value.node) ?? ''
   if (!text.startsWith('/')) {

@@ -1,8 +1,8 @@
-import { type Fields, openFields } from '../document/fields.ts'
-import { itemsOf, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { type Fields, openFields, readChoice, requiredField, uniqueNames } from '../document/fields.ts'
+import { fieldOf, itemsOf, type Value, warn, wrong } from '../document/value.ts'
 import { type FirstHolding, indexFirst } from '../model/first-holding.ts'
 import type { Condition, Match, Mode, Rule } from '../model/rule.ts'
-import { flatMapSliced, type Sliced } from '../model/sliced.ts'
+import { eachSliced, flatMapSliced, type Sliced } from '../model/sliced.ts'
 import { scopedName } from './name.ts'
 import { type BundleRule, readBundleRule } from './rule.ts'
 import { readSelector } from './selector.ts'
@@ -17,12 +17,13 @@ export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_l
 export function* readSpec(fields: Fields, id: string | undefined, strict: boolean): Sliced<Rule[]> {
   refuseSection(fields, 'loop_detection', 'block')
   refuseSection(fields, 'circuit_breaker', 'block')
-  const mode = fields.choice('mode', ['enforce', 'shadow']) ?? 'enforce'
-  const selector = id === undefined ? fields.get('selector') : fields.require('selector', 'a map with pathExact or pathPrefix')
+  const mode = readChoice(fieldOf(fields, 'mode'), ['enforce', 'shadow']) ?? 'enforce'
+  const selector = id === undefined ? fieldOf(fields, 'selector') : requiredField(fields, 'selector', 'a map with pathExact or pathPrefix')
   const match = selector === undefined ? { when: [] } : yield* readSelector(selector, strict)
-  const rules = yield* readRules(fields.require('rules', 'a list of rules'), strict)
-  const fallback = yield* readFallback(fields.get('fallback_limit'), rules, strict)
-  refuseTwins(fallback === undefined ? rules : [...rules, fallback])
+  const rules = yield* readRules(requiredField(fields, 'rules', 'a list of rules'), strict)
+  const fallback = yield* readFallback(fieldOf(fields, 'fallback_limit'), rules, strict)
+  const unique = uniqueNames()
+  for (const { at, name } of fallback === undefined ? rules : [...rules, fallback]) unique(at, name)
   const scope = { id, mode, match }
   const elses = yield* elsesOf(rules)
   const compiled = yield* flatMapSliced(rules, (rule) => {
@@ -61,12 +62,7 @@ function compile(rule: BundleRule, when: readonly Condition[], { id, mode, match
 
 function* readRules(list: Value | undefined, strict: boolean): Sliced<BundleRule[]> {
   if (list !== undefined && list.node.kind !== 'list') wrong(list, 'a list of rules')
-  const rules: BundleRule[] = []
-  for (const item of itemsOf(list)) {
-    const rule = yield* readBundleRule(item, { strict })
-    if (rule !== undefined) rules.push(rule)
-  }
-  return rules
+  return yield* eachSliced(itemsOf(list), (item) => readBundleRule(item, { strict }))
 }
 
 function* readFallback(value: Value | undefined, rules: readonly BundleRule[], strict: boolean): Sliced<BundleRule | undefined> {
@@ -77,15 +73,6 @@ function* readFallback(value: Value | undefined, rules: readonly BundleRule[], s
   if (fallback !== undefined && rules.some(({ match = [] }) => match.length === 0))
     warn(value, ' is never used: a rule without match leaves nothing over')
   return fallback
-}
-
-function refuseTwins(rules: readonly BundleRule[]): void {
-  const paths = new Map<string, string>()
-  for (const { at, name } of rules) {
-    const earlier = paths.get(name)
-    if (earlier === undefined) paths.set(name, at.path)
-    else refuse({ ...at, path: `${at.path}.name` }, ` is ${JSON.stringify(name)}: expected a name of its own, ${earlier} has it`)
-  }
 }
 
 /** Opens the map that `readSpec` reads. */

@@ -1,6 +1,5 @@
-import { isEmptyMap, type PolicyNode } from '../document/node.ts'
+import { fieldOf, isEmptyMap, type PolicyNode, quoted, refuse, type Value, warn, wrong } from '../document/value.ts'
 import type { Fields } from '../document/fields.ts'
-import { quoted, refuse, type Value, warn, wrong } from '../document/value.ts'
 
 /** Reports what Fairvisor ignores: as a warning, or as an issue in strict mode. */
 export function overlook(value: Value, what: string, strict: boolean): void {
@@ -24,7 +23,7 @@ export function readList(value: Value, form: string, strict: boolean): Value | u
  * @param kind `switch`: a block that must state whether it is enabled
  */
 export function refuseSection(fields: Fields, name: string, kind: 'list' | 'block' | 'switch'): void {
-  const value = fields.get(name)
+  const value = fieldOf(fields, name)
   if (value === undefined) return
   const { node } = value
   const isList = node.kind === 'list'

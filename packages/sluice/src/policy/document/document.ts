@@ -1,6 +1,6 @@
 import * as yaml from 'yaml'
 import type { Issues, Position } from './issues.ts'
-import type { Field, PolicyNode, ScalarNode } from './node.ts'
+import type { Field, PolicyNode, ScalarNode } from './value.ts'
 
 const MAX_DEPTH = 32
 /** The parser's stack also holds the document and the innermost scalar. */

@@ -1,4 +1,4 @@
-import type { Field, PolicyNode, ScalarNode } from './node.ts'
+import type { Field, PolicyNode, ScalarNode } from './value.ts'
 import type { Sliced } from '../model/sliced.ts'
 
 /** A part of a node tree as a flat list of plain values. It is small, so that receiving it from another thread takes little time. */

@@ -25,6 +25,17 @@ export async function inSlices<T>(work: Sliced<T>, time: Pick<Time, 'monotonic' 
   }
 }
 
+/** Maps each item by work that pauses, with a pause before each; undefined results are left out. */
+export function* eachSliced<T, R>(items: Iterable<T>, map: (item: T) => Sliced<R | undefined>): Sliced<R[]> {
+  const found: R[] = []
+  for (const item of items) {
+    yield
+    const mapped = yield* map(item)
+    if (mapped !== undefined) found.push(mapped)
+  }
+  return found
+}
+
 /** As `flatMap`, with a pause after each item. */
 export function* flatMapSliced<T, R>(items: Iterable<T>, map: (item: T, index: number) => readonly R[] | R): Sliced<R[]> {
   const found: R[] = []

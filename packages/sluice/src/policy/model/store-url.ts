@@ -1,5 +1,5 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
 import { defined } from './defined.ts'
-import { requireUrl, storeParameterMistake } from './store-parameters.ts'
 
 /** The parsed URL of a store. A program may support only some of the schemes. */
 export interface StoreUrl {
@@ -25,9 +25,13 @@ export interface StoreHost {
   readonly port: number
 }
 
+/** Parameters of a store's URL: their names, and their allowed values if not any text is allowed. */
+type Parameters = ReadonlyMap<string, readonly string[] | undefined>
+
 interface Scheme {
   readonly name: string
   readonly port: number
+  readonly parameters: Parameters
   /** Whether the URL may name several servers. */
   readonly several?: true
   /** Whether the path names a primary instead of a database. */
@@ -38,18 +42,32 @@ interface Scheme {
   readonly local?: true
 }
 
-const SCHEMES: ReadonlyMap<string, Scheme> = new Map([
-  ...['redis://', 'rediss://'].map((scheme) => entry(scheme, { port: 6379, numbered: true })),
-  entry('redis+cluster://', { port: 6379, several: true, numbered: true }),
-  entry('redis+sentinel://', { port: 26_379, several: true, primary: true }),
-  entry('postgres://', { port: 5432, local: true }),
-  ['postgresql', { name: 'postgres', port: 5432, local: true }],
+const anyText = (...names: readonly string[]): [string, undefined][] => names.map((name) => [name, undefined])
+
+const TLS = 'tls'
+const TLS_FILES = ['ca', 'cert', 'key']
+const SERVERS: Parameters = new Map([[TLS, ['true', 'false']], ...anyText(...TLS_FILES)])
+const SETTINGS = `
+  host port user password sslcert sslkey sslrootcert application_name fallback_application_name client_encoding
+  options statement_timeout lock_timeout query_timeout idle_in_transaction_session_timeout
+`
+const DATABASES: Parameters = new Map([
+  ['sslmode', ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']],
+  ['ssl', ['true', '1', '0']],
+  ['sslnegotiation', ['postgres', 'direct']],
+  ['uselibpqcompat', ['true', 'false']],
+  ...anyText(...SETTINGS.trim().split(/\s+/)),
 ])
 
-function entry(scheme: string, more: Omit<Scheme, 'name'>): [string, Scheme] {
-  const name = scheme.slice(0, -'://'.length)
-  return [name, { name, ...more }]
-}
+const POSTGRES: Scheme = { name: 'postgres', port: 5432, local: true, parameters: DATABASES }
+const SCHEMES: ReadonlyMap<string, Scheme> = new Map([
+  ['redis', { name: 'redis', port: 6379, numbered: true, parameters: SERVERS }],
+  ['rediss', { name: 'rediss', port: 6379, numbered: true, parameters: SERVERS }],
+  ['redis+cluster', { name: 'redis+cluster', port: 6379, several: true, numbered: true, parameters: SERVERS }],
+  ['redis+sentinel', { name: 'redis+sentinel', port: 26_379, several: true, primary: true, parameters: SERVERS }],
+  ['postgres', POSTGRES],
+  ['postgresql', POSTGRES],
+])
 
 export const STORE_FORM: string =
   'memory:, pglite:DIR, redis://HOST, rediss://HOST, redis+cluster://HOST,HOST, redis+sentinel://HOST,HOST/PRIMARY or postgres://HOST/DATABASE'
@@ -123,4 +141,48 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/**
+ * The mistake in the parameters of a store's URL, as text to follow its name; undefined if there is none. A misspelt parameter could mean
+ * a connection without encryption. Values are not shown, because one may be a password.
+ * @throws LimiterError INVALID_OPTIONS for a value that is not a text
+ */
+export function storeParameterMistake(url: string): string | undefined {
+  requireUrl('storeParameterMistake', url)
+  if (/^pglite:[^?]*\?/.test(url)) return 'has parameters behind a question mark: expected pglite:DIR, which has none'
+  const [, scheme = '', query = ''] = /^([a-z+]+):\/\/[^?#]*\?([^#]*)/.exec(url) ?? []
+  const allowed = SCHEMES.get(scheme)?.parameters
+  if (allowed === undefined || query === '') return undefined
+  // An @ may end a password that contains a question mark: then no part of it is a parameter name.
+  const shown = (name: string): string => (!query.includes('@') && /^[\w.-]{1,40}$/.test(name) ? ` ${name}` : '')
+  const names = [...allowed.keys()].join(', ')
+  const seen = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(query)) {
+    const values = allowed.get(name)
+    if (!allowed.has(name)) return `has the unknown parameter${shown(name)}: expected ${names}`
+    if (seen.has(name)) return `has the parameter ${name} twice: expected it once`
+    if (value === '') return `has the parameter ${name} without a value`
+    if (values?.includes(value) === false) return `has another value of ${name}: expected ${values.join(' or ')}`
+    seen.set(name, value)
+  }
+  return allowed === SERVERS ? tlsMistake(scheme, seen) : undefined
+}
+
+/**
+ * Checks that a URL is a text. The message shows only the type of other values, which may contain a password.
+ * @throws LimiterError INVALID_OPTIONS
+ */
+export function requireUrl(where: string, url: unknown): void {
+  if (typeof url !== 'string') throw new LimiterError('INVALID_OPTIONS', `${where}: url is of type ${typeof url}, expected a text`)
+}
+
+function tlsMistake(scheme: string, given: ReadonlyMap<string, string>): string | undefined {
+  const isEncrypted = scheme === 'rediss'
+  if (isEncrypted && given.get(TLS) === 'false') return 'has tls=false: expected rediss:// without it, or redis://'
+  const file = TLS_FILES.find((name) => given.has(name))
+  if (file !== undefined && !isEncrypted && given.get(TLS) !== 'true')
+    return `has the parameter ${file} and no TLS: expected ${scheme === 'redis' ? 'rediss://' : 'tls=true'}`
+  if (given.has('cert') !== given.has('key')) return 'has one of the parameters cert and key: expected both or none'
+  return undefined
 }

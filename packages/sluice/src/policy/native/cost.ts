@@ -1,7 +1,6 @@
 import { parseSource } from '../../identity/source.ts'
-import { DECIMAL_FORM, openFields, readDecimal } from '../document/fields.ts'
-import { isEmptyMap } from '../document/node.ts'
-import { entriesOf, refuse, type Value, wrong } from '../document/value.ts'
+import { DECIMAL_FORM, openFields, readDecimal, readText, requiredField } from '../document/fields.ts'
+import { entriesOf, fieldOf, isEmptyMap, refuse, type Value, wrong } from '../document/value.ts'
 import { clientCost, endpointCosts, fixedCost, MAX_COST } from '../model/cost.ts'
 import type { Cost } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
@@ -24,11 +23,11 @@ export function* readCost(value: Value | undefined): Sliced<Cost | undefined> {
 function readClient(value: Value): Cost | undefined {
   const fields = openFields(value, CLIENT_COST)
   if (fields === undefined) return undefined
-  fields.require('from', FROM_FORM)
-  const from = fields.text('from', FROM_FORM, (text) => /^(?:header|query):/.test(text) && parseSource(text) !== undefined)
-  const min = Number(fields.decimal('min') ?? 1)
-  const max = Number(fields.decimal('max') ?? MAX_COST)
-  const fallback = Number(fields.decimal('default') ?? Math.min(max, Math.max(min, 1)))
+  const isSource = (text: string): boolean => /^(?:header|query):/.test(text) && parseSource(text) !== undefined
+  const from = readText(requiredField(fields, 'from', FROM_FORM), FROM_FORM, isSource)
+  const min = Number(readDecimal(fieldOf(fields, 'min')) ?? 1)
+  const max = Number(readDecimal(fieldOf(fields, 'max')) ?? MAX_COST)
+  const fallback = Number(readDecimal(fieldOf(fields, 'default')) ?? Math.min(max, Math.max(min, 1)))
   if (min > max) refuse(value, `: min ${min} is above max ${max}`)
   else if (fallback < min || fallback > max) refuse(value, `: default ${fallback} is not between min ${min} and max ${max}`)
   if (from === undefined) return undefined
@@ -40,10 +39,10 @@ function readClient(value: Value): Cost | undefined {
 /** A fixed cost for each endpoint, for a rule that several of them share. */
 function* readEndpoints(value: Value): Sliced<Cost | undefined> {
   const fields = openFields(value, ENDPOINT_COST)
-  const listed = fields?.get('endpoints')
+  const listed = fieldOf(fields, 'endpoints')
   if (fields === undefined || listed === undefined) return undefined
   if (isEmptyMap(listed.node)) refuse(listed, ' is empty: expected at least one path with its cost')
-  const costs = endpointCosts(Number(fields.decimal('default') ?? 1))
+  const costs = endpointCosts(Number(readDecimal(fieldOf(fields, 'default')) ?? 1))
   for (const { key, value: price } of entriesOf(listed)) {
     yield
     const [path, cost] = [readPath(key), readDecimal(price)]

@@ -2,11 +2,10 @@ import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
 import { parseSource } from '../../identity/source.ts'
 import { type Fields, openFields } from '../document/fields.ts'
-import { isEmptyMap, textOf, wordOf } from '../document/node.ts'
-import { entriesOf, itemsOf, quoted, refuse, type Value, wrong } from '../document/value.ts'
+import { entriesOf, fieldOf, isEmptyMap, itemsOf, quoted, refuse, textOf, type Value, wordOf, wrong } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import type { Exemption, HeaderText } from '../model/exemption.ts'
-import { flatMapSliced, type Sliced } from '../model/sliced.ts'
+import { eachSliced, flatMapSliced, type Sliced } from '../model/sliced.ts'
 import { EXEMPT } from './grammar.ts'
 import { readPath } from './match.ts'
 
@@ -15,30 +14,25 @@ const EVERYBODY = 'a network of everybody would leave nobody to be limited'
 
 /** Reads the `exempt` of a policy or of one rule; undefined without any. */
 export function* readExempt(fields: Fields): Sliced<Exemption[] | undefined> {
-  const list = fields.get('exempt')
+  const list = fieldOf(fields, 'exempt')
   if (list === undefined) return undefined
   if (list.node.kind !== 'list' || list.node.items.length > MAX_EXEMPTIONS)
     return wrong(list, `a list of { path, ip, header }, at most ${MAX_EXEMPTIONS}`)
-  const exempt: Exemption[] = []
-  for (const item of itemsOf(list)) {
-    const exemption = yield* readExemption(item)
-    if (exemption !== undefined) exempt.push(exemption)
-  }
+  const exempt = yield* eachSliced(itemsOf(list), readExemption)
   return exempt.length === 0 ? undefined : exempt
 }
 
 function* readExemption(value: Value): Sliced<Exemption | undefined> {
-  yield
   const fields = openFields(value, EXEMPT)
   if (fields === undefined) return undefined
-  const paths = yield* listed(fields.get('path'), readPath)
+  const paths = yield* listed(fieldOf(fields, 'path'), readPath)
   const networks = createNetworkSet()
-  const listedNetworks = yield* listed(fields.get('ip'), (item) => {
+  const listedNetworks = yield* listed(fieldOf(fields, 'ip'), (item) => {
     const network = readNetwork(item)
     if (network !== undefined) networks.add(network)
     return network
   })
-  const headers = yield* readHeaders(fields.get('header'))
+  const headers = yield* readHeaders(fieldOf(fields, 'header'))
   if (paths === undefined && listedNetworks === undefined && headers === undefined)
     return refuse(value, ' says nothing: expected path, ip, header, or several of them')
   const text = [
@@ -52,9 +46,9 @@ function* readExemption(value: Value): Sliced<Exemption | undefined> {
 /** Reads a value, or each of a list. An empty list is read as one empty value. */
 function* listed<T extends object>(value: Value | undefined, read: (item: Value) => T | undefined): Sliced<T[] | undefined> {
   if (value === undefined) return undefined
-  if (value.node.kind !== 'list') return [read(value)].filter((one) => one !== undefined)
+  const items = value.node.kind === 'list' ? [...itemsOf(value)] : [value]
   const none: Value = { ...value, path: `${value.path}[0]`, node: { kind: 'scalar', at: value.node.at, text: '', type: 'null' } }
-  return yield* flatMapSliced(value.node.items.length === 0 ? [none] : itemsOf(value), (item) => read(item) ?? [])
+  return yield* flatMapSliced(items.length === 0 ? [none] : items, (item) => read(item) ?? [])
 }
 
 function readNetwork(value: Value): Network | undefined {

@@ -4,10 +4,17 @@ import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { bareProblem, DURATION_FORM } from '../../time/duration.ts'
-import { readBucket, RATE_FORM } from '../document/bucket.ts'
-import { DECIMAL_FORM, type Fields } from '../document/fields.ts'
-import { textOf } from '../document/node.ts'
-import { refuse, type Value, warn } from '../document/value.ts'
+import {
+  DECIMAL_FORM,
+  type Fields,
+  RATE_FORM,
+  readBucket,
+  readChoice,
+  readDecimal,
+  readDuration,
+  requiredField,
+} from '../document/fields.ts'
+import { fieldOf, refuse, textOf, type Value, warn } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { ALGORITHMS, ALIGNMENTS } from './grammar.ts'
 
@@ -50,7 +57,7 @@ const LIMIT_FIELDS: readonly string[] = [...new Set(Object.values(FORMS).flatMap
 
 /** The algorithm that a map names; the fallback if it names none. A wrong one is reported and gives undefined. */
 export function readAlgorithm(fields: Fields, fallback: AlgorithmWord): AlgorithmWord | undefined {
-  return fields.get('algorithm') === undefined ? fallback : fields.choice('algorithm', ALGORITHMS)
+  return fieldOf(fields, 'algorithm') === undefined ? fallback : readChoice(fieldOf(fields, 'algorithm'), ALGORITHMS)
 }
 
 /** Whether a map has any field of a limit. */
@@ -63,18 +70,18 @@ export function readLimit(fields: Fields, algorithm: AlgorithmWord): AnyLimit | 
   const form = FORMS[algorithm]
   const allowed = form.fields.join(', ')
   for (const name of LIMIT_FIELDS) {
-    const foreign = form.fields.includes(name) ? undefined : fields.get(name)
+    const foreign = form.fields.includes(name) ? undefined : fieldOf(fields, name)
     if (foreign !== undefined) refuse(foreign, ` is no field of ${algorithm}: expected ${allowed}`, { allowed })
   }
   const limit = form.read(fields)
   if (limit !== undefined && form.warning !== undefined)
-    warn({ ...fields, node: fields.get('algorithm')?.node ?? fields.node }, `: ${form.warning(limit)}`)
+    warn({ ...fields, node: fieldOf(fields, 'algorithm')?.node ?? fields.node }, `: ${form.warning(limit)}`)
   return limit
 }
 
 function readTokenBucket(fields: Fields): AnyLimit | undefined {
-  const [rate, burst] = [fields.require('rate', RATE_FORM), fields.require('burst', DECIMAL_FORM)]
-  const burstText = fields.decimal('burst')
+  const [rate, burst] = [requiredField(fields, 'rate', RATE_FORM), requiredField(fields, 'burst', DECIMAL_FORM)]
+  const burstText = readDecimal(burst)
   if (rate === undefined || burst === undefined) return undefined
   // A wrong burst is already reported; the rate is still checked.
   const limit = readBucket(textOf(rate.node) ?? '', burstText ?? '0.000001', { rate, burst })
@@ -88,16 +95,16 @@ const AT_RAMP: ReadonlySet<string> = new Set(['INVALID_OPTIONS', 'INVALID_DURATI
  * that does not fit the rest.
  */
 function readWindow(fields: Fields, make: (numbers: WindowNumbers) => AnyLimit): AnyLimit | undefined {
-  for (const name of ['window', 'ramp']) warnOfBare(fields.get(name))
-  const limitValue = fields.require('limit', DECIMAL_FORM)
-  fields.require('window', DURATION_FORM)
-  const [limit, window, ramp] = [fields.decimal('limit'), fields.duration('window'), fields.duration('ramp')]
-  const align = fields.choice('align', ALIGNMENTS)
+  for (const name of ['window', 'ramp']) warnOfBare(fieldOf(fields, name))
+  const limitValue = requiredField(fields, 'limit', DECIMAL_FORM)
+  const window = readDuration(requiredField(fields, 'window', DURATION_FORM))
+  const [limit, ramp] = [readDecimal(limitValue), readDuration(fieldOf(fields, 'ramp'))]
+  const align = readChoice(fieldOf(fields, 'align'), ALIGNMENTS)
   if (limitValue === undefined || limit === undefined || window === undefined) return undefined
   const numbers = { limit, window: `${window}us`, ...defined({ align, ramp: ramp === undefined ? undefined : `${ramp}us` }) }
   const made = attempt(() => make(numbers))
   if (!(made instanceof LimiterError)) return made
-  return refuse((AT_RAMP.has(made.code) ? fields.get('ramp') : undefined) ?? limitValue, `: ${made.message}`)
+  return refuse((AT_RAMP.has(made.code) ? fieldOf(fields, 'ramp') : undefined) ?? limitValue, `: ${made.message}`)
 }
 
 /** Warns of a bare number: it means milliseconds, which few authors intend. */

@@ -1,9 +1,8 @@
 import { NETWORK_FORM } from '../../identity/network.ts'
 import { normalizePath } from '../../identity/path.ts'
 import { parseSource, type Source, SOURCE_FORM } from '../../identity/source.ts'
-import { type Fields, readTexts } from '../document/fields.ts'
-import { type PolicyNode, textOf } from '../document/node.ts'
-import { entriesOf, itemsOf, readAs, refuse, type Value, wrong } from '../document/value.ts'
+import { type Fields, openFields, readTexts } from '../document/fields.ts'
+import { entriesOf, fieldOf, itemsOf, type PolicyNode, readAs, refuse, textOf, type Value, wrong } from '../document/value.ts'
 import { conditionOf } from '../model/condition.ts'
 import { defined } from '../model/defined.ts'
 import { compileGlob, type Glob, GLOB_FORM, pathSegments } from '../model/glob.ts'
@@ -13,11 +12,11 @@ import { MATCH, MAX_KEY_PARTS } from './grammar.ts'
 
 /** Reads the `match` of a rule; all parts of it must hold. */
 export function readMatch(rule: Fields): Match {
-  const fields = rule.open('match', MATCH)
+  const fields = openFields(fieldOf(rule, 'match'), MATCH)
   if (fields === undefined) return { when: [] }
-  const path = readPath(fields.get('path'))
-  const methods = fields.texts('method', 'a method such as GET, or a list of them', (text) => /^[A-Za-z]{1,32}$/.test(text))
-  const hosts = fields.texts('host', 'a host such as api.example.com or *.example.com, or a list of them', isHost)
+  const path = readPath(fieldOf(fields, 'path'))
+  const methods = readTexts(fieldOf(fields, 'method'), 'a method such as GET, or a list of them', (text) => /^[A-Za-z]{1,32}$/.test(text))
+  const hosts = readTexts(fieldOf(fields, 'host'), 'a host such as api.example.com or *.example.com, or a list of them', isHost)
   return {
     ...defined({
       path,
@@ -51,16 +50,13 @@ export function readKey(list: Value | undefined): KeyPart[] | undefined {
 
 /** Reads the `when` of a tier: sources, each with the text it must have or a list of allowed texts. */
 export function* readWhen(tier: Fields): Sliced<Condition[]> {
-  const when = tier.get('when')
+  const when = fieldOf(tier, 'when')
   const form = 'the text the value must have, or a list of texts'
   return yield* flatMapSliced(entriesOf(when), ({ key, value }) => {
     const source = readSource({ ...key, path: (when as Value).path })
     if (value.node.kind === 'map') wrong(value, form)
     if (source === undefined || value.node.kind === 'map') return []
-    const condition = conditionOf(
-      source,
-      readTexts(value, form, () => true),
-    )
+    const condition = conditionOf(source, readTexts(value, form, () => true) ?? [])
     if (condition === undefined) wrong(value, source.text.startsWith('ip:') ? NETWORK_FORM : `a value of ${source.text}`)
     return condition ?? []
   })

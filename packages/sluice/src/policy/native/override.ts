@@ -1,8 +1,7 @@
 import { canonicalValue } from '../../identity/canonical.ts'
 import { INSTANT_FORM, parseInstant } from '../../time/instant.ts'
-import { type Fields, openFields } from '../document/fields.ts'
-import { textOf, wordOf } from '../document/node.ts'
-import { itemsOf, refuse, type Value, wrong } from '../document/value.ts'
+import { type Fields, openFields, readText, requiredField } from '../document/fields.ts'
+import { fieldOf, itemsOf, refuse, textOf, type Value, wordOf, wrong } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import type { Override } from '../model/override.ts'
 import type { Rule } from '../model/rule.ts'
@@ -14,7 +13,7 @@ const MAX_OVERRIDES = 10_000
 
 /** Reads the `overrides` of a policy; undefined without any. No message shows a key. */
 export function* readOverrides(fields: Fields, rules: readonly Rule[]): Sliced<Override[] | undefined> {
-  const list = fields.get('overrides')
+  const list = fieldOf(fields, 'overrides')
   if (list === undefined) return undefined
   if (list.node.kind !== 'list' || list.node.items.length > MAX_OVERRIDES)
     return wrong(list, `a list of { rule, key, the fields of a limit, until }, at most ${MAX_OVERRIDES}`)
@@ -36,15 +35,15 @@ export function* readOverrides(fields: Fields, rules: readonly Rule[]): Sliced<O
 export function readOverride(value: Value, rules: ReadonlyMap<string, Rule>): Override | undefined {
   const fields = openFields(value, OVERRIDE)
   if (fields === undefined) return undefined
-  const written = fields.require('rule', 'the name of a rule')
-  const key = fields.require('key', 'the value of the key, or a list of its values')
+  const written = requiredField(fields, 'rule', 'the name of a rule')
+  const key = requiredField(fields, 'key', 'the value of the key, or a list of its values')
   const rule = written === undefined ? undefined : rules.get(textOf(written.node) ?? '')
   // The names of rules are listed only for a message, because there may be thousands of overrides.
   if (written !== undefined && rule === undefined) wrong(written, `one of ${[...rules.keys()].slice(0, 20).join(', ')}`)
   const values = rule === undefined || key === undefined ? undefined : readValues(key, rule)
   const algorithm = readAlgorithm(fields, rule?.tiers[0]?.limit.algorithm.name ?? 'token-bucket')
   const limit = algorithm === undefined ? undefined : readLimit(fields, algorithm)
-  const until = fields.text('until', INSTANT_FORM, (text) => parseInstant(text) !== undefined)
+  const until = readText(fieldOf(fields, 'until'), INSTANT_FORM, (text) => parseInstant(text) !== undefined)
   if (rule === undefined || values === undefined || limit === undefined) return undefined
   return { rule: rule.name, values, limit, ...defined({ until: until === undefined ? undefined : parseInstant(until) }) }
 }

@@ -1,35 +1,36 @@
-import { type Fields, openFields } from '../document/fields.ts'
-import { itemsOf, readAs, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { type Fields, openFields, readChoice, readText, readWhole, requiredField } from '../document/fields.ts'
+import { fieldOf, itemsOf, readAs, refuse, type Value, warn, wrong } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { type Cost, type OnStoreFailure, type Rule, sampleProblem, type Tier } from '../model/rule.ts'
-import type { Sliced } from '../model/sliced.ts'
+import { eachSliced, type Sliced } from '../model/sliced.ts'
 import { readCost } from './cost.ts'
 import { readExempt } from './exempt.ts'
 import { MAX_SAMPLED, MODES, RULE, RULE_NAME, STORE_FAILURES, TIER } from './grammar.ts'
 import { type AlgorithmWord, hasLimit, readAlgorithm, readLimit } from './limit-form.ts'
 import { readKey, readMatch, readWhen } from './match.ts'
 
+const NAME_FORM = 'up to 64 printable characters without blanks, quotes, # and \\'
+const KEY_FORM = 'a list of what requests are counted by, such as [ip:address]; [] is one bucket for everybody'
 const KNOWN = { names: RULE.names, later: ['onFull', 'unit'] }
 
 /** Reads one rule of the native dialect. A wrong one is reported and gives undefined. */
 export function* readRule(value: Value, fallback: OnStoreFailure): Sliced<Rule | undefined> {
   const fields = openFields(value, KNOWN)
   if (fields === undefined) return undefined
-  fields.require('name', 'a name')
-  const name = fields.text('name', 'up to 64 printable characters without blanks, quotes, # and \\', (text) => RULE_NAME.test(text))
-  const key = readKey(fields.require('key', 'a list of what requests are counted by, such as [ip:address]; [] is one bucket for everybody'))
+  const name = readText(requiredField(fields, 'name', 'a name'), NAME_FORM, (text) => RULE_NAME.test(text))
+  const key = readKey(requiredField(fields, 'key', KEY_FORM))
   const match = readMatch(fields)
   const exempt = yield* readExempt(fields)
   const tiers = yield* readTiers(fields)
-  const cost = yield* readCost(fields.get('cost'))
-  const sample = fields.whole('sample', 1, MAX_SAMPLED)
-  const mode = fields.choice('mode', MODES) ?? 'enforce'
-  const onStoreFailure = fields.choice('onStoreFailure', STORE_FAILURES) ?? fallback
+  const cost = yield* readCost(fieldOf(fields, 'cost'))
+  const sample = readWhole(fieldOf(fields, 'sample'), 1, MAX_SAMPLED)
+  const mode = readChoice(fieldOf(fields, 'mode'), MODES) ?? 'enforce'
+  const onStoreFailure = readChoice(fieldOf(fields, 'onStoreFailure'), STORE_FAILURES) ?? fallback
   const maxOvergrant = readMaxOvergrant(fields)
   if (name === undefined || key === undefined || cost === undefined) return undefined
-  warnOfCost(fields.get('cost'), cost, tiers)
+  warnOfCost(fieldOf(fields, 'cost'), cost, tiers)
   const problem = sampleProblem(sample, cost, tiers)
-  if (problem !== undefined) refuse(fields.get('sample') ?? fields, `: ${problem}`)
+  if (problem !== undefined) refuse(fieldOf(fields, 'sample') ?? fields, `: ${problem}`)
   return {
     name,
     mode,
@@ -43,7 +44,7 @@ export function* readRule(value: Value, fallback: OnStoreFailure): Sliced<Rule |
 }
 
 function readMaxOvergrant(fields: Fields): number | undefined {
-  return readAs(fields.get('maxOvergrant'), 'tokens from 0 with at most six decimals, or unbounded', (node) => {
+  return readAs(fieldOf(fields, 'maxOvergrant'), 'tokens from 0 with at most six decimals, or unbounded', (node) => {
     if (node.kind !== 'scalar') return undefined
     if (node.text === 'unbounded') return Infinity
     return /^\d{1,15}(?:\.\d{1,6})?$/.test(node.text) ? Number(node.text) : undefined
@@ -58,21 +59,16 @@ function warnOfCost(value: Value | undefined, { text }: Cost, tiers: readonly Ti
 
 const MAX_TIERS = 1_000
 
-/** A tier as written; undefined if it is wrong. */
-interface ReadTier {
-  readonly at: Value
-  readonly tier: Tier | undefined
-}
-
 /** Reads the listed tiers in order, and last the rule's own limit, if it has one. */
 function* readTiers(rule: Fields): Sliced<Tier[]> {
   const algorithm = readAlgorithm(rule, 'token-bucket')
   if (algorithm === undefined) return []
-  const list = rule.get('tiers')
+  const list = fieldOf(rule, 'tiers')
   if (list !== undefined && (list.node.kind !== 'list' || list.node.items.length === 0 || list.node.items.length > MAX_TIERS))
     wrong(list, `a list of { when, and the fields of a limit }, at most ${MAX_TIERS}`)
-  const tiers: ReadTier[] = []
-  for (const item of itemsOf(list)) tiers.push({ at: item, tier: yield* readTier(item, algorithm) })
+  const tiers: { readonly at: Value; readonly tier: Tier | undefined }[] = yield* eachSliced(itemsOf(list), function* (at) {
+    return { at, tier: yield* readTier(at, algorithm) }
+  })
   const limit = list === undefined || hasLimit(rule) ? readLimit(rule, algorithm) : undefined
   if (limit !== undefined) tiers.push({ at: rule, tier: { label: '', when: [], limit } })
   const open = tiers.findIndex(({ tier }) => tier?.when.length === 0)
@@ -84,7 +80,6 @@ function* readTiers(rule: Fields): Sliced<Tier[]> {
 }
 
 function* readTier(value: Value, fallback: AlgorithmWord): Sliced<Tier | undefined> {
-  yield
   const fields = openFields(value, TIER)
   if (fields === undefined) return undefined
   const when = yield* readWhen(fields)

@@ -1,18 +1,16 @@
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { createNetworkSet } from '../../identity/network.ts'
 import { readTrusted, TRUST_FORM, type TrustedProxies, trustNetworks } from '../../identity/trusted-proxies.ts'
-import type { Fields } from '../document/fields.ts'
-import { textOf } from '../document/node.ts'
-import { itemsOf, refuse, type Value, wrong } from '../document/value.ts'
+import { type Fields, openFields, readChoice, readDuration, readText, readTexts, requiredField } from '../document/fields.ts'
+import { fieldOf, itemsOf, join, refuse, textOf, type Value, wrong } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
-import type { IdentifierChoice, PolicyBody } from '../model/policy.ts'
+import type { IdentifierChoice, JwtChoice, PolicyBody } from '../model/policy.ts'
 import type { Rule } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
-import { storeParameterMistake } from '../model/store-parameters.ts'
-import { parseStoreUrl, STORE_FORM, type StoreUrl } from '../model/store-url.ts'
+import { parseStoreUrl, STORE_FORM, storeParameterMistake, type StoreUrl } from '../model/store-url.ts'
 import { readExempt } from './exempt.ts'
-import { IDENTIFIER_MODES, IDENTIFIERS } from './grammar.ts'
-import { readJwt } from './jwt.ts'
+import { IDENTIFIER_MODES, IDENTIFIERS, JWT, PUBLIC_ALGORITHMS, SECRET_ALGORITHMS } from './grammar.ts'
+import { toMillis } from '../../time/micros.ts'
 import { readOverrides } from './override.ts'
 
 /** Names of the sections that `readSharedSections` reads. */
@@ -23,8 +21,8 @@ export function* readSharedSections(
   fields: Fields,
   rules: readonly Rule[],
 ): Sliced<Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'>> {
-  const storeUrl = readStore(fields.get('store'))
-  const trustedProxies = yield* readTrustedProxies(fields.get('trustedProxies'))
+  const storeUrl = readStore(fieldOf(fields, 'store'))
+  const trustedProxies = yield* readTrustedProxies(fieldOf(fields, 'trustedProxies'))
   const identifiers = readIdentifiers(fields)
   const jwt = readJwt(fields)
   const exempt = yield* readExempt(fields)
@@ -41,15 +39,16 @@ function readStore(value: Value | undefined): StoreUrl | undefined {
   return parseStoreUrl(text) ?? refuse(value, ` is not the URL of a store: expected ${STORE_FORM}`, { allowed: STORE_FORM })
 }
 
+const FILE_FORM = 'the name of a file'
+
 /** Reads whether keys contain plain identifiers; undefined if the policy does not say. */
 function readIdentifiers(policy: Fields): IdentifierChoice | undefined {
-  const fields = policy.open('identifiers', IDENTIFIERS)
+  const fields = openFields(fieldOf(policy, 'identifiers'), IDENTIFIERS)
   if (fields === undefined) return undefined
-  fields.require('mode', IDENTIFIER_MODES.join(' or '))
-  const mode = fields.choice('mode', IDENTIFIER_MODES)
-  const secretFile = fields.text('secretFile', 'the name of a file')
-  if (mode === 'hmac') fields.require('secretFile', 'the name of a file with the secret')
-  const superfluous = mode === 'plain' ? fields.get('secretFile') : undefined
+  const mode = readChoice(requiredField(fields, 'mode', IDENTIFIER_MODES.join(' or ')), IDENTIFIER_MODES)
+  const secretFile = readText(fieldOf(fields, 'secretFile'), FILE_FORM)
+  if (mode === 'hmac') requiredField(fields, 'secretFile', 'the name of a file with the secret')
+  const superfluous = mode === 'plain' ? fieldOf(fields, 'secretFile') : undefined
   if (superfluous !== undefined) refuse(superfluous, ' has no use in mode plain: expected mode hmac')
   if (mode === 'plain') return { mode }
   return mode === undefined || secretFile === undefined ? undefined : { mode, secretFile }
@@ -69,4 +68,43 @@ function* readTrustedProxies(list: Value | undefined): Sliced<TrustedProxies | u
     else refuse(item, `: ${trusted.message}`, { value: JSON.stringify(text), allowed: TRUST_FORM })
   }
   return trustNetworks(networks)
+}
+
+const WAYS = ['secretFile', 'jwksFile', 'jwksUrl', 'verified'] as const
+const URL_FORM = 'an https:// URL without credentials, or an http:// one of this machine (127.0.0.1, [::1], localhost)'
+const MAX_LEEWAY_MS = 600_000
+
+/** Reads the `jwt` of a policy; undefined if it has none. A wrong one is reported and gives undefined. */
+function readJwt(policy: Fields): JwtChoice | undefined {
+  const jwt = openFields(fieldOf(policy, 'jwt'), JWT)
+  if (jwt === undefined) return undefined
+  const ways = WAYS.filter((name) => fieldOf(jwt, name) !== undefined)
+  const [way] = ways
+  if (way === undefined || ways.length > 1)
+    return refuse(jwt, ` has ${way === undefined ? 'none' : ways.join(' and ')}: expected one of ${WAYS.join(', ')}`)
+  if (way === 'verified') {
+    for (const name of ['algorithms', 'issuer', 'audience', 'leeway']) {
+      const value = fieldOf(jwt, name)
+      if (value !== undefined) refuse(value, ' is checked by whoever verifies: expected none beside verified')
+    }
+    return readChoice(fieldOf(jwt, 'verified'), ['upstream']) === undefined ? undefined : { by: 'upstream' }
+  }
+  const place = way === 'jwksUrl' ? readText(fieldOf(jwt, way), URL_FORM, isKeyUrl) : readText(fieldOf(jwt, way), FILE_FORM)
+  const allowed = way === 'secretFile' ? SECRET_ALGORITHMS : PUBLIC_ALGORITHMS
+  const algorithms = readTexts(fieldOf(jwt, 'algorithms'), `of ${allowed.join(', ')}`, (text) => allowed.includes(text)) ?? allowed
+  const issuer = readText(fieldOf(jwt, 'issuer'), 'the issuer of the tokens')
+  const audience = readTexts(fieldOf(jwt, 'audience'), 'a text or a list of texts', (text) => text !== '')
+  const leewayMs = toMillis(readDuration(fieldOf(jwt, 'leeway')) ?? 0)
+  if (leewayMs > MAX_LEEWAY_MS) refuse({ ...jwt, path: join(jwt.path, 'leeway') }, ` is ${leewayMs} ms: expected at most 10m`)
+  if (place === undefined) return undefined
+  const checks = { algorithms, leewayMs, ...defined({ issuer, audience }) }
+  if (way === 'jwksUrl') return { by: 'url', url: place, ...checks }
+  return { by: way === 'secretFile' ? 'secret' : 'jwks', file: place, ...checks }
+}
+
+/** Whether a URL is safe to fetch keys from. Whoever could change keys on the wire could replace them by their own. */
+function isKeyUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s@\\#/][^\s@\\#]*$/i.test(text) || text.length > 2_048 || !URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
 }

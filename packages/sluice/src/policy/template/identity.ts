@@ -1,6 +1,6 @@
 import { derived, firstOf, parseSource, type Source } from '../../identity/source.ts'
-import { openFields } from '../document/fields.ts'
-import { entriesOf, type Value, wrong } from '../document/value.ts'
+import { openFields, readText, requiredField } from '../document/fields.ts'
+import { entriesOf, fieldOf, type Value, wrong } from '../document/value.ts'
 import type { KeyPart } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
 
@@ -11,6 +11,8 @@ export interface Tenancy {
   readonly tier: Source
 }
 
+const HEADER_FORM = 'the name of a header'
+
 const source = (text: string): Source => parseSource(text) as Source
 
 /**
@@ -18,12 +20,12 @@ const source = (text: string): Source => parseSource(text) as Source
  * address. The tier is the plan of a verified token, else the header's entry in `identity.tiers`, else the value of a trusted proxy.
  */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
-  const fields = block === undefined ? undefined : openFields(block, { names: ['header', 'tiers'] })
-  fields?.require('header', 'the name of a header')
-  const name = fields?.text('header', 'the name of a header', (text) => parseSource(`header:${text}`) !== undefined)
+  const fields = openFields(block, { names: ['header', 'tiers'] })
+  const written = fields === undefined ? undefined : requiredField(fields, 'header', HEADER_FORM)
+  const name = readText(written, HEADER_FORM, (text) => parseSource(`header:${text}`) !== undefined)
   const header = name === undefined ? undefined : source(`header:${name}`)
   const known = new Set(tenants)
-  const tiers = yield* readTiers(fields?.get('tiers'), known)
+  const tiers = yield* readTiers(fieldOf(fields, 'tiers'), known)
   const proxied = source('header:x-tenant-tier')
   const tier = firstOf([
     source('jwt:plan'),

@@ -1,9 +1,19 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { toMicroTokens } from '../../algorithms/decimal.ts'
 import { toMillis } from '../../time/micros.ts'
-import { readBucket } from '../document/bucket.ts'
-import { DECIMAL_FORM, type Fields, openFields } from '../document/fields.ts'
-import { type Value, warn } from '../document/value.ts'
+import {
+  DECIMAL_FORM,
+  type Fields,
+  openFields,
+  readBucket,
+  readChoice,
+  readDecimal,
+  readDuration,
+  readFlag,
+  readWhole,
+  requiredField,
+} from '../document/fields.ts'
+import { fieldOf, type Value, warn } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import type { Cost, KeyPart, Match, OnStoreFailure, Rule } from '../model/rule.ts'
 import { MAX_SAMPLED } from '../native/grammar.ts'
@@ -36,23 +46,24 @@ export function readLevel(
 ): Rule | undefined {
   const fields = openFields(value, { names: [...NAMES, ...extra] })
   if (fields === undefined) return undefined
-  const shared = extra.includes('shared') && fields.flag('shared') === true
-  const window = fields.duration('window')
+  const shared = extra.includes('shared') && readFlag(fieldOf(fields, 'shared')) === true
+  const window = readDuration(fieldOf(fields, 'window'))
   const windowMs = window === undefined ? undefined : toMillis(window)
-  const isPriceOnly = ['capacity', 'refill_rate'].every((one) => fields.get(one) === undefined) && fields.get('cost') !== undefined
+  const isPriceOnly =
+    ['capacity', 'refill_rate'].every((one) => fieldOf(fields, one) === undefined) && fieldOf(fields, 'cost') !== undefined
   const limit = isPriceOnly ? undefined : readLimit(fields, window === undefined ? '1s' : `${window}us`)
   if (limit !== undefined) warnOf(fields, limit, windowMs)
-  const failure = readFailure(fields) ?? onStoreFailure
+  const failure = readFailure(fieldOf(fields, 'failure_policy')) ?? onStoreFailure
   if (limit === undefined) return undefined
-  const sample = fields.whole('sample', 1, MAX_SAMPLED)
+  const sample = readWhole(fieldOf(fields, 'sample'), 1, MAX_SAMPLED)
   const tiers = [{ label: '', when: [], limit, ...defined({ windowMs }) }]
   const sampled = defined({ sample: sample === 1 ? undefined : sample })
   return { name, mode: 'enforce', match, key: shared ? [] : key, tiers, cost, onStoreFailure: failure, ...sampled }
 }
 
 function readLimit(fields: Fields, per: string): AnyLimit | undefined {
-  const at = { burst: fields.require('capacity', DECIMAL_FORM), rate: fields.require('refill_rate', DECIMAL_FORM) }
-  const [capacity, tokens] = [fields.decimal('capacity'), fields.decimal('refill_rate')]
+  const at = { burst: requiredField(fields, 'capacity', DECIMAL_FORM), rate: requiredField(fields, 'refill_rate', DECIMAL_FORM) }
+  const [capacity, tokens] = [readDecimal(at.burst), readDecimal(at.rate)]
   const burst = largerBurst(fields, capacity)
   if (at.burst === undefined || at.rate === undefined || burst === undefined || tokens === undefined) return undefined
   return readBucket({ tokens, per }, burst, { rate: at.rate, burst: at.burst })
@@ -60,17 +71,17 @@ function readLimit(fields: Fields, per: string): AnyLimit | undefined {
 
 /** `capacity` and `burst` mean the same here, so the larger one is used, with a warning. */
 function largerBurst(fields: Fields, capacity: string | undefined): string | undefined {
-  const burst = fields.decimal('burst')
+  const burst = readDecimal(fieldOf(fields, 'burst'))
   if (burst === undefined || capacity === undefined) return capacity
   const larger = (toMicroTokens(burst) as number) > (toMicroTokens(capacity) as number) ? burst : capacity
   const what = `: capacity is the bucket already; of capacity ${capacity} and burst ${burst} the larger is used, ${larger}`
-  warn({ ...(fields.get('burst') as Value), path: fields.path }, what)
+  warn({ ...(fieldOf(fields, 'burst') as Value), path: fields.path }, what)
   return larger
 }
 
 /** Warns of a `window` that is not the time the bucket takes to fill, and of a cost above the capacity. */
 function warnOf(fields: Fields, limit: AnyLimit, windowMs: number | undefined): void {
-  const [window, cost] = [fields.get('window'), fields.get('cost')]
+  const [window, cost] = [fieldOf(fields, 'window'), fieldOf(fields, 'cost')]
   if (window !== undefined && windowMs !== undefined && limit.windowMs !== windowMs) {
     const fills = `a bucket of ${limit.capacity} fills in ${limit.windowMs} ms`
     warn({ ...window, path: fields.path }, `: ${fills}, and window says ${windowMs} ms`)
@@ -85,7 +96,7 @@ const FAILURES: ReadonlyMap<string, OnStoreFailure> = new Map([
   ['local', 'local'],
 ])
 
-/** The `failure_policy` of a map; undefined if it has none. */
-export function readFailure(fields: Fields): OnStoreFailure | undefined {
-  return FAILURES.get(fields.choice('failure_policy', [...FAILURES.keys()]) ?? '')
+/** Reads a `failure_policy`. */
+export function readFailure(value: Value | undefined): OnStoreFailure | undefined {
+  return FAILURES.get(readChoice(value, [...FAILURES.keys()]) ?? '')
 }

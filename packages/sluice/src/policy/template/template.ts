@@ -1,4 +1,4 @@
-import { type Fields, openFields, readDecimal } from '../document/fields.ts'
+import { type Fields, openFields, readDecimal, readFlag } from '../document/fields.ts'
 import { entriesOf, fieldOf, refuse, type Value, warn } from '../document/value.ts'
 import { endpointCosts } from '../model/cost.ts'
 import { type HeaderChoice, headerChoice } from '../model/header-choice.ts'
@@ -20,24 +20,23 @@ const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...SHARED
  */
 export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
   const outer = openFields(root, { names: OUTER })
-  const inner = outer?.open('rate_limits', { names: INNER })
+  const inner = openFields(fieldOf(outer, 'rate_limits'), { names: INNER })
   if (outer === undefined || inner === undefined) return undefined
-  const onStoreFailure = readFailure(holderOf('failure_policy', outer, inner)) ?? 'deny'
-  const headers = readHeaders(holderOf('headers', outer, inner))
-  const tenantsNode = inner.get('tenants')?.node
+  const onStoreFailure = readFailure(blockOf('failure_policy', outer, inner)) ?? 'deny'
+  const headers = readHeaders(blockOf('headers', outer, inner))
+  const tenantsNode = fieldOf(inner, 'tenants')?.node
   const tenants = tenantsNode?.kind === 'map' ? [...tenantsNode.fields.keys()] : []
-  const { identity, tier } = yield* readTenancy(holderOf('identity', outer, inner).get('identity'), tenants)
+  const { identity, tier } = yield* readTenancy(blockOf('identity', outer, inner), tenants)
   const costs = endpointCosts()
   const defaults: Defaults = { cost: costs.cost, onStoreFailure }
-  const global = inner.get('global')
-  const first = global === undefined ? undefined : readLevel(global, 'global', { key: [], match: { when: [] } }, defaults)
-  const rules: Rule[] = first === undefined ? [] : [first]
-  const tenantRules = yield* flatMapSliced(entriesOf(inner.get('tenants')), ({ name, key, value }) => {
+  const global = fieldOf(inner, 'global')
+  const globalRule = global === undefined ? undefined : readLevel(global, 'global', { key: [], match: { when: [] } }, defaults)
+  const tenantRules = yield* flatMapSliced(entriesOf(fieldOf(inner, 'tenants')), ({ name, key, value }) => {
     if (!/^[\w.-]{1,64}$/.test(name)) refuse(key, ": a tenant's name is expected to be letters, digits, dots, - and _")
     const match = { when: [{ source: tier, value: name }] }
     return readLevel(value, `tenant:${name}`, { extra: ['shared'], key: [identity], match }, defaults) ?? []
   })
-  const endpointRules = yield* flatMapSliced(entriesOf(inner.get('endpoints')), ({ name, key, value }) => {
+  const endpointRules = yield* flatMapSliced(entriesOf(fieldOf(inner, 'endpoints')), ({ name, key, value }) => {
     const path = readPath(key)
     if (path === undefined) return []
     if (!/^[!$-[\]-~]{1,200}$/.test(name)) refuse(key, ': expected at most 200 printable characters without blanks, quotes, # and \\')
@@ -48,29 +47,26 @@ export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
     return rule === undefined ? [] : { ...rule, cost: { ...costs.cost, text: cost ?? '1', unknown: Number(cost ?? 1) } }
   })
   yield* costs.index()
-  for (const rule of tenantRules) rules.push(rule)
-  for (const rule of endpointRules) rules.push(rule)
+  const rules = [globalRule, tenantRules, endpointRules].flatMap((some): Rule | readonly Rule[] => some ?? [])
   if (tenants.length > 0 && !tenants.includes('default')) warn(inner, '.tenants: without default, identities of no tier are not limited')
   for (const { name, sample, cost, tiers } of rules) {
     const problem = sampleProblem(sample, cost, tiers)
     if (problem !== undefined) inner.issues.add(inner.node.at, inner.path, `sample of ${name}: ${problem}`)
   }
   if (rules.length === 0 && !inner.issues.failed) refuse(inner, ' has no limit: expected global, tenants or endpoints')
-  const failure = { ...DEFAULT_DEADLINE, policy: onStoreFailure }
-  return { rules, failure, headers, ...(yield* readSharedSections(outer, rules)) }
+  return { rules, failure: { ...DEFAULT_DEADLINE, policy: onStoreFailure }, headers, ...(yield* readSharedSections(outer, rules)) }
 }
 
-/** The map that has a block: it may be next to rate_limits or inside it, but not both. */
-function holderOf(name: string, outer: Fields, inner: Fields): Fields {
-  const within = inner.get(name)
-  if (outer.get(name) === undefined) return inner
-  if (within !== undefined)
+/** A block, which may be next to rate_limits or inside it, but not both. */
+function blockOf(name: string, outer: Fields, inner: Fields): Value | undefined {
+  const [beside, within] = [fieldOf(outer, name), fieldOf(inner, name)]
+  if (beside !== undefined && within !== undefined)
     inner.issues.add(within.node.at, within.path, `${name} stands beside rate_limits and in it: expected one of them`)
-  return outer
+  return beside ?? within
 }
 
-function readHeaders(holder: Fields): HeaderChoice {
-  const fields = holder.open('headers', { names: ['include_limit', 'include_remaining', 'include_retry_after'] })
-  const flag = (name: string): boolean => fields?.flag(name) ?? true
+function readHeaders(block: Value | undefined): HeaderChoice {
+  const fields = openFields(block, { names: ['include_limit', 'include_remaining', 'include_retry_after'] })
+  const flag = (name: string): boolean => readFlag(fieldOf(fields, name)) ?? true
   return headerChoice({ limit: flag('include_limit'), remaining: flag('include_remaining'), retryAfter: flag('include_retry_after') })
 }
