@@ -1,7 +1,7 @@
 import { type Form, OBJECT, oneOf, requireForm } from '../errors/options.ts'
 import { type BundleOptions, readBundle } from './bundle/bundle.ts'
 import type { Issues } from './document/issues.ts'
-import { fieldOf, itemsOf, type PolicyNode, refuse, type Value, wrong } from './document/value.ts'
+import { type PolicyNode, Value } from './document/value.ts'
 import { boundOf, overBudget, type StoreKind } from './model/bound.ts'
 import type { Policy, PolicyBody } from './model/policy.ts'
 import type { Rule } from './model/rule.ts'
@@ -26,9 +26,9 @@ const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
  */
 export function* compileTree(node: PolicyNode | undefined, options: BundleOptions, issues: Issues): Sliced<Compiled> {
   if (node === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
-  else if (node.kind !== 'map') wrong({ node, path: '', issues }, `a map with ${DIALECTS}`)
+  else if (node.kind !== 'map') new Value(node, '', issues).wrong(`a map with ${DIALECTS}`)
   issues.settle()
-  const root: Value = { node: node as PolicyNode, path: '', issues }
+  const root = new Value(node as PolicyNode, '', issues)
   const dialect = dialectOf(root)
   const body = yield* dialect === 'bundle' ? readBundle(root, options) : dialect === 'native' ? readNative(root) : readTemplate(root)
   issues.settle()
@@ -53,9 +53,9 @@ export function policyOf(compiled: Compiled, warnings: readonly string[], hash: 
 
 /** A bundle is a whole one, bare rules, or one bare rule: its rules count by `limit_keys`. */
 function dialectOf(root: Value): Policy['dialect'] {
-  const has = (map: Value, ...names: readonly string[]): boolean => names.some((name) => fieldOf(map, name) !== undefined)
+  const has = (map: Value, ...names: readonly string[]): boolean => names.some((name) => map.get(name) !== undefined)
   if (has(root, 'policies', 'bundle_version', 'limit_keys', 'algorithm_config')) return 'bundle'
-  for (const rule of itemsOf(fieldOf(root, 'rules'))) if (has(rule, 'limit_keys', 'algorithm_config')) return 'bundle'
+  for (const rule of root.get('rules')?.items() ?? []) if (has(rule, 'limit_keys', 'algorithm_config')) return 'bundle'
   return has(root, 'rate_limits') ? 'rate-limits' : 'native'
 }
 
@@ -63,13 +63,12 @@ function dialectOf(root: Value): Policy['dialect'] {
 function* refuseBounds(root: Value, { storeUrl, failure, rules }: PolicyBody): Sliced<void> {
   if (storeUrl === undefined) return
   const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'
-  const list = fieldOf(root, 'rules')?.node
+  const written = [...(root.get('rules')?.items() ?? [])]
   for (const [index, rule] of rules.entries()) {
     yield
     const problem = overBudget(failure, rule, kind)
     if (problem === undefined) continue
-    const node = list?.kind === 'list' ? list.items[index] : undefined
-    const written = node === undefined ? root : (fieldOf({ ...root, node }, 'maxOvergrant') ?? { ...root, node })
-    refuse({ ...written, path: `rules[${index}].maxOvergrant` }, ` is ${problem}`)
+    const at = written[index] ?? root
+    ;(at.get('maxOvergrant') ?? at).at(`rules[${index}].maxOvergrant`).refuse(` is ${problem}`)
   }
 }

@@ -1,7 +1,7 @@
 import { attempt, LimiterError } from '../errors/limiter-error.ts'
 import { createIssues } from './document/issues.ts'
 import { readOverride } from './native/override.ts'
-import type { PolicyNode } from './document/value.ts'
+import { type PolicyNode, Value } from './document/value.ts'
 import type { Override } from './model/override.ts'
 import { PolicyError } from './document/policy-error.ts'
 import type { Rule } from './model/rule.ts'
@@ -29,7 +29,7 @@ export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
   if (foreign.length > 0) throw new LimiterError('INVALID_OPTIONS', foreign.join('; '))
   const issues = createIssues('override', () => ({ line: 1, column: 1 }))
   const known = new Map(rules.map((rule) => [rule.name, rule]))
-  const override = readOverride({ node: nodeOf(value), path: 'override', issues }, known)
+  const override = readOverride(new Value(nodeOf(value), 'override', issues), known)
   const error = attempt(() => issues.settle())
   if (!(error instanceof PolicyError)) return override as Override
   const [first, second] = error.issues

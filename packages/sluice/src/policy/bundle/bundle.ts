@@ -1,7 +1,6 @@
 import { parseInstant } from '../../time/instant.ts'
 import type { Micros } from '../../time/micros.ts'
-import { type Fields, openFields, requiredField } from '../document/fields.ts'
-import { fieldOf, itemsOf, readAs, type Value, warn, wrong } from '../document/value.ts'
+import type { Value } from '../document/value.ts'
 import { type HeaderChoice, headerChoice } from '../model/header-choice.ts'
 import { DEFAULT_DEADLINE } from '../model/failure-choice.ts'
 import type { PolicyBody } from '../model/policy.ts'
@@ -41,10 +40,10 @@ export function* readBundle(root: Value, { strict, now }: BundleOptions): Sliced
     const rule = yield* readBundleRule(root, { strict, name: 'default', alone: true })
     return bodyOf(rule === undefined ? [] : [compileAlone(rule)])
   }
-  const fields = openFields(root, { names: isWhole ? ROOT : [...SPEC, ...SHARED_SECTIONS], lenient: !strict })
+  const fields = root.open({ names: isWhole ? ROOT : [...SPEC, ...SHARED_SECTIONS], lenient: !strict })
   if (fields === undefined) return undefined
   const rules = yield* isWhole ? readWhole(fields, strict, now) : readSpec(fields, undefined, strict)
-  if (rules.length === 0) warn(fields, 'the bundle has no rules, so nothing is limited')
+  if (rules.length === 0) fields.warn('the bundle has no rules, so nothing is limited')
   return { ...bodyOf(rules), ...(yield* readSharedSections(fields, rules)) }
 }
 
@@ -53,37 +52,37 @@ function bodyOf(rules: readonly Rule[]): PolicyBody {
   return { rules, failure: { ...DEFAULT_DEADLINE, policy: 'allow' }, headers: HEADERS }
 }
 
-function* readWhole(bundle: Fields, strict: boolean, now: Micros): Sliced<Rule[]> {
+function* readWhole(bundle: Value, strict: boolean, now: Micros): Sliced<Rule[]> {
   refuseSection(bundle, 'kill_switches', 'list')
   for (const name of OVERRIDES) refuseSection(bundle, name, 'switch')
-  readAs(requiredField(bundle, 'bundle_version', 'a number above 0'), 'a number above 0', (node) => {
+  bundle.require('bundle_version', 'a number above 0')?.as('a number above 0', (node) => {
     return node.kind === 'scalar' && node.type === 'number' && Number(node.text) > 0 ? true : undefined
   })
-  readTime(fieldOf(bundle, 'issued_at'))
-  const expiry = fieldOf(bundle, 'expires_at')
+  readTime(bundle.get('issued_at'))
+  const expiry = bundle.get('expires_at')
   const expires = readTime(expiry)
   // An expired bundle is refused when it is read; expiry is not checked again later.
-  if (expiry !== undefined && (expires ?? Infinity) <= now) wrong(expiry, 'a time to come: the bundle has expired')
-  const defaults = fieldOf(bundle, 'defaults')
-  if (defaults !== undefined) warn(defaults, ' has no effect: nothing reads it')
-  return yield* readPolicies(requiredField(bundle, 'policies', 'a list of policies'), strict)
+  if (expiry !== undefined && (expires ?? Infinity) <= now) expiry.wrong('a time to come: the bundle has expired')
+  const defaults = bundle.get('defaults')
+  if (defaults !== undefined) defaults.warn(' has no effect: nothing reads it')
+  return yield* readPolicies(bundle.require('policies', 'a list of policies'), strict)
 }
 
 function readTime(value: Value | undefined): Micros | undefined {
-  return readAs(value, 'a time such as 2026-01-31T23:59:59Z', (node) => {
+  return value?.as('a time such as 2026-01-31T23:59:59Z', (node) => {
     return node.kind === 'scalar' && /^[^.]{19}Z$/.test(node.text) ? parseInstant(node.text) : undefined
   })
 }
 
 /** Reads the policies and orders them by id, because that is the order in which they apply. */
 function* readPolicies(list: Value | undefined, strict: boolean): Sliced<Rule[]> {
-  if (list !== undefined && list.node.kind !== 'list') wrong(list, 'a list of policies')
+  if (list !== undefined && list.node.kind !== 'list') list.wrong('a list of policies')
   const policies = new Map<string, readonly Rule[]>()
-  for (const item of itemsOf(list)) {
+  for (const item of list?.items() ?? []) {
     const read = yield* readPolicy(item, strict)
     if (read === undefined) continue
     const problem = ` is ${JSON.stringify(read.id)}, and an earlier policy has it: the last one is used`
-    if (policies.has(read.id)) overlook({ ...item, path: `${item.path}.id` }, problem, strict)
+    if (policies.has(read.id)) overlook(item.at(`${item.path}.id`), problem, strict)
     policies.set(read.id, read.rules)
   }
   return [...policies].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, rules]) => rules)
@@ -91,10 +90,10 @@ function* readPolicies(list: Value | undefined, strict: boolean): Sliced<Rule[]>
 
 function* readPolicy(value: Value, strict: boolean): Sliced<{ readonly id: string; readonly rules: readonly Rule[] } | undefined> {
   yield
-  const fields = openFields(value, { names: ['id', 'spec'], lenient: !strict })
+  const fields = value.open({ names: ['id', 'spec'], lenient: !strict })
   if (fields === undefined) return undefined
-  const id = readName(requiredField(fields, 'id', 'a text'))
-  const specValue = requiredField(fields, 'spec', 'a map with selector and rules')
+  const id = readName(fields.require('id', 'a text'))
+  const specValue = fields.require('spec', 'a map with selector and rules')
   const spec = specValue === undefined ? undefined : openSpec(specValue, strict)
   // The rules of a policy without an id are read too, to report their mistakes.
   const rules = spec === undefined ? [] : yield* readSpec(spec, id ?? '', strict)

@@ -1,6 +1,6 @@
 import type { Request } from '../../identity/request.ts'
 import { derived, parseSource, repeatable, type Source, valuesOf } from '../../identity/source.ts'
-import { refuse, textOf, type Value, warn, wrong } from '../document/value.ts'
+import { textOf, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 
 const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/
@@ -19,18 +19,18 @@ export function readDescriptor(value: Value): Source | undefined {
   if (kind === 'header')
     return filled(repeatable(`header:${canonicalHeader(name)}`, (request) => headerValues(canonicalHeader(name), request)))
   if (kind === 'query') warnOfQuery(value, text)
-  if (text === 'ua:bot') warn(value, ": ua:bot knows other programs by name than Fairvisor's list does")
+  if (text === 'ua:bot') value.warn(": ua:bot knows other programs by name than Fairvisor's list does")
   if (kind === 'query') return filled(repeatable(text, (request) => valuesOf('query', name, request)))
   const isFixed = FIXED.includes(text)
   const source = kind === 'jwt' || isFixed ? parseSource(text) : undefined
   if (source !== undefined) return filled(source)
-  if (!isFixed) return wrong(value, DESCRIPTOR_FORM)
-  return refuse(value, ` ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, { value: text, allowed: DESCRIPTOR_FORM })
+  if (!isFixed) return value.wrong(DESCRIPTOR_FORM)
+  return value.refuse(` ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, { value: text, allowed: DESCRIPTOR_FORM })
 }
 
 /** Warns that the query is that of X-Original-URI, if present, and not of the call itself. */
 export function warnOfQuery(value: Value, text: string): void {
-  warn(value, `: ${text} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`)
+  value.warn(`: ${text} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`)
 }
 
 export function canonicalHeader(name: string): string {

@@ -4,12 +4,12 @@ import type { Rate } from '../../algorithms/rate.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { valuesOf } from '../../identity/source.ts'
-import { DECIMAL_FORM, type Fields, openFields, readBucket, readChoice, readText, requiredField } from '../document/fields.ts'
-import { below, fieldOf, refuse, type Value, warn, wrong } from '../document/value.ts'
+import { below, DECIMAL_FORM, type Value } from '../document/value.ts'
 import { fixedCost, highestOf, MAX_COST, readCost } from '../model/cost.ts'
 import type { Cost } from '../model/rule.ts'
 import { canonicalHeader, headerValues, warnOfQuery } from './descriptor.ts'
 import { type PerSecond, readPerSecond, readPositive } from './number.ts'
+import { readBucket } from '../document/bucket.ts'
 
 const COST_NAMES = ['cost_source', 'fixed_cost', 'default_cost', 'min_cost', 'max_cost']
 const NAMES = ['tokens_per_second', 'rps', 'burst', ...COST_NAMES, 'algorithm']
@@ -22,31 +22,30 @@ export interface BundleLimit {
 
 /** Reads the `algorithm_config` of a token bucket. A wrong one is reported and gives undefined. */
 export function readTokenBucket(value: Value, strict: boolean): BundleLimit | undefined {
-  const config = openFields(value, { names: NAMES, lenient: !strict })
+  const config = value.open({ names: NAMES, lenient: !strict })
   if (config === undefined) return undefined
-  readChoice(fieldOf(config, 'algorithm'), ['token_bucket'])
+  config.get('algorithm')?.choice(['token_bucket'])
   const cost = readBundleCost(config)
   const limit = readLimit(config)
   if (limit === undefined || cost === undefined) return undefined
   const burst = `the burst of ${limit.capacity}`
   const refusal = 'it is refused with a RateLimit-Reset of 0 or 1 and no Retry-After, unless max_cost is at most the burst'
-  if (cost.unknown > limit.capacity) warn(config, `: a cost of ${cost.unknown} is above ${burst}: such requests are never admitted`)
-  else if (cost.most !== undefined && cost.most > limit.capacity) warn(config, `: a client may say a cost above ${burst}: ${refusal}`)
+  if (cost.unknown > limit.capacity) config.warn(`: a cost of ${cost.unknown} is above ${burst}: such requests are never admitted`)
+  else if (cost.most !== undefined && cost.most > limit.capacity) config.warn(`: a client may say a cost above ${burst}: ${refusal}`)
   return { limit, cost }
 }
 
-function readLimit(config: Fields): AnyLimit | undefined {
-  const [exact, short] = [fieldOf(config, 'tokens_per_second'), fieldOf(config, 'rps')]
+function readLimit(config: Value): AnyLimit | undefined {
+  const [exact, short] = [config.get('tokens_per_second'), config.get('rps')]
   const [name, rateValue] = exact === undefined ? ['rps', short] : ['tokens_per_second', exact]
   const missing = `${config.path} has no rate: expected ${RATE_FORM}`
   if (rateValue === undefined) config.issues.add(config.node.at, below(config.path, 'tokens_per_second'), missing, { allowed: RATE_FORM })
-  else if (exact !== undefined && short !== undefined)
-    warn({ ...exact, path: config.path }, ': of tokens_per_second and rps the first is used')
-  const burstValue = requiredField(config, 'burst', `${DECIMAL_FORM}, at least the rate`)
+  else if (exact !== undefined && short !== undefined) exact.at(config.path).warn(': of tokens_per_second and rps the first is used')
+  const burstValue = config.require('burst', `${DECIMAL_FORM}, at least the rate`)
   const [rate, burst] = [readPerSecond(rateValue), readPositive(burstValue)]
   if (rate === undefined || burst === undefined || rateValue === undefined || burstValue === undefined) return undefined
   const isBelowRate = (toMicroTokens(burst) as number) / 1_000_000 < rate.value
-  if (isBelowRate) return wrong(burstValue, `at least ${name}, which is ${rate.value}`)
+  if (isBelowRate) return burstValue.wrong(`at least ${name}, which is ${rate.value}`)
   return readBucket(chosenRate(rate, burst, rateValue), burst, { rate: rateValue, burst: burstValue })
 }
 
@@ -56,7 +55,7 @@ function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
   // If no form fits, the last and simplest one gives the clearest error.
   const index = found === -1 ? forms.length - 1 : found
   const { rate, text } = forms[index] as PerSecond['forms'][number]
-  if (index > 0) warn(value, ` has more decimals than a bucket of this burst can count: it is rounded down to ${text}`)
+  if (index > 0) value.warn(` has more decimals than a bucket of this burst can count: it is rounded down to ${text}`)
   return rate
 }
 
@@ -66,13 +65,11 @@ const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
  * The cost of a request: `fixed_cost`, or the value of a header or parameter of the client. `default_cost` applies if there is no value,
  * or one that is not a plain decimal above 0. Of several values the highest counts.
  */
-function readBundleCost(config: Fields): Cost | undefined {
-  const from = readText(fieldOf(config, 'cost_source'), SOURCE_FORM, (text) =>
-    /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text),
-  )
-  const source = fieldOf(config, 'cost_source')
+function readBundleCost(config: Value): Cost | undefined {
+  const from = config.get('cost_source')?.text(SOURCE_FORM, (text) => /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text))
+  const source = config.get('cost_source')
   warnOfCost(config, source, from)
-  const positive = (name: string, otherwise: number): number => Number(readPositive(fieldOf(config, name)) ?? otherwise)
+  const positive = (name: string, otherwise: number): number => Number(readPositive(config.get(name)) ?? otherwise)
   const [fixed, fallback] = [positive('fixed_cost', 1), positive('default_cost', 1)]
   const max = positive('max_cost', MAX_COST)
   // A client that may send 0.0001 would pay nothing, so the minimum is below 1 only if the author set a smaller number.
@@ -80,7 +77,7 @@ function readBundleCost(config: Fields): Cost | undefined {
   if (source !== undefined && from === undefined) return undefined
   if (from === undefined || from === 'fixed') return fixedCost(fixed)
   if (min > max || fallback < min || fallback > max)
-    return refuse(config, `: expected min_cost ${min} <= default_cost ${fallback} <= max_cost ${max}`)
+    return config.refuse(`: expected min_cost ${min} <= default_cost ${fallback} <= max_cost ${max}`)
   const [kind, name = ''] = from.split(':')
   const header = kind === 'header' ? canonicalHeader(name) : undefined
   const one = (text: string): number => {
@@ -96,9 +93,9 @@ function readBundleCost(config: Fields): Cost | undefined {
 }
 
 /** Warns of costs that differ from Fairvisor's. */
-function warnOfCost(config: Fields, source: Value | undefined, from: string | undefined): void {
-  const fallback = fieldOf(config, 'default_cost')
+function warnOfCost(config: Value, source: Value | undefined, from: string | undefined): void {
+  const fallback = config.get('default_cost')
   if (fallback !== undefined && source === undefined)
-    warn(fallback, ' is not charged without cost_source, and Fairvisor charges it: with fixed_cost it is charged here as well')
+    fallback.warn(' is not charged without cost_source, and Fairvisor charges it: with fixed_cost it is charged here as well')
   if (source !== undefined && from?.startsWith('query:') === true) warnOfQuery(source, from)
 }

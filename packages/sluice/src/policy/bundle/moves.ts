@@ -1,4 +1,4 @@
-import { entriesOf, fieldOf, itemsOf, textOf, type Value, warn } from '../document/value.ts'
+import { textOf, type Value } from '../document/value.ts'
 import type { Sliced } from '../model/sliced.ts'
 import { canonicalHeader } from './descriptor.ts'
 
@@ -29,8 +29,8 @@ export function* warnOfMoves(root: Value): Sliced<void> {
   for (const [policy, { spec, id }] of specs.entries()) {
     yield
     for (const rule of rulesOf(spec)) placed.push({ rule, policy })
-    if (id !== undefined && id !== last) findShadow(fieldOf(spec, 'mode'), find)
-    findSelector(fieldOf(spec, 'selector'), find)
+    if (id !== undefined && id !== last) findShadow(spec.get('mode'), find)
+    findSelector(spec.get('selector'), find)
   }
   const counted = new Set(placed.flatMap(({ rule }) => itemsIn(rule, 'limit_keys').map((item) => canonical(shortText(item) ?? ''))))
   const names = new Map<string, Placed>()
@@ -42,20 +42,20 @@ export function* warnOfMoves(root: Value): Sliced<void> {
     findSharedName(one, names, find)
   }
   for (const { value, what, more } of found.values())
-    warn(value, more === 0 ? what : `${what} (and in ${more} more place${more === 1 ? '' : 's'})`)
+    value.warn(more === 0 ? what : `${what} (and in ${more} more place${more === 1 ? '' : 's'})`)
 }
 
 function specsOf(root: Value): { readonly spec: Value; readonly id: string | undefined }[] {
-  if (fieldOf(root, 'policies')?.node.kind !== 'list') return [{ spec: root, id: undefined }]
+  if (root.get('policies')?.node.kind !== 'list') return [{ spec: root, id: undefined }]
   return itemsIn(root, 'policies').flatMap((item) => {
-    const spec = fieldOf(item, 'spec')
-    return spec?.node.kind === 'map' ? { spec, id: shortText(fieldOf(item, 'id')) ?? '' } : []
+    const spec = item.get('spec')
+    return spec?.node.kind === 'map' ? { spec, id: shortText(item.get('id')) ?? '' } : []
   })
 }
 
 function rulesOf(spec: Value): Value[] {
-  const fallback = fieldOf(spec, 'fallback_limit')
-  if (fieldOf(spec, 'rules') === undefined) return [spec]
+  const fallback = spec.get('fallback_limit')
+  if (spec.get('rules') === undefined) return [spec]
   return [...itemsIn(spec, 'rules'), ...(fallback === undefined ? [] : [fallback])].filter(({ node }) => node.kind === 'map')
 }
 
@@ -65,13 +65,13 @@ function findShadow(mode: Value | undefined, find: Find): void {
 }
 
 function findSelector(selector: Value | undefined, find: Find): void {
-  const exact = fieldOf(selector, 'pathExact')
+  const exact = selector?.get('pathExact')
   if (exact !== undefined && textOf(exact.node)?.startsWith('/') === true)
     find('exact', exact, ' matches with any query, and Fairvisor compares the query as well')
   const methods = itemsIn(selector, 'methods')
   const get = methods.find(({ node }) => textOf(node) === 'GET')
   if (selector !== undefined && get !== undefined && methods.every(({ node }) => textOf(node) !== 'HEAD'))
-    find('head', { ...get, path: `${selector.path}.methods` }, ': GET limits HEAD as well, and in Fairvisor it does not')
+    find('head', get.at(`${selector.path}.methods`), ': GET limits HEAD as well, and in Fairvisor it does not')
 }
 
 function findMissingKeys(rule: Value, find: Find): void {
@@ -84,21 +84,21 @@ function findMissingKeys(rule: Value, find: Find): void {
 
 function findUnseen(rule: Value, counted: ReadonlySet<string>, find: Find): void {
   // The `match` of a fallback is ignored.
-  const match = rule.path.endsWith('fallback_limit') ? undefined : fieldOf(rule, 'match')
-  for (const { name, key } of match?.node.kind === 'map' ? entriesOf(match) : [])
+  const match = rule.path.endsWith('fallback_limit') ? undefined : rule.get('match')
+  for (const { name, key } of match?.node.kind === 'map' ? match.entries() : [])
     if (!counted.has(canonical(name)))
       find('unseen', key, ` is compared here, and Fairvisor never applies the rule: no limit_keys name ${name}`)
 }
 
 function findCostCase(rule: Value, find: Find): void {
-  const source = fieldOf(fieldOf(rule, 'algorithm_config'), 'cost_source')
+  const source = rule?.get('algorithm_config')?.get('cost_source')
   const text = shortText(source)
   if (source !== undefined && text?.startsWith('header:') === true && text !== text.toLowerCase())
     find('cost', source, `: ${text} finds the header, and in Fairvisor, where its letters must be small, nothing`)
 }
 
 function findSharedName(placed: Placed, names: Map<string, Placed>, find: Find): void {
-  const name = fieldOf(placed.rule, 'name')
+  const name = placed.rule.get('name')
   const text = shortText(name)
   if (name === undefined || text === undefined) return
   const first = names.get(text)
@@ -119,5 +119,5 @@ function shortText(value: Value | undefined): string | undefined {
 }
 
 function itemsIn(value: Value | undefined, name: string): Value[] {
-  return [...itemsOf(fieldOf(value, name))]
+  return [...(value?.get(name)?.items() ?? [])]
 }

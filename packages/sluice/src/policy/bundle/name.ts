@@ -1,10 +1,10 @@
-import { readAs, textOf, type Value } from '../document/value.ts'
+import { textOf, type Value } from '../document/value.ts'
 
 const MAX_LENGTH = 200
 
 /** Reads a name or id. An invalid one is reported and gives undefined. */
 export function readName(value: Value | undefined): string | undefined {
-  return readAs(value, `a text of 1 to ${MAX_LENGTH} characters`, (node) => {
+  return value?.as(`a text of 1 to ${MAX_LENGTH} characters`, (node) => {
     const text = textOf(node) ?? ''
     return text !== '' && text.length <= MAX_LENGTH && !/\p{Cs}/u.test(text) ? text : undefined
   })

@@ -1,11 +1,10 @@
 import { toMicroTokens } from '../../algorithms/decimal.ts'
 import type { Rate } from '../../algorithms/rate.ts'
-import { DECIMAL_FORM } from '../document/fields.ts'
-import { type PolicyNode, readAs, type Value } from '../document/value.ts'
+import { DECIMAL_FORM, type PolicyNode, type Value } from '../document/value.ts'
 
 /** The exact decimal above 0 of a field, as its text. Undefined if it is missing; a wrong one is also reported. */
 export function readPositive(value: Value | undefined): string | undefined {
-  return readAs(value, DECIMAL_FORM, decimalOf)
+  return value?.as(DECIMAL_FORM, decimalOf)
 }
 
 const RATE_FORM = 'a number above 0; more than six decimals are kept where the burst allows, else rounded down'
@@ -22,7 +21,7 @@ export interface PerSecond {
  * the exact fraction again: 1 in 3 s, 1 in 60 s. Other decimals are exact over a longer period: 0.0166667 is 0.166667 in 10 s.
  */
 export function readPerSecond(field: Value | undefined): PerSecond | undefined {
-  return readAs(field, RATE_FORM, (node) => {
+  return field?.as(RATE_FORM, (node) => {
     const text = decimalOf(node)
     if (text !== undefined) return { forms: [{ rate: { tokens: text, per: '1s' }, text }], value: Number(text) }
     const value = numberOf(node)

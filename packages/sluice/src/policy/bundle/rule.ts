@@ -1,6 +1,5 @@
 import type { Source } from '../../identity/source.ts'
-import { type Fields, openFields, requiredField } from '../document/fields.ts'
-import { entriesOf, fieldOf, itemsOf, join, quoted, refuse, type Value, warn, wordOf, wrong } from '../document/value.ts'
+import { join, quoted, type Value, wordOf } from '../document/value.ts'
 import { conditionOf } from '../model/condition.ts'
 import type { Condition } from '../model/rule.ts'
 import { flatMapSliced, type Sliced } from '../model/sliced.ts'
@@ -34,50 +33,50 @@ const KEYS_FORM = `a list of ${DESCRIPTOR_FORM}; [] is one bucket for everybody`
 
 /** Reads one rule. A wrong one is reported and gives undefined. */
 export function* readBundleRule(value: Value, options: RuleOptions): Sliced<BundleRule | undefined> {
-  const fields = openFields(value, { names: NAMES, lenient: !options.strict })
+  const fields = value.open({ names: NAMES, lenient: !options.strict })
   if (fields === undefined) return undefined
-  const written = options.name === undefined ? requiredField(fields, 'name', 'a name') : fieldOf(fields, 'name')
+  const written = options.name === undefined ? fields.require('name', 'a name') : fields.get('name')
   const name = written === undefined ? options.name : readName(written)
   const keys = yield* readKeys(fields, options)
-  const match = yield* readConditions(fieldOf(fields, 'match'))
+  const match = yield* readConditions(fields.get('match'))
   const limit = readAlgorithm(fields, options.strict)
   if (name === undefined || keys === undefined || limit === undefined) return undefined
   const texts = keys.map(({ text }) => text).sort()
   return { at: value, name, keys, counting: [limit.limit.algorithm.tag, ...texts].join(' '), match, ...limit }
 }
 
-function* readKeys(fields: Fields, { alone = false, strict }: RuleOptions): Sliced<Source[] | undefined> {
-  const value = alone ? fieldOf(fields, 'limit_keys') : requiredField(fields, 'limit_keys', KEYS_FORM)
+function* readKeys(fields: Value, { alone = false, strict }: RuleOptions): Sliced<Source[] | undefined> {
+  const value = alone ? fields.get('limit_keys') : fields.require('limit_keys', KEYS_FORM)
   if (value === undefined) {
     if (!alone) return undefined
-    warn({ ...fields, path: join(fields.path, 'limit_keys') }, ' is missing: all requests share one bucket')
+    fields.at(join(fields.path, 'limit_keys')).warn(' is missing: all requests share one bucket')
     return []
   }
   const list = readList(value, KEYS_FORM, strict)
-  return list === undefined ? undefined : yield* flatMapSliced(itemsOf(list), (item) => readDescriptor(item) ?? [])
+  return list === undefined ? undefined : yield* flatMapSliced(list.items(), (item) => readDescriptor(item) ?? [])
 }
 
 function* readConditions(map: Value | undefined): Sliced<Condition[] | undefined> {
   if (map === undefined) return undefined
-  return yield* flatMapSliced(entriesOf(map), ({ key, value }) => {
+  return yield* flatMapSliced(map.entries(), ({ key, value }) => {
     const source = readDescriptor(key)
-    const word = wordOf(value.node) ?? wrong(value, 'the text, number or truth value that must be there')
+    const word = wordOf(value.node) ?? value.wrong('the text, number or truth value that must be there')
     if (source === undefined || word === undefined) return []
     const text = value.node.kind === 'scalar' && value.node.type === 'number' ? String(Number(word)) : word
     const condition = text === '' ? undefined : conditionOf(source, [text])
-    if (condition === undefined) warn(value, ` never holds: ${source.text} is never ${quoted(text)}`)
+    if (condition === undefined) value.warn(` never holds: ${source.text} is never ${quoted(text)}`)
     return condition ?? { source, value: text }
   })
 }
 
-function readAlgorithm(fields: Fields, strict: boolean): BundleLimit | undefined {
-  const written = fieldOf(fields, 'algorithm')
+function readAlgorithm(fields: Value, strict: boolean): BundleLimit | undefined {
+  const written = fields.get('algorithm')
   if (written === undefined)
-    warn({ ...fields, path: join(fields.path, 'algorithm') }, ' is missing and is read as token_bucket: Fairvisor drops such a rule')
+    fields.at(join(fields.path, 'algorithm')).warn(' is missing and is read as token_bucket: Fairvisor drops such a rule')
   const word = written?.node.kind === 'scalar' ? written.node.text : ''
   if (written !== undefined && LATER.includes(word))
-    return refuse(written, ` ${word} is not yet supported: expected token_bucket`, { value: JSON.stringify(word), allowed: 'token_bucket' })
-  if (written !== undefined && word !== 'token_bucket') return wrong(written, 'token_bucket')
-  const config = requiredField(fields, 'algorithm_config', 'a map with tokens_per_second and burst')
+    return written.refuse(` ${word} is not yet supported: expected token_bucket`, { value: JSON.stringify(word), allowed: 'token_bucket' })
+  if (written !== undefined && word !== 'token_bucket') return written.wrong('token_bucket')
+  const config = fields.require('algorithm_config', 'a map with tokens_per_second and burst')
   return config === undefined ? undefined : readTokenBucket(config, strict)
 }

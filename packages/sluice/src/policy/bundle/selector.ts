@@ -1,8 +1,7 @@
 import { normalizePath, normalizePathExactly } from '../../identity/path.ts'
 import { type PathReading, someReading } from '../../identity/path-readings.ts'
 import type { Request } from '../../identity/request.ts'
-import { type Fields, openFields } from '../document/fields.ts'
-import { fieldOf, itemsOf, textOf, type Value, warn, wrong } from '../document/value.ts'
+import { textOf, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { compileGlob, type Glob, pathSegments } from '../model/glob.ts'
 import type { Condition, Match } from '../model/rule.ts'
@@ -16,14 +15,14 @@ const NAMES = ['pathExact', 'pathPrefix', 'methods', 'hosts']
  * itself; `/v1` as an exact path does not match `/v1/`. Queries, empty and dot segments and needless encoding have no effect.
  */
 export function* readSelector(value: Value, strict: boolean): Sliced<Match> {
-  const fields = openFields(value, { names: NAMES, lenient: !strict })
+  const fields = value.open({ names: NAMES, lenient: !strict })
   if (fields === undefined) return { when: [] }
   const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name, strict) ?? [])
-  if (anchors.length === 0) warn(fields, ' has no path: its rules never match; a pathPrefix of / matches every path')
+  if (anchors.length === 0) fields.warn(' has no path: its rules never match; a pathPrefix of / matches every path')
   // A path index takes one pattern for each rule, so two anchors are tested at every request.
   const path = anchors.length === 1 ? anchors[0]?.glob : undefined
-  const methods = yield* readMethods(fieldOf(fields, 'methods'), strict)
-  const hosts = yield* readHosts(fieldOf(fields, 'hosts'))
+  const methods = yield* readMethods(fields.get('methods'), strict)
+  const hosts = yield* readHosts(fields.get('hosts'))
   return { ...defined({ path, methods, hosts }), when: anchors.some(({ everything }) => everything) ? [] : [pathIs(anchors)] }
 }
 
@@ -35,15 +34,15 @@ interface Anchor {
   matches(path: string): boolean
 }
 
-function readAnchor(fields: Fields, name: string, strict: boolean): Anchor | undefined {
-  const value = fieldOf(fields, name)
+function readAnchor(fields: Value, name: string, strict: boolean): Anchor | undefined {
+  const value = fields.get(name)
   if (value === undefined) return undefined
   const text = textOf(value.node) ?? ''
   if (!text.startsWith('/')) {
     overlook(value, ' does not begin with / and is ignored: expected a path such as /v1', strict)
     return undefined
   }
-  if (/[?#]/.test(text)) return wrong(value, 'a path such as /v1, without query and fragment')
+  if (/[?#]/.test(text)) return value.wrong('a path such as /v1, without query and fragment')
   const segments = pathSegments(normalizePath(text).toLowerCase())
   if (name === 'pathExact') {
     const exact = normalizePathExactly(text)
@@ -70,11 +69,11 @@ function pathIs(anchors: readonly Anchor[]): Condition {
 function* readMethods(value: Value | undefined, strict: boolean): Sliced<ReadonlySet<string> | undefined> {
   const list = value === undefined ? undefined : readList(value, 'a list of methods such as GET', strict)
   if (list?.node.kind !== 'list') return undefined
-  if (list.node.items.length === 0) warn(list, ' is empty: its rules never match')
-  const methods = yield* flatMapSliced(itemsOf(list), (item) => {
+  if (list.node.items.length === 0) list.warn(' is empty: its rules never match')
+  const methods = yield* flatMapSliced(list.items(), (item) => {
     const text = textOf(item.node) ?? ''
-    if (text === '') wrong(item, 'a method such as GET')
-    else if (text !== text.toUpperCase()) warn(item, ` ${text} never matches: methods are upper case`)
+    if (text === '') item.wrong('a method such as GET')
+    else if (text !== text.toUpperCase()) item.warn(` ${text} never matches: methods are upper case`)
     return text
   })
   return new Set(methods)
@@ -84,11 +83,11 @@ const HOST_FORM = 'a hostname such as api.example.com, without scheme, path or w
 
 function* readHosts(list: Value | undefined): Sliced<Glob[] | undefined> {
   if (list === undefined) return undefined
-  if (list.node.kind !== 'list' || list.node.items.length === 0) return wrong(list, 'a non-empty array of hostnames')
-  return yield* flatMapSliced(itemsOf(list), (item) => {
+  if (list.node.kind !== 'list' || list.node.items.length === 0) return list.wrong('a non-empty array of hostnames')
+  return yield* flatMapSliced(list.items(), (item) => {
     const text = (textOf(item.node) ?? '').trim().toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '')
     const glob = text.length <= 253 && /^[\w-]+(?:\.[\w-]+)*$/.test(text) ? compileGlob(text, text.split('.')) : undefined
-    if (glob === undefined) wrong(item, HOST_FORM)
+    if (glob === undefined) item.wrong(HOST_FORM)
     return glob ?? []
   })
 }

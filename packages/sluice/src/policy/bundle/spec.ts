@@ -1,5 +1,4 @@
-import { type Fields, openFields, readChoice, requiredField, uniqueNames } from '../document/fields.ts'
-import { fieldOf, itemsOf, type Value, warn, wrong } from '../document/value.ts'
+import { uniqueNames, type Value } from '../document/value.ts'
 import { type FirstHolding, indexFirst } from '../model/first-holding.ts'
 import type { Condition, Match, Mode, Rule } from '../model/rule.ts'
 import { eachSliced, flatMapSliced, type Sliced } from '../model/sliced.ts'
@@ -14,14 +13,14 @@ export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_l
  * Reads the rules of one policy in their order, and last its `fallback_limit`, which applies if the conditions of no rule hold.
  * @param id undefined for rules without a bundle
  */
-export function* readSpec(fields: Fields, id: string | undefined, strict: boolean): Sliced<Rule[]> {
+export function* readSpec(fields: Value, id: string | undefined, strict: boolean): Sliced<Rule[]> {
   refuseSection(fields, 'loop_detection', 'block')
   refuseSection(fields, 'circuit_breaker', 'block')
-  const mode = readChoice(fieldOf(fields, 'mode'), ['enforce', 'shadow']) ?? 'enforce'
-  const selector = id === undefined ? fieldOf(fields, 'selector') : requiredField(fields, 'selector', 'a map with pathExact or pathPrefix')
+  const mode = fields.get('mode')?.choice(['enforce', 'shadow']) ?? 'enforce'
+  const selector = id === undefined ? fields.get('selector') : fields.require('selector', 'a map with pathExact or pathPrefix')
   const match = selector === undefined ? { when: [] } : yield* readSelector(selector, strict)
-  const rules = yield* readRules(requiredField(fields, 'rules', 'a list of rules'), strict)
-  const fallback = yield* readFallback(fieldOf(fields, 'fallback_limit'), rules, strict)
+  const rules = yield* readRules(fields.require('rules', 'a list of rules'), strict)
+  const fallback = yield* readFallback(fields.get('fallback_limit'), rules, strict)
   const unique = uniqueNames()
   for (const { at, name } of fallback === undefined ? rules : [...rules, fallback]) unique(at, name)
   const scope = { id, mode, match }
@@ -61,23 +60,23 @@ function compile(rule: BundleRule, when: readonly Condition[], { id, mode, match
 }
 
 function* readRules(list: Value | undefined, strict: boolean): Sliced<BundleRule[]> {
-  if (list !== undefined && list.node.kind !== 'list') wrong(list, 'a list of rules')
-  return yield* eachSliced(itemsOf(list), (item) => readBundleRule(item, { strict }))
+  if (list !== undefined && list.node.kind !== 'list') list.wrong('a list of rules')
+  return yield* eachSliced(list?.items(), (item) => readBundleRule(item, { strict }))
 }
 
 function* readFallback(value: Value | undefined, rules: readonly BundleRule[], strict: boolean): Sliced<BundleRule | undefined> {
   if (value === undefined) return undefined
   const fallback = yield* readBundleRule(value, { strict, name: 'fallback_limit' })
   if (fallback?.match !== undefined)
-    overlook({ ...value, path: `${value.path}.match` }, ' is ignored: a fallback is for what no rule matches', strict)
+    overlook(value.at(`${value.path}.match`), ' is ignored: a fallback is for what no rule matches', strict)
   if (fallback !== undefined && rules.some(({ match = [] }) => match.length === 0))
-    warn(value, ' is never used: a rule without match leaves nothing over')
+    value.warn(' is never used: a rule without match leaves nothing over')
   return fallback
 }
 
 /** Opens the map that `readSpec` reads. */
-export function openSpec(value: Value, strict: boolean): Fields | undefined {
-  return openFields(value, { names: SPEC, lenient: !strict })
+export function openSpec(value: Value, strict: boolean): Value | undefined {
+  return value.open({ names: SPEC, lenient: !strict })
 }
 
 /**
@@ -132,13 +131,11 @@ function conditionOf(rules: readonly BundleRule[], count: number, index: FirstHo
 
 function warnOfSiblings({ at, name }: BundleRule, siblings: readonly BundleRule[], before: number): void {
   if (before > 0)
-    warn(
-      at,
+    at.warn(
       `: ${name} has no match and follows ${namesOf(siblings, 0, before)} with the same limit_keys, so it is read as their else; with "match": {} it would apply to every request`,
     )
   if (before < siblings.length)
-    warn(
-      at,
+    at.warn(
       `: ${name} has no match and applies to requests of ${namesOf(siblings, before, siblings.length)} as well; behind them it would be their else`,
     )
 }

@@ -1,10 +1,9 @@
-import { fieldOf, isEmptyMap, type PolicyNode, quoted, refuse, type Value, warn, wrong } from '../document/value.ts'
-import type { Fields } from '../document/fields.ts'
+import { isEmptyMap, type PolicyNode, quoted, type Value } from '../document/value.ts'
 
 /** Reports what Fairvisor ignores: as a warning, or as an issue in strict mode. */
 export function overlook(value: Value, what: string, strict: boolean): void {
-  if (strict) refuse(value, what)
-  else warn(value, what)
+  if (strict) value.refuse(what)
+  else value.warn(what)
 }
 
 /**
@@ -13,28 +12,28 @@ export function overlook(value: Value, what: string, strict: boolean): void {
  */
 export function readList(value: Value, form: string, strict: boolean): Value | undefined {
   if (value.node.kind === 'list') return value
-  if (strict || !isEmptyMap(value.node)) return wrong(value, form)
-  warn(value, ` is {} and is read as an empty list: expected ${form}`)
-  return { ...value, node: { kind: 'list', at: value.node.at, items: [] } }
+  if (strict || !isEmptyMap(value.node)) return value.wrong(form)
+  value.warn(` is {} and is read as an empty list: expected ${form}`)
+  return value.with({ kind: 'list', at: value.node.at, items: [] })
 }
 
 /**
  * Refuses a section of the format that this package does not implement, unless the section has no effect in Fairvisor either.
  * @param kind `switch`: a block that must state whether it is enabled
  */
-export function refuseSection(fields: Fields, name: string, kind: 'list' | 'block' | 'switch'): void {
-  const value = fieldOf(fields, name)
+export function refuseSection(fields: Value, name: string, kind: 'list' | 'block' | 'switch'): void {
+  const value = fields.get(name)
   if (value === undefined) return
   const { node } = value
   const isList = node.kind === 'list'
   const isEmpty = isEmptyMap(node) || (isList && node.items.length === 0)
-  if (kind === 'list' && isEmptyMap(node)) warn(value, ' is {} and is read as an empty list: expected a list')
+  if (kind === 'list' && isEmptyMap(node)) value.warn(' is {} and is read as an empty list: expected a list')
   if (kind === 'switch' && isEmpty)
-    warn(value, ' is empty and has no effect: Fairvisor refuses the bundle, expected { "enabled": false } or none')
+    value.warn(' is empty and has no effect: Fairvisor refuses the bundle, expected { "enabled": false } or none')
   if (isEmpty || isOff(node)) return
   const found = node.kind === 'scalar' ? quoted(node.text) : isList ? 'a list' : 'a map'
   const allowed = isList ? 'an empty list or none' : '{ "enabled": false } or none'
-  refuse(value, ` is not yet supported, and is ${found}: expected ${allowed}`, { value: found, allowed })
+  value.refuse(` is not yet supported, and is ${found}: expected ${allowed}`, { value: found, allowed })
 }
 
 /** Whether a section is null or says that it is not enabled. */

@@ -1,4 +1,9 @@
+import { toMicroTokens } from '../../algorithms/decimal.ts'
+import { attempt, LimiterError } from '../../errors/limiter-error.ts'
+import { DURATION_FORM, parseDuration } from '../../time/duration.ts'
+import type { Micros } from '../../time/micros.ts'
 import type { Issues, Shown } from './issues.ts'
+import { nearest } from './nearest.ts'
 
 /** A value of a policy with its offset in the text. Numbers keep their text, so that decimals stay exact. */
 export type PolicyNode = ScalarNode | ListNode | MapNode
@@ -28,45 +33,18 @@ export interface Field {
   readonly value: PolicyNode
 }
 
-/** A node of a policy being read, the path that messages name it by, and the issues to report to. */
-export interface Value {
-  readonly node: PolicyNode
-  readonly path: string
-  readonly issues: Issues
+/** The text of a text; undefined for any other node. */
+export function textOf(node: PolicyNode | undefined): string | undefined {
+  return node?.kind === 'scalar' && node.type === 'text' ? node.text : undefined
 }
 
-/** Reports `<path><what>` as an issue. */
-export function refuse({ node, path, issues }: Value, what: string, more?: Shown): undefined {
-  issues.add(node.at, path, path + what, more)
+/** The text of a text, a number or a truth value; undefined for any other node. */
+export function wordOf(node: PolicyNode): string | undefined {
+  return node.kind === 'scalar' && node.type !== 'null' ? node.text : undefined
 }
 
-/** Reports `<path> is <value>: expected <allowed>` as an issue. */
-export function wrong({ node, path, issues }: Value, allowed: string): undefined {
-  const value = show(node)
-  issues.add(node.at, path, `${path === '' ? 'the policy' : path} is ${value}: expected ${allowed}`, { value, allowed })
-}
-
-/** Warns of `<path><what>`. */
-export function warn({ node, path, issues }: Value, what: string): void {
-  issues.warn(node.at, path + what)
-}
-
-/** Converts a value. One that gives undefined is reported; a missing one is not. */
-export function readAs<T>(value: Value | undefined, allowed: string, convert: (node: PolicyNode) => T | undefined): T | undefined {
-  return value === undefined ? undefined : (convert(value.node) ?? wrong(value, allowed))
-}
-
-/** A field of a map by a name of the format, which is a plain word; undefined if there is no map or no such field. */
-export function fieldOf(map: Value | undefined, name: string): Value | undefined {
-  const node = map?.node.kind === 'map' ? map.node.fields.get(name)?.value : undefined
-  return map === undefined || node === undefined ? undefined : { node, path: below(map.path, name), issues: map.issues }
-}
-
-/** The values of a list with their paths; none for another value. */
-export function* itemsOf(list: Value | undefined): Generator<Value, void, undefined> {
-  if (list?.node.kind !== 'list') return
-  const { node, path, issues } = list
-  for (const [index, item] of node.items.entries()) yield { node: item, path: `${path}[${index}]`, issues }
+export function isEmptyMap(node: PolicyNode): boolean {
+  return node.kind === 'map' && node.fields.size === 0
 }
 
 /** A name that the author of a policy chose, and its value. `key` is the name as a text of its own. */
@@ -76,19 +54,169 @@ export interface Entry {
   readonly value: Value
 }
 
-/** The entries of a map whose names the author chose; another value is reported and gives none. */
-export function* entriesOf(map: Value | undefined): Generator<Entry, void, undefined> {
-  const fields = map === undefined ? undefined : openMap(map)?.fields
-  if (map === undefined || fields === undefined) return
-  const { issues } = map
-  for (const [name, { at, value }] of fields) {
-    const path = join(map.path, name)
-    yield { name, key: { node: { kind: 'scalar', at, text: name, type: 'text' }, path, issues }, value: { node: value, path, issues } }
+/** The names that a map may have. */
+export interface Known {
+  readonly names: readonly string[]
+  /** Part of the format, but refused in this version. */
+  readonly later?: readonly string[]
+  /** Warns of other names instead of refusing them. */
+  readonly lenient?: boolean
+}
+
+export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
+const MAX_TEXTS = 1_000
+
+/**
+ * A node of a policy being read, the path that messages name it by, and the issues to report to. What reads a value gives undefined for a
+ * wrong one, which it reports.
+ */
+export class Value {
+  readonly node: PolicyNode
+  readonly path: string
+  readonly issues: Issues
+
+  constructor(node: PolicyNode, path: string, issues: Issues) {
+    this.node = node
+    this.path = path
+    this.issues = issues
+  }
+
+  /** The same node by another path. */
+  at(path: string): Value {
+    return new Value(this.node, path, this.issues)
+  }
+
+  /** The same path with another node. */
+  with(node: PolicyNode): Value {
+    return new Value(node, this.path, this.issues)
+  }
+
+  /** Reports `<path><what>` as an issue. */
+  refuse(what: string, more?: Shown): undefined {
+    this.issues.add(this.node.at, this.path, this.path + what, more)
+  }
+
+  /** Reports `<path> is <value>: expected <allowed>` as an issue. */
+  wrong(allowed: string): undefined {
+    const value = show(this.node)
+    const message = `${this.path === '' ? 'the policy' : this.path} is ${value}: expected ${allowed}`
+    this.issues.add(this.node.at, this.path, message, { value, allowed })
+  }
+
+  /** Warns of `<path><what>`. */
+  warn(what: string): void {
+    this.issues.warn(this.node.at, this.path + what)
+  }
+
+  /** A field of a map by a name of the format, which is a plain word; undefined if this is no map or has no such field. */
+  get(name: string): Value | undefined {
+    const node = this.node.kind === 'map' ? this.node.fields.get(name)?.value : undefined
+    return node === undefined ? undefined : new Value(node, below(this.path, name), this.issues)
+  }
+
+  /** As `get`, but a missing field is reported. */
+  require(name: string, allowed: string): Value | undefined {
+    return this.get(name) ?? this.at(below(this.path, name)).refuse(` is missing: expected ${allowed}`, { allowed })
+  }
+
+  /** The values of a list with their paths; none for another value. */
+  *items(): Generator<Value, void, undefined> {
+    if (this.node.kind !== 'list') return
+    for (const [index, item] of this.node.items.entries()) yield new Value(item, `${this.path}[${index}]`, this.issues)
+  }
+
+  /** The entries of a map whose names the author chose; another value is reported and gives none. */
+  *entries(): Generator<Entry, void, undefined> {
+    const { node, issues } = this
+    if (node.kind !== 'map') return this.wrong('a map')
+    for (const [name, { at, value }] of node.fields) {
+      const path = join(this.path, name)
+      const key = new Value({ kind: 'scalar', at, text: name, type: 'text' }, path, issues)
+      yield { name, key, value: new Value(value, path, issues) }
+    }
+  }
+
+  /** Checks that this is a map with known names. It refuses every other name and suggests the nearest known one. */
+  open({ names, later = [], lenient = false }: Known): Value | undefined {
+    const { node, issues } = this
+    if (node.kind !== 'map') return this.wrong('a map')
+    for (const [name, { at }] of node.fields) {
+      if (names.includes(name)) continue
+      const [path, allowed] = [join(this.path, name), names.join(', ')]
+      const near = nearest(name, names)
+      const hint = near === undefined ? '' : `did you mean ${near}? `
+      if (later.includes(name)) issues.add(at, path, `${path} is not yet supported`)
+      else if (lenient) issues.warn(at, `${path} is unknown and has no effect: ${hint}known are ${allowed}`)
+      else issues.add(at, path, `${path} is unknown: ${hint}allowed are ${allowed}`, { value: quoted(name), allowed })
+    }
+    return this
+  }
+
+  as<T>(allowed: string, convert: (node: PolicyNode) => T | undefined): T | undefined {
+    return convert(this.node) ?? this.wrong(allowed)
+  }
+
+  text(allowed: string, accept: (text: string) => boolean = (text) => text !== ''): string | undefined {
+    const text = textOf(this.node)
+    return text !== undefined && accept(text) ? text : this.wrong(allowed)
+  }
+
+  choice<const T extends string>(options: readonly T[]): T | undefined {
+    // Some parsers read an unquoted off or on as a boolean; here a word is its text.
+    const word = this.node.kind === 'scalar' ? this.node.text : undefined
+    return options.find((option) => option === word) ?? this.wrong(options.join(', '))
+  }
+
+  flag(): boolean | undefined {
+    const { node } = this
+    return node.kind === 'scalar' && node.type === 'boolean' ? node.text.toLowerCase() === 'true' : this.wrong('true or false')
+  }
+
+  /** An exact decimal above 0 as its text. */
+  decimal(): string | undefined {
+    const { node } = this
+    return node.kind === 'scalar' && (toMicroTokens(node.text) ?? 0) > 0 ? node.text : this.wrong(DECIMAL_FORM)
+  }
+
+  duration(): Micros | undefined {
+    return this.as(DURATION_FORM, (node) => {
+      if (node.kind !== 'scalar') return undefined
+      const micros = attempt(() => parseDuration(node.type === 'number' ? Number(node.text) : node.text))
+      return micros instanceof LimiterError ? undefined : micros
+    })
+  }
+
+  /** A whole number from `least` to `most`. */
+  whole(least: number, most: number): number | undefined {
+    return this.as(`a whole number from ${least} to ${most}`, (node) => {
+      const isWhole = node.kind === 'scalar' && node.type === 'number' && /^\d{1,15}$/.test(node.text)
+      return isWhole && Number(node.text) >= least && Number(node.text) <= most ? Number(node.text) : undefined
+    })
+  }
+
+  /** A text, or a list of at least one. Texts that are not accepted are reported and omitted. */
+  texts(allowed: string, accept: (text: string) => boolean): string[] {
+    const items = this.node.kind === 'list' ? [...this.items()] : [this]
+    if (items.length === 0) this.refuse(` is an empty list: expected ${allowed}`, { allowed })
+    if (items.length > MAX_TEXTS) this.refuse(` has ${items.length} entries: expected at most ${MAX_TEXTS}`)
+    return items.flatMap((item) => {
+      const text = wordOf(item.node)
+      return text !== undefined && accept(text) ? text : (item.wrong(allowed) ?? [])
+    })
   }
 }
 
-export function openMap(value: Value): MapNode | undefined {
-  return value.node.kind === 'map' ? value.node : wrong(value, 'a map')
+/** Refuses, of maps in their order, a name that an earlier one has. */
+export function uniqueNames(): (at: Value, name: string) => void {
+  const paths = new Map<string, string>()
+  return (at, name) => {
+    const earlier = paths.get(name)
+    if (earlier === undefined) paths.set(name, at.path)
+    else {
+      const place = (at.get('name') ?? at).at(`${at.path}.name`)
+      place.refuse(` is ${JSON.stringify(name)}: expected a name of its own, ${earlier} has it`)
+    }
+  }
 }
 
 const MAX_SHOWN_LENGTH = 60
@@ -115,18 +243,4 @@ export function below(path: string, name: string): string {
 /** A text in quotes, cut to the length that messages show. */
 export function quoted(text: string): string {
   return JSON.stringify(text.slice(0, MAX_SHOWN_LENGTH))
-}
-
-/** The text of a text; undefined for any other node. */
-export function textOf(node: PolicyNode | undefined): string | undefined {
-  return node?.kind === 'scalar' && node.type === 'text' ? node.text : undefined
-}
-
-/** The text of a text, a number or a truth value; undefined for any other node. */
-export function wordOf(node: PolicyNode): string | undefined {
-  return node.kind === 'scalar' && node.type !== 'null' ? node.text : undefined
-}
-
-export function isEmptyMap(node: PolicyNode): boolean {
-  return node.kind === 'map' && node.fields.size === 0
 }

@@ -25,10 +25,10 @@ export async function inSlices<T>(work: Sliced<T>, time: Pick<Time, 'monotonic' 
   }
 }
 
-/** Maps each item by work that pauses, with a pause before each; undefined results are left out. */
-export function* eachSliced<T, R>(items: Iterable<T>, map: (item: T) => Sliced<R | undefined>): Sliced<R[]> {
+/** Maps each item, if there are any, by work that pauses, with a pause before each; undefined results are left out. */
+export function* eachSliced<T, R>(items: Iterable<T> | undefined, map: (item: T) => Sliced<R | undefined>): Sliced<R[]> {
   const found: R[] = []
-  for (const item of items) {
+  for (const item of items ?? []) {
     yield
     const mapped = yield* map(item)
     if (mapped !== undefined) found.push(mapped)
@@ -37,10 +37,10 @@ export function* eachSliced<T, R>(items: Iterable<T>, map: (item: T) => Sliced<R
 }
 
 /** As `flatMap`, with a pause after each item. */
-export function* flatMapSliced<T, R>(items: Iterable<T>, map: (item: T, index: number) => readonly R[] | R): Sliced<R[]> {
+export function* flatMapSliced<T, R>(items: Iterable<T> | undefined, map: (item: T, index: number) => readonly R[] | R): Sliced<R[]> {
   const found: R[] = []
   let index = 0
-  for (const item of items) {
+  for (const item of items ?? []) {
     const mapped = map(item, index)
     if (Array.isArray(mapped)) for (const one of mapped as readonly R[]) found.push(one)
     else found.push(mapped as R)

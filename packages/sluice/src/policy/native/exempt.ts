@@ -1,8 +1,7 @@
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
 import { parseSource } from '../../identity/source.ts'
-import { type Fields, openFields } from '../document/fields.ts'
-import { entriesOf, fieldOf, isEmptyMap, itemsOf, quoted, refuse, textOf, type Value, wordOf, wrong } from '../document/value.ts'
+import { isEmptyMap, quoted, textOf, type Value, wordOf } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import type { Exemption, HeaderText } from '../model/exemption.ts'
 import { eachSliced, flatMapSliced, type Sliced } from '../model/sliced.ts'
@@ -13,28 +12,28 @@ const MAX_EXEMPTIONS = 1_000
 const EVERYBODY = 'a network of everybody would leave nobody to be limited'
 
 /** Reads the `exempt` of a policy or of one rule; undefined without any. */
-export function* readExempt(fields: Fields): Sliced<Exemption[] | undefined> {
-  const list = fieldOf(fields, 'exempt')
+export function* readExempt(fields: Value): Sliced<Exemption[] | undefined> {
+  const list = fields.get('exempt')
   if (list === undefined) return undefined
   if (list.node.kind !== 'list' || list.node.items.length > MAX_EXEMPTIONS)
-    return wrong(list, `a list of { path, ip, header }, at most ${MAX_EXEMPTIONS}`)
-  const exempt = yield* eachSliced(itemsOf(list), readExemption)
+    return list.wrong(`a list of { path, ip, header }, at most ${MAX_EXEMPTIONS}`)
+  const exempt = yield* eachSliced(list.items(), readExemption)
   return exempt.length === 0 ? undefined : exempt
 }
 
 function* readExemption(value: Value): Sliced<Exemption | undefined> {
-  const fields = openFields(value, EXEMPT)
+  const fields = value.open(EXEMPT)
   if (fields === undefined) return undefined
-  const paths = yield* listed(fieldOf(fields, 'path'), readPath)
+  const paths = yield* listed(fields.get('path'), readPath)
   const networks = createNetworkSet()
-  const listedNetworks = yield* listed(fieldOf(fields, 'ip'), (item) => {
+  const listedNetworks = yield* listed(fields.get('ip'), (item) => {
     const network = readNetwork(item)
     if (network !== undefined) networks.add(network)
     return network
   })
-  const headers = yield* readHeaders(fieldOf(fields, 'header'))
+  const headers = yield* readHeaders(fields.get('header'))
   if (paths === undefined && listedNetworks === undefined && headers === undefined)
-    return refuse(value, ' says nothing: expected path, ip, header, or several of them')
+    return value.refuse(' says nothing: expected path, ip, header, or several of them')
   const text = [
     ...(paths === undefined ? [] : [`path ${paths.map((glob) => glob.text).join(' or ')}`]),
     ...(listedNetworks === undefined ? [] : ['its address']),
@@ -46,27 +45,27 @@ function* readExemption(value: Value): Sliced<Exemption | undefined> {
 /** Reads a value, or each of a list. An empty list is read as one empty value. */
 function* listed<T extends object>(value: Value | undefined, read: (item: Value) => T | undefined): Sliced<T[] | undefined> {
   if (value === undefined) return undefined
-  const items = value.node.kind === 'list' ? [...itemsOf(value)] : [value]
-  const none: Value = { ...value, path: `${value.path}[0]`, node: { kind: 'scalar', at: value.node.at, text: '', type: 'null' } }
+  const items = value.node.kind === 'list' ? [...value.items()] : [value]
+  const none = value.at(`${value.path}[0]`).with({ kind: 'scalar', at: value.node.at, text: '', type: 'null' })
   return yield* flatMapSliced(items.length === 0 ? [none] : items, (item) => read(item) ?? [])
 }
 
 function readNetwork(value: Value): Network | undefined {
   const text = textOf(value.node)
-  if (text === undefined) return wrong(value, NETWORK_FORM)
+  if (text === undefined) return value.wrong(NETWORK_FORM)
   const network = attempt(() => parseNetwork(text, NETWORK_FORM, EVERYBODY))
   if (!(network instanceof LimiterError)) return network
-  return refuse(value, ` is ${quoted(text)}: ${network.message}`, { allowed: NETWORK_FORM })
+  return value.refuse(` is ${quoted(text)}: ${network.message}`, { allowed: NETWORK_FORM })
 }
 
 /** Reads the headers of an exemption: each must have this text. They are accepted only from a trusted proxy. */
 function* readHeaders(map: Value | undefined): Sliced<HeaderText[] | undefined> {
   if (map === undefined) return undefined
-  if (isEmptyMap(map.node)) refuse(map, ' is empty: expected names of headers with the text each must have')
-  const headers = yield* flatMapSliced(entriesOf(map), ({ name, key, value }) => {
+  if (isEmptyMap(map.node)) map.refuse(' is empty: expected names of headers with the text each must have')
+  const headers = yield* flatMapSliced(map.entries(), ({ name, key, value }) => {
     const source = parseSource(`header:${name}`)
-    if (source === undefined) refuse({ ...key, path: map.path }, ` is ${quoted(name)}: expected the name of a header`)
-    const text = wordOf(value.node) ?? wrong(value, 'the text the header must have')
+    if (source === undefined) key.at(map.path).refuse(` is ${quoted(name)}: expected the name of a header`)
+    const text = wordOf(value.node) ?? value.wrong('the text the header must have')
     return source === undefined || text === undefined ? [] : { source, value: text }
   })
   return map.node.kind === 'map' ? headers : undefined

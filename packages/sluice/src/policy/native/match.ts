@@ -1,8 +1,7 @@
 import { NETWORK_FORM } from '../../identity/network.ts'
 import { normalizePath } from '../../identity/path.ts'
 import { parseSource, type Source, SOURCE_FORM } from '../../identity/source.ts'
-import { type Fields, openFields, readTexts } from '../document/fields.ts'
-import { entriesOf, fieldOf, itemsOf, type PolicyNode, readAs, refuse, textOf, type Value, wrong } from '../document/value.ts'
+import { type PolicyNode, textOf, type Value } from '../document/value.ts'
 import { conditionOf } from '../model/condition.ts'
 import { defined } from '../model/defined.ts'
 import { compileGlob, type Glob, GLOB_FORM, pathSegments } from '../model/glob.ts'
@@ -11,12 +10,12 @@ import { flatMapSliced, type Sliced } from '../model/sliced.ts'
 import { MATCH, MAX_KEY_PARTS } from './grammar.ts'
 
 /** Reads the `match` of a rule; all parts of it must hold. */
-export function readMatch(rule: Fields): Match {
-  const fields = openFields(fieldOf(rule, 'match'), MATCH)
+export function readMatch(rule: Value): Match {
+  const fields = rule?.get('match')?.open(MATCH)
   if (fields === undefined) return { when: [] }
-  const path = readPath(fieldOf(fields, 'path'))
-  const methods = readTexts(fieldOf(fields, 'method'), 'a method such as GET, or a list of them', (text) => /^[A-Za-z]{1,32}$/.test(text))
-  const hosts = readTexts(fieldOf(fields, 'host'), 'a host such as api.example.com or *.example.com, or a list of them', isHost)
+  const path = readPath(fields.get('path'))
+  const methods = fields.get('method')?.texts('a method such as GET, or a list of them', (text) => /^[A-Za-z]{1,32}$/.test(text))
+  const hosts = fields.get('host')?.texts('a host such as api.example.com or *.example.com, or a list of them', isHost)
   return {
     ...defined({
       path,
@@ -29,7 +28,7 @@ export function readMatch(rule: Fields): Match {
 
 /** Reads a path pattern and normalizes it as request paths are. */
 export function readPath(value: Value | undefined): Glob | undefined {
-  return readAs(value, GLOB_FORM, (node) => {
+  return value?.as(GLOB_FORM, (node) => {
     const text = textOf(node) ?? ''
     const segments = pathSegments(normalizePath(text).toLowerCase())
     // A parameter in a router's notation would count as a literal and never match, so it is refused.
@@ -41,23 +40,27 @@ export function readPath(value: Value | undefined): Glob | undefined {
 /** Reads the `key` of a rule: a list of sources; empty for one bucket for all requests. */
 export function readKey(list: Value | undefined): KeyPart[] | undefined {
   if (list === undefined) return undefined
-  if (list.node.kind !== 'list') return wrong(list, `a list of ${SOURCE_FORM}; [] is one bucket for everybody`)
+  if (list.node.kind !== 'list') return list.wrong(`a list of ${SOURCE_FORM}; [] is one bucket for everybody`)
   const { length } = list.node.items
-  if (length > MAX_KEY_PARTS) refuse(list, ` has ${length} parts: expected at most ${MAX_KEY_PARTS}`)
-  const sources = [...itemsOf(list)].slice(0, MAX_KEY_PARTS).map(readSource)
+  if (length > MAX_KEY_PARTS) list.refuse(` has ${length} parts: expected at most ${MAX_KEY_PARTS}`)
+  const sources = [...list.items()].slice(0, MAX_KEY_PARTS).map(readSource)
   return sources.flatMap((source) => (source === undefined ? [] : [[source]]))
 }
 
 /** Reads the `when` of a tier: sources, each with the text it must have or a list of allowed texts. */
-export function* readWhen(tier: Fields): Sliced<Condition[]> {
-  const when = fieldOf(tier, 'when')
+export function* readWhen(tier: Value): Sliced<Condition[]> {
+  const when = tier.get('when')
+  if (when === undefined) return []
   const form = 'the text the value must have, or a list of texts'
-  return yield* flatMapSliced(entriesOf(when), ({ key, value }) => {
-    const source = readSource({ ...key, path: (when as Value).path })
-    if (value.node.kind === 'map') wrong(value, form)
+  return yield* flatMapSliced(when.entries(), ({ key, value }) => {
+    const source = readSource(key.at(when.path))
+    if (value.node.kind === 'map') value.wrong(form)
     if (source === undefined || value.node.kind === 'map') return []
-    const condition = conditionOf(source, readTexts(value, form, () => true) ?? [])
-    if (condition === undefined) wrong(value, source.text.startsWith('ip:') ? NETWORK_FORM : `a value of ${source.text}`)
+    const condition = conditionOf(
+      source,
+      value.texts(form, () => true),
+    )
+    if (condition === undefined) value.wrong(source.text.startsWith('ip:') ? NETWORK_FORM : `a value of ${source.text}`)
     return condition ?? []
   })
 }
@@ -65,8 +68,8 @@ export function* readWhen(tier: Fields): Sliced<Condition[]> {
 function readSource(value: Value): Source | undefined {
   const text = sourceText(value.node)
   const source = text === undefined ? undefined : parseSource(text)
-  if (source !== undefined || text === undefined) return source ?? wrong(value, SOURCE_FORM)
-  return wrong({ ...value, node: { kind: 'scalar', at: value.node.at, text, type: 'text' } }, SOURCE_FORM)
+  if (source !== undefined || text === undefined) return source ?? value.wrong(SOURCE_FORM)
+  return value.with({ kind: 'scalar', at: value.node.at, text, type: 'text' }).wrong(SOURCE_FORM)
 }
 
 /** The text of a source. YAML parses an unquoted `path:` in a list as a map with one empty value. */

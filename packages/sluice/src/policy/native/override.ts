@@ -1,7 +1,6 @@
 import { canonicalValue } from '../../identity/canonical.ts'
 import { INSTANT_FORM, parseInstant } from '../../time/instant.ts'
-import { type Fields, openFields, readText, requiredField } from '../document/fields.ts'
-import { fieldOf, itemsOf, refuse, textOf, type Value, wordOf, wrong } from '../document/value.ts'
+import { textOf, type Value, wordOf } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import type { Override } from '../model/override.ts'
 import type { Rule } from '../model/rule.ts'
@@ -12,20 +11,20 @@ import { readAlgorithm, readLimit } from './limit-form.ts'
 const MAX_OVERRIDES = 10_000
 
 /** Reads the `overrides` of a policy; undefined without any. No message shows a key. */
-export function* readOverrides(fields: Fields, rules: readonly Rule[]): Sliced<Override[] | undefined> {
-  const list = fieldOf(fields, 'overrides')
+export function* readOverrides(fields: Value, rules: readonly Rule[]): Sliced<Override[] | undefined> {
+  const list = fields.get('overrides')
   if (list === undefined) return undefined
   if (list.node.kind !== 'list' || list.node.items.length > MAX_OVERRIDES)
-    return wrong(list, `a list of { rule, key, the fields of a limit, until }, at most ${MAX_OVERRIDES}`)
+    return list.wrong(`a list of { rule, key, the fields of a limit, until }, at most ${MAX_OVERRIDES}`)
   const known = new Map(rules.map((rule) => [rule.name, rule]))
   const seen = new Map<string, number>()
-  const overrides = yield* flatMapSliced(itemsOf(list), (item, index) => {
+  const overrides = yield* flatMapSliced(list.items(), (item, index) => {
     const override = readOverride(item, known)
     if (override === undefined) return []
     const same = JSON.stringify([override.rule, ...override.values.map((value) => value ?? null)])
     const earlier = seen.get(same)
     if (earlier === undefined) seen.set(same, index)
-    else refuse(item, ` is about the key of overrides[${earlier}]: expected one of them`)
+    else item.refuse(` is about the key of overrides[${earlier}]: expected one of them`)
     return override
   })
   return overrides.length === 0 ? undefined : overrides
@@ -33,17 +32,17 @@ export function* readOverrides(fields: Fields, rules: readonly Rule[]): Sliced<O
 
 /** Reads one override. A wrong one is reported and gives undefined. */
 export function readOverride(value: Value, rules: ReadonlyMap<string, Rule>): Override | undefined {
-  const fields = openFields(value, OVERRIDE)
+  const fields = value.open(OVERRIDE)
   if (fields === undefined) return undefined
-  const written = requiredField(fields, 'rule', 'the name of a rule')
-  const key = requiredField(fields, 'key', 'the value of the key, or a list of its values')
+  const written = fields.require('rule', 'the name of a rule')
+  const key = fields.require('key', 'the value of the key, or a list of its values')
   const rule = written === undefined ? undefined : rules.get(textOf(written.node) ?? '')
   // The names of rules are listed only for a message, because there may be thousands of overrides.
-  if (written !== undefined && rule === undefined) wrong(written, `one of ${[...rules.keys()].slice(0, 20).join(', ')}`)
+  if (written !== undefined && rule === undefined) written.wrong(`one of ${[...rules.keys()].slice(0, 20).join(', ')}`)
   const values = rule === undefined || key === undefined ? undefined : readValues(key, rule)
   const algorithm = readAlgorithm(fields, rule?.tiers[0]?.limit.algorithm.name ?? 'token-bucket')
   const limit = algorithm === undefined ? undefined : readLimit(fields, algorithm)
-  const until = readText(fieldOf(fields, 'until'), INSTANT_FORM, (text) => parseInstant(text) !== undefined)
+  const until = fields.get('until')?.text(INSTANT_FORM, (text) => parseInstant(text) !== undefined)
   if (rule === undefined || values === undefined || limit === undefined) return undefined
   return { rule: rule.name, values, limit, ...defined({ until: until === undefined ? undefined : parseInstant(until) }) }
 }
@@ -53,12 +52,12 @@ function readValues(key: Value, rule: Rule): (string | undefined)[] | undefined 
   const allowed = sources.map(({ text }) => text).join(', ')
   const items = key.node.kind === 'list' ? key.node.items : [key.node]
   if (items.length !== sources.length)
-    return refuse(key, ` has ${items.length} values: expected ${sources.length}${allowed === '' ? '' : ` (${allowed})`}`, { allowed })
+    return key.refuse(` has ${items.length} values: expected ${sources.length}${allowed === '' ? '' : ` (${allowed})`}`, { allowed })
   return sources.map((source, index) => {
     const node = items[index] as (typeof items)[number]
     if (node.kind === 'scalar' && node.type === 'null') return undefined
     const text = wordOf(node)
     const value = text === undefined ? undefined : canonicalValue(source, text)
-    return value ?? refuse({ ...key, node }, ` ${index + 1} is no value of ${source.text}`, { allowed: source.text })
+    return value ?? key.with(node).refuse(` ${index + 1} is no value of ${source.text}`, { allowed: source.text })
   })
 }

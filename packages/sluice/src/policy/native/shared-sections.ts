@@ -1,8 +1,7 @@
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { createNetworkSet } from '../../identity/network.ts'
 import { readTrusted, TRUST_FORM, type TrustedProxies, trustNetworks } from '../../identity/trusted-proxies.ts'
-import { type Fields, openFields, readChoice, readDuration, readText, readTexts, requiredField } from '../document/fields.ts'
-import { fieldOf, itemsOf, join, refuse, textOf, type Value, wrong } from '../document/value.ts'
+import { join, textOf, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import type { IdentifierChoice, JwtChoice, PolicyBody } from '../model/policy.ts'
 import type { Rule } from '../model/rule.ts'
@@ -18,11 +17,11 @@ export const SHARED_SECTIONS: readonly string[] = ['store', 'trustedProxies', 'i
 
 /** Reads the sections that every dialect may have in addition to its rules, in the same form. */
 export function* readSharedSections(
-  fields: Fields,
+  fields: Value,
   rules: readonly Rule[],
 ): Sliced<Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'>> {
-  const storeUrl = readStore(fieldOf(fields, 'store'))
-  const trustedProxies = yield* readTrustedProxies(fieldOf(fields, 'trustedProxies'))
+  const storeUrl = readStore(fields.get('store'))
+  const trustedProxies = yield* readTrustedProxies(fields.get('trustedProxies'))
   const identifiers = readIdentifiers(fields)
   const jwt = readJwt(fields)
   const exempt = yield* readExempt(fields)
@@ -35,21 +34,21 @@ function readStore(value: Value | undefined): StoreUrl | undefined {
   if (value === undefined) return undefined
   const text = textOf(value.node) ?? ''
   const mistake = storeParameterMistake(text)
-  if (mistake !== undefined) return refuse(value, ` ${mistake}`)
-  return parseStoreUrl(text) ?? refuse(value, ` is not the URL of a store: expected ${STORE_FORM}`, { allowed: STORE_FORM })
+  if (mistake !== undefined) return value.refuse(` ${mistake}`)
+  return parseStoreUrl(text) ?? value.refuse(` is not the URL of a store: expected ${STORE_FORM}`, { allowed: STORE_FORM })
 }
 
 const FILE_FORM = 'the name of a file'
 
 /** Reads whether keys contain plain identifiers; undefined if the policy does not say. */
-function readIdentifiers(policy: Fields): IdentifierChoice | undefined {
-  const fields = openFields(fieldOf(policy, 'identifiers'), IDENTIFIERS)
+function readIdentifiers(policy: Value): IdentifierChoice | undefined {
+  const fields = policy?.get('identifiers')?.open(IDENTIFIERS)
   if (fields === undefined) return undefined
-  const mode = readChoice(requiredField(fields, 'mode', IDENTIFIER_MODES.join(' or ')), IDENTIFIER_MODES)
-  const secretFile = readText(fieldOf(fields, 'secretFile'), FILE_FORM)
-  if (mode === 'hmac') requiredField(fields, 'secretFile', 'the name of a file with the secret')
-  const superfluous = mode === 'plain' ? fieldOf(fields, 'secretFile') : undefined
-  if (superfluous !== undefined) refuse(superfluous, ' has no use in mode plain: expected mode hmac')
+  const mode = fields.require('mode', IDENTIFIER_MODES.join(' or '))?.choice(IDENTIFIER_MODES)
+  const secretFile = fields.get('secretFile')?.text(FILE_FORM)
+  if (mode === 'hmac') fields.require('secretFile', 'the name of a file with the secret')
+  const superfluous = mode === 'plain' ? fields.get('secretFile') : undefined
+  if (superfluous !== undefined) superfluous.refuse(' has no use in mode plain: expected mode hmac')
   if (mode === 'plain') return { mode }
   return mode === undefined || secretFile === undefined ? undefined : { mode, secretFile }
 }
@@ -57,15 +56,15 @@ function readIdentifiers(policy: Fields): IdentifierChoice | undefined {
 /** Reads the `trustedProxies` of a policy; undefined if it has none. */
 function* readTrustedProxies(list: Value | undefined): Sliced<TrustedProxies | undefined> {
   if (list === undefined) return undefined
-  if (list.node.kind !== 'list') return wrong(list, `a list of ${TRUST_FORM}`)
+  if (list.node.kind !== 'list') return list.wrong(`a list of ${TRUST_FORM}`)
   const networks = createNetworkSet()
-  for (const item of itemsOf(list)) {
+  for (const item of list.items()) {
     yield
     const text = textOf(item.node) ?? ''
     const trusted = attempt(() => readTrusted(text))
     if (!(trusted instanceof LimiterError)) for (const network of trusted) networks.add(network)
-    else if (text === '') wrong(item, TRUST_FORM)
-    else refuse(item, `: ${trusted.message}`, { value: JSON.stringify(text), allowed: TRUST_FORM })
+    else if (text === '') item.wrong(TRUST_FORM)
+    else item.refuse(`: ${trusted.message}`, { value: JSON.stringify(text), allowed: TRUST_FORM })
   }
   return trustNetworks(networks)
 }
@@ -75,27 +74,27 @@ const URL_FORM = 'an https:// URL without credentials, or an http:// one of this
 const MAX_LEEWAY_MS = 600_000
 
 /** Reads the `jwt` of a policy; undefined if it has none. A wrong one is reported and gives undefined. */
-function readJwt(policy: Fields): JwtChoice | undefined {
-  const jwt = openFields(fieldOf(policy, 'jwt'), JWT)
+function readJwt(policy: Value): JwtChoice | undefined {
+  const jwt = policy?.get('jwt')?.open(JWT)
   if (jwt === undefined) return undefined
-  const ways = WAYS.filter((name) => fieldOf(jwt, name) !== undefined)
+  const ways = WAYS.filter((name) => jwt.get(name) !== undefined)
   const [way] = ways
   if (way === undefined || ways.length > 1)
-    return refuse(jwt, ` has ${way === undefined ? 'none' : ways.join(' and ')}: expected one of ${WAYS.join(', ')}`)
+    return jwt.refuse(` has ${way === undefined ? 'none' : ways.join(' and ')}: expected one of ${WAYS.join(', ')}`)
   if (way === 'verified') {
     for (const name of ['algorithms', 'issuer', 'audience', 'leeway']) {
-      const value = fieldOf(jwt, name)
-      if (value !== undefined) refuse(value, ' is checked by whoever verifies: expected none beside verified')
+      const value = jwt.get(name)
+      if (value !== undefined) value.refuse(' is checked by whoever verifies: expected none beside verified')
     }
-    return readChoice(fieldOf(jwt, 'verified'), ['upstream']) === undefined ? undefined : { by: 'upstream' }
+    return jwt.get('verified')?.choice(['upstream']) === undefined ? undefined : { by: 'upstream' }
   }
-  const place = way === 'jwksUrl' ? readText(fieldOf(jwt, way), URL_FORM, isKeyUrl) : readText(fieldOf(jwt, way), FILE_FORM)
+  const place = way === 'jwksUrl' ? jwt.get(way)?.text(URL_FORM, isKeyUrl) : jwt.get(way)?.text(FILE_FORM)
   const allowed = way === 'secretFile' ? SECRET_ALGORITHMS : PUBLIC_ALGORITHMS
-  const algorithms = readTexts(fieldOf(jwt, 'algorithms'), `of ${allowed.join(', ')}`, (text) => allowed.includes(text)) ?? allowed
-  const issuer = readText(fieldOf(jwt, 'issuer'), 'the issuer of the tokens')
-  const audience = readTexts(fieldOf(jwt, 'audience'), 'a text or a list of texts', (text) => text !== '')
-  const leewayMs = toMillis(readDuration(fieldOf(jwt, 'leeway')) ?? 0)
-  if (leewayMs > MAX_LEEWAY_MS) refuse({ ...jwt, path: join(jwt.path, 'leeway') }, ` is ${leewayMs} ms: expected at most 10m`)
+  const algorithms = jwt.get('algorithms')?.texts(`of ${allowed.join(', ')}`, (text) => allowed.includes(text)) ?? allowed
+  const issuer = jwt.get('issuer')?.text('the issuer of the tokens')
+  const audience = jwt.get('audience')?.texts('a text or a list of texts', (text) => text !== '')
+  const leewayMs = toMillis(jwt.get('leeway')?.duration() ?? 0)
+  if (leewayMs > MAX_LEEWAY_MS) jwt.at(join(jwt.path, 'leeway')).refuse(` is ${leewayMs} ms: expected at most 10m`)
   if (place === undefined) return undefined
   const checks = { algorithms, leewayMs, ...defined({ issuer, audience }) }
   if (way === 'jwksUrl') return { by: 'url', url: place, ...checks }

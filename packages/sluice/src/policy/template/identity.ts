@@ -1,6 +1,5 @@
 import { derived, firstOf, parseSource, type Source } from '../../identity/source.ts'
-import { openFields, readText, requiredField } from '../document/fields.ts'
-import { entriesOf, fieldOf, type Value, wrong } from '../document/value.ts'
+import type { Value } from '../document/value.ts'
 import type { KeyPart } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
 
@@ -20,12 +19,12 @@ const source = (text: string): Source => parseSource(text) as Source
  * address. The tier is the plan of a verified token, else the header's entry in `identity.tiers`, else the value of a trusted proxy.
  */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
-  const fields = openFields(block, { names: ['header', 'tiers'] })
-  const written = fields === undefined ? undefined : requiredField(fields, 'header', HEADER_FORM)
-  const name = readText(written, HEADER_FORM, (text) => parseSource(`header:${text}`) !== undefined)
+  const fields = block?.open({ names: ['header', 'tiers'] })
+  const written = fields === undefined ? undefined : fields.require('header', HEADER_FORM)
+  const name = written?.text(HEADER_FORM, (text) => parseSource(`header:${text}`) !== undefined)
   const header = name === undefined ? undefined : source(`header:${name}`)
   const known = new Set(tenants)
-  const tiers = yield* readTiers(fieldOf(fields, 'tiers'), known)
+  const tiers = yield* readTiers(fields?.get('tiers'), known)
   const proxied = source('header:x-tenant-tier')
   const tier = firstOf([
     source('jwt:plan'),
@@ -42,11 +41,11 @@ export function* readTenancy(block: Value | undefined, tenants: readonly string[
 function* readTiers(map: Value | undefined, tenants: ReadonlySet<string>): Sliced<ReadonlyMap<string, string>> {
   const tiers = new Map<string, string>()
   let index = -1
-  for (const { name, value } of entriesOf(map)) {
+  for (const { name, value } of map?.entries() ?? []) {
     yield
     index += 1
     if (value.node.kind === 'scalar' && tenants.has(value.node.text)) tiers.set(name, value.node.text)
-    else wrong({ ...value, path: `${map?.path}[${index}]` }, `one of the tenants ${[...tenants].join(', ')}`)
+    else value.at(`${map?.path}[${index}]`).wrong(`one of the tenants ${[...tenants].join(', ')}`)
   }
   return tiers
 }
