@@ -3,8 +3,9 @@ import type { Deadlines } from '../../time/deadlines.ts'
 import type { Cancel, MonotonicInstant, Time } from '../../time/time.ts'
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 import { Caller, isPrompt, type Part, Queue, type QueueOptions, type Waiting } from './queue.ts'
+import { type Answered, isUnsent } from './server.ts'
 
-export interface BatcherParts<Item, Answer> extends QueueOptions<Item> {
+export interface BatcherParts<Item, Answer extends Answered> extends QueueOptions<Item> {
   /** Of the store, for messages. */
   readonly name: string
   readonly clock: Time
@@ -18,10 +19,8 @@ export interface BatcherParts<Item, Answer> extends QueueOptions<Item> {
    * @param isPrompt whether a caller had waited for less than half of its time: only then does a timeout say something of the server
    */
   send(items: readonly Item[], deadline: MonotonicInstant, isPrompt: boolean): Promise<readonly Answer[]>
-  /** The answer to an item that failed. */
-  failed(failure: StoreFailure, item: Item): Answer
-  /** How an item with this answer is sent again while its caller has time, as it was not executed; undefined: it is not. */
-  again(item: Item, answer: Answer, now: MonotonicInstant): ResendIn<Item, Answer> | undefined
+  /** The batcher that sends an item that failed so, because others must not wait with it. */
+  forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
   /** Reports a failure after which callers had no time to be sent again. */
   gaveUp(failure: StoreFailure): void
   /** What a refusal for want of room waits for, if it must. */
@@ -29,15 +28,6 @@ export interface BatcherParts<Item, Answer> extends QueueOptions<Item> {
   /** Called when nothing waits and nothing is in flight. */
   onIdle(): void
 }
-
-/** An item is sent again, not before this instant, because of this failure. */
-export interface Resend {
-  readonly notBefore: MonotonicInstant
-  readonly failure: StoreFailure
-}
-
-/** Absent: in the same batcher. */
-type ResendIn<Item, Answer> = Resend & { readonly batcher?: Batcher<Item, Answer> }
 
 interface Flight<Item, Answer> {
   readonly parts: readonly Part<Item, Answer>[]
@@ -50,6 +40,8 @@ const WORTH_A_BATCH = 16
 const SLOW_MS = 2
 /** Milliseconds that the store has to settle a call after its deadline, before its callers are answered without it. */
 const SETTLE_MS = 1
+/** Milliseconds before what was not executed is sent again; doubles up to the maximum until a batch is executed. */
+const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [2, 16]
 /** An alarm within this many milliseconds stays set when nobody needs it any more: the next call may. */
 const SOON_MS = 100
 const NEVER = Number.POSITIVE_INFINITY
@@ -59,13 +51,14 @@ const TICK = Promise.resolve()
  * Sends items of many callers in batches. With nothing in flight a batch is sent in the same tick; what arrives meanwhile waits for the
  * next one. Each caller has its answers by its deadline.
  */
-export class Batcher<Item, Answer> {
+export class Batcher<Item, Answer extends Answered> {
   readonly #parts: BatcherParts<Item, Answer>
   readonly #queue: Queue<Item, Answer>
   #flights: Flight<Item, Answer>[] = []
   /** Nothing is sent before this: the last batch was not executed, and why. */
   #notBefore: MonotonicInstant = 0
   #trouble: StoreFailure | undefined
+  #pause = MIN_PAUSE_MS
   #scheduled = false
   #alarmAt: MonotonicInstant = NEVER
   #alarm: Cancel | undefined
@@ -80,7 +73,7 @@ export class Batcher<Item, Answer> {
   }
 
   /** @param now the current instant, which the caller has read already */
-  ask(items: readonly Item[], { deadline, signal }: Waiting, now: MonotonicInstant): Promise<readonly Answer[]> {
+  submit(items: readonly Item[], { deadline, signal }: Waiting, now: MonotonicInstant): Promise<readonly Answer[]> {
     return new Promise((resolve, reject) => {
       const caller = new Caller<Item, Answer>({ items, deadline, since: now, resolve, reject })
       if (signal?.aborted === true) return this.#refuse(caller, 'aborted', 'aborted by the caller')
@@ -182,28 +175,30 @@ export class Batcher<Item, Answer> {
       for (let index = from; index < to; index += 1, at += 1) if (later?.has(at) !== true) caller.answer(index, answers[at] as Answer)
   }
 
-  /** Queues what is sent again, and returns its indexes in the batch. */
+  /** Queues what was not executed once more, while its caller has time. Returns its indexes in the batch. */
   #sendAgain({ parts, items }: Flight<Item, Answer>, answers: readonly Answer[], now: MonotonicInstant): Set<number> | undefined {
     let later: Set<number> | undefined
-    let [trouble, late]: [ResendIn<Item, Answer> | undefined, StoreFailure | undefined] = [undefined, undefined]
+    let [trouble, late]: (StoreFailure | undefined)[] = []
     let at = -1
     for (const { caller, from, to } of parts) {
       for (let index = from; index < to; index += 1) {
         at += 1
-        const again = at < answers.length ? this.#parts.again(items[at] as Item, answers[at] as Answer, now) : undefined
-        if (again === undefined || caller.answers[index] !== undefined) continue
-        const { batcher = this, failure, notBefore } = again
+        const failure = answers[at]?.failure
+        if (failure === undefined || caller.answers[index] !== undefined) continue
+        const batcher = this.#parts.forward?.(items[at] as Item, failure, now) ?? this
+        if (batcher === this && !isUnsent(failure)) continue
         if (caller.deadline <= now) late = failure
         else {
-          const part = Object.assign(caller.again(index), { cause: failure, notBefore: Math.min(notBefore, caller.deadline) })
-          if (batcher.#add(part, now)) (later ??= new Set()).add(at)
-          if (batcher === this) trouble = again
+          const notBefore = batcher === this ? Math.min(now + this.#pause, caller.deadline) : now
+          if (batcher.#add(caller.again(index, notBefore, failure), now)) (later ??= new Set()).add(at)
+          if (batcher === this) trouble = failure
         }
       }
     }
     const isWhole = trouble !== undefined && later?.size === items.length
-    this.#trouble = isWhole ? trouble?.failure : undefined
-    if (isWhole) this.#notBefore = trouble?.notBefore ?? 0
+    this.#trouble = isWhole ? trouble : undefined
+    this.#notBefore = isWhole ? now + this.#pause : 0
+    this.#pause = trouble === undefined ? MIN_PAUSE_MS : Math.min(MAX_PAUSE_MS, 2 * this.#pause)
     if (late !== undefined) this.#parts.gaveUp(late)
     return later
   }
@@ -213,7 +208,7 @@ export class Batcher<Item, Answer> {
   }
 
   #fail({ caller, from, to }: Part<Item, Answer>, failure: StoreFailure): void {
-    for (let index = from; index < to; index += 1) caller.answer(index, this.#parts.failed(failure, caller.items[index] as Item))
+    for (let index = from; index < to; index += 1) caller.answer(index, { failure } as Answer)
   }
 
   #refuse(caller: Caller<Item, Answer>, kind: StoreFailureKind, why: string): void {

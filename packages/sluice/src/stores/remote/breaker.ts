@@ -18,13 +18,13 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 /** Counts the calls to one server, and stops them while it fails. */
 export type Breaker = ReturnType<typeof createBreaker>
 
-export interface BreakerParts extends Required<Omit<BreakerOptions, 'deadlineMs'>> {
+export interface BreakerParts extends Required<BreakerOptions> {
   /** Of the store, for messages. */
   readonly name: string
   readonly clock: Time
   readonly random: Random
-  /** A call that charges nothing; rejects if the server fails. */
-  readonly probe: () => Promise<unknown>
+  /** A call that charges nothing; resolves with whether the server works. */
+  readonly probe: (deadlineMs: number) => Promise<boolean>
   /** Called when it opens. */
   readonly onOpen: (refusal: StoreFailure) => void
 }
@@ -36,15 +36,13 @@ export interface BreakerParts extends Required<Omit<BreakerOptions, 'deadlineMs'
 const NOT_THE_SERVER: ReadonlySet<StoreFailureKind> = new Set(['aborted', 'overload', 'contention', 'memory'])
 /** After this long without calls, probing stops. */
 const UNUSED_MS = 60_000
-const YES = (): boolean => true
-const NO = (): boolean => false
 
 /**
  * A circuit breaker (Nygard, Release It!). It opens for failures that are at least half of the calls within the window, so that one reset
  * connection of a busy server does not open it; and, because few calls are within a window where few are made, for as many failures in a row
  * over at least the window. Denials are successes. While it is open, calls are refused at once as `unavailable`, not executed.
  */
-export function createBreaker({ name, clock, random, failures, windowMs, probeMs, probe, onOpen }: BreakerParts) {
+export function createBreaker({ name, clock, random, failures, windowMs, probeMs, deadlineMs, probe, onOpen }: BreakerParts) {
   let state: BreakerState = 'closed'
   let refusal: StoreFailure | undefined
   /** Counts of this half of the window and of the half before it. */
@@ -72,12 +70,12 @@ export function createBreaker({ name, clock, random, failures, windowMs, probeMs
     probeLater()
   }
   const probeLater = (): void => {
-    if (next === undefined && !closed) next = clock.after(probeMs * (0.5 + random() / 2), () => void look())
+    if (next === undefined && !closed) next = clock.after(probeMs * (0.5 + random() / 2), () => void runProbe())
   }
   /** Probes, unless nobody calls any more: then the next call decides. */
-  const look = async (): Promise<void> => {
+  const runProbe = async (): Promise<void> => {
     const isUnused = clock.monotonic() - usedAt > UNUSED_MS
-    const isHealthy = isUnused || (await probe().then(YES, NO))
+    const isHealthy = isUnused || (await probe(deadlineMs).catch(() => false))
     next = undefined
     if (!isHealthy) return probeLater()
     state = 'half-open'

@@ -25,6 +25,8 @@ const HERE: Decided = { outcome: 'allowed', at: 0, calls: [], source: 'lease' }
  * tokens go back within half a life; none is spent after the machine has slept. A block or a penalty by another process applies at the next
  * request.
  */
+export type LeaseCache = ReturnType<typeof createLeaseCache>
+
 export function createLeaseCache(options: LeaseCacheOptions) {
   const { clock, name, random, lifeMs } = options
   const loop = watchLoop(clock)

@@ -62,19 +62,19 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, Form>>>> = {
   leases: { lifeMs: within(10, 60_000), share: within(0.001, 1), afterCalls: COUNT, maxKeys: COUNT },
 }
 
-/** @throws LimiterError INVALID_OPTIONS */
-export function checkRingOptions(where: string, options: RemoteStoreOptions): void {
+/**
+ * Returns the ring's own deadline in milliseconds.
+ * @throws LimiterError INVALID_OPTIONS, or INVALID_DURATION
+ */
+export function checkRingOptions(where: string, options: RemoteStoreOptions): number | undefined {
   checkOptions(where, options, FORMS)
   for (const [part, forms] of Object.entries(PARTS)) {
     const chosen = options[part as keyof RemoteStoreOptions]
     if (typeof chosen === 'object') checkOptions(`${where}: ${part}`, chosen, forms)
   }
-}
-
-/** @throws LimiterError INVALID_DURATION, or INVALID_OPTIONS for one that is out of range */
-export function deadlineMsOf({ deadline }: RemoteStoreOptions): number | undefined {
+  const { deadline } = options
   if (typeof deadline !== 'string') return deadline
-  const ms = parsePeriod(deadline, 'remoteStore: deadline: ') / MICROS_PER_MS
-  requireForm('remoteStore', 'deadline', ms, MILLISECONDS)
+  const ms = parsePeriod(deadline, `${where}: deadline: `) / MICROS_PER_MS
+  requireForm(where, 'deadline', ms, MILLISECONDS)
   return ms
 }

@@ -1,15 +1,12 @@
-import type { CallGroup, GroupVerdict, StateId } from '../store.ts'
+import type { CallGroup, Failed, GroupVerdict, StateId } from '../store.ts'
+import { isUnsent } from './server.ts'
+
+/** The verdicts of one list of peeks; or a failure, if none of it was executed. */
+export type Peeked = { readonly verdicts: readonly GroupVerdict[]; readonly failure?: undefined } | Failed
 
 /** A state's name in maps of the ring. Unique, because scopes contain no spaces; cheaper than `stateName`. */
 export function nameOf({ scope, key }: StateId): string {
   return `${scope.text} ${key}`
-}
-
-/** A call of the store. */
-interface StoreCall {
-  readonly groups: CallGroup[]
-  /** Of its states. */
-  readonly names: Set<string>
 }
 
 /**
@@ -19,24 +16,35 @@ interface StoreCall {
 export async function peekLists(
   lists: readonly (readonly CallGroup[])[],
   send: (groups: readonly CallGroup[]) => Promise<readonly GroupVerdict[]>,
-): Promise<(readonly GroupVerdict[])[]> {
-  const calls: StoreCall[] = []
-  const known = new Map<string, { readonly list: readonly CallGroup[]; readonly call: StoreCall; readonly from: number }>()
+): Promise<readonly Peeked[]> {
+  const calls: { readonly groups: CallGroup[]; readonly states: Set<string> }[] = []
+  const known = new Map<string, { readonly list: readonly CallGroup[]; readonly call: number; readonly from: number }>()
   const places = lists.map((list) => {
     const text = list.map(({ calls: of }) => of.map(({ id, cost }) => `${nameOf(id)} ${cost}`).join('\n')).join('\n\n')
     const same = known.get(text)
     if (same !== undefined && haveSameLimits(same.list, list)) return same
     const names = list.flatMap((group) => group.calls.map(({ id }) => nameOf(id)))
-    let call = calls.find((one) => !names.some((name) => one.names.has(name)))
-    if (call === undefined) calls.push((call = { groups: [], names: new Set() }))
-    const place = { list, call, from: call.groups.length }
-    call.groups.push(...list)
-    for (const name of names) call.names.add(name)
+    const free = calls.findIndex(({ states }) => !names.some((name) => states.has(name)))
+    const { groups, states } = calls[free] ?? { groups: [], states: new Set() }
+    const place = { list, call: free === -1 ? calls.push({ groups, states }) - 1 : free, from: groups.length }
+    groups.push(...list)
+    for (const name of names) states.add(name)
     known.set(text, place)
     return place
   })
-  const verdicts = new Map(await Promise.all(calls.map(async (call) => [call, await send(call.groups)] as const)))
-  return places.map(({ list, call, from }) => verdicts.get(call)?.slice(from, from + list.length) ?? [])
+  const answers = await Promise.all(calls.map(({ groups }) => send(groups)))
+  return places.map(({ list, call, from }) => {
+    const verdicts = answers[call]?.slice(from, from + list.length) ?? []
+    const failure = verdicts.every((verdict) => verdict.failure !== undefined && isUnsent(verdict.failure))
+      ? verdicts[0]?.failure
+      : undefined
+    return failure === undefined ? { verdicts } : { failure }
+  })
+}
+
+/** What its caller gets. */
+export function verdictsOf(peeked: Peeked | undefined, groups: readonly CallGroup[]): readonly GroupVerdict[] {
+  return peeked?.failure === undefined ? (peeked?.verdicts ?? []) : groups.map(() => peeked)
 }
 
 function haveSameLimits(one: readonly CallGroup[], other: readonly CallGroup[]): boolean {

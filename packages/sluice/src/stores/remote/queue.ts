@@ -46,16 +46,13 @@ export class Caller<Item, Answer> {
   }
 
   /** The caller of one item that is sent again. It answers and leaves with this one. */
-  again(index: number): Caller<Item, Answer> {
-    if (this.items.length === 1) {
-      this.next = 0
-      return this
-    }
+  again(index: number, notBefore: MonotonicInstant, cause: StoreFailure): Caller<Item, Answer> {
+    if (this.items.length === 1) return Object.assign(this, { next: 0, notBefore, cause })
     const resolve = ([answer]: readonly Answer[]): void => this.answer(index, answer as Answer)
     const { deadline, since, reject } = this
     const part = new Caller<Item, Answer>({ items: [this.items[index] as Item], deadline, since, resolve, reject })
     ;(this.#parts ??= []).push(part)
-    return part
+    return Object.assign(part, { notBefore, cause })
   }
 
   /** The caller leaves. What is sent again leaves first: it may not be executed yet. */

@@ -1,0 +1,198 @@
+import { MICRO } from '../../algorithms/decimal.ts'
+import { createDeadlines } from '../../time/deadlines.ts'
+import { systemRandom, systemTime } from '../../time/system.ts'
+import type { MonotonicInstant } from '../../time/time.ts'
+import { type CallGroup, type CallOptions, changedState, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
+import type { BreakerState } from './breaker.ts'
+import { createDenialCache } from './denial-cache.ts'
+import { createLanes } from './lanes.ts'
+import { createLeaseCache, type LeaseCache } from './lease-cache.ts'
+import type { RemoteStoreOptions } from './options.ts'
+
+export interface RemoteStore extends Store {
+  /** The worst state of all servers' breakers. */
+  readonly breakerState: BreakerState
+  /** Tokens leased to this process now, over all keys. */
+  readonly leasedTokens: number
+}
+
+/** Milliseconds that a call may take if nobody says otherwise; and, while the first connection is made, from the first call on. */
+const [DEFAULT_MS, STRETCHED_MS] = [50, 1_000]
+const READY_MS = 5_000
+/** How long `close` waits for answers, and for leases that are given back. */
+const [DRAIN_MS, GIVE_BACK_MS] = [5_000, 1_000]
+/** Batches in flight at once in each lane. */
+const MAX_IN_FLIGHT = 2
+const NO_BOUND = Number.POSITIVE_INFINITY
+
+type Timed = CallOptions & { readonly deadline: MonotonicInstant }
+type RingParts = ReturnType<typeof createParts>
+
+/** @param ownMs the ring's own deadline */
+export function createRing(store: Store, options: RemoteStoreOptions, ownMs: number | undefined): RemoteStore {
+  const parts = createParts(store, options, ownMs)
+  const { clock, deadlines, denials, lanes, leases } = parts
+  return {
+    name: store.name,
+    capabilities: ownMs === undefined ? store.capabilities : { ...store.capabilities, deadlineMs: ownMs },
+    get breakerState() {
+      return lanes.breakerState
+    },
+    get leasedTokens() {
+      return (leases?.leasedTokens ?? 0) / MICRO
+    },
+    decideNow(group, at) {
+      if (at !== undefined || (denials.isEmpty && leases === undefined)) return undefined
+      const now = clock.monotonic()
+      return denials.find(group, now) ?? leases?.decideNow(group, now)
+    },
+    decide(groups, callOptions = {}) {
+      // At a time of the caller's choosing nothing is remembered, leased or batched.
+      if (groups.length === 0 || callOptions.now !== undefined) return store.decide(groups, callOptions)
+      const now = clock.monotonic()
+      const timed = deadlines.of(callOptions, now)
+      if (callOptions.charge === false) {
+        const send = (some: typeof groups) => lanes.send(some, idsOf, (lane, these) => lane.peek(these, timed, now))
+        return afterReturn(leases, groups, idsOf, timed, send)
+      }
+      if (denials.isEmpty) return charge(parts, groups, timed, now)
+      const known = groups.map((group) => denials.find(group, now))
+      return answerRest<CallGroup, GroupVerdict>(groups, known, (rest) => charge(parts, rest, timed, now))
+    },
+    async change(changes, callOptions = {}) {
+      if (changes.length === 0) return []
+      if (callOptions.now !== undefined) return store.change(changes, callOptions)
+      const timed = deadlines.of(callOptions, clock.monotonic())
+      const ids = changes.map(changedState)
+      denials.forget(ids)
+      const idOf = (change: (typeof changes)[number]) => [changedState(change)]
+      const send = (some: typeof changes) => lanes.send(some, idOf, (lane, these) => lane.change(these, timed))
+      return afterReturn(leases, changes, idOf, timed, send).finally(() => denials.forget(ids))
+    },
+    ...(parts.lease && { lease: parts.lease }),
+    ...(store.laneOf && { laneOf: store.laneOf.bind(store) }),
+    ready: (callOptions) => store.ready({ ...callOptions, deadline: callOptions?.deadline ?? clock.monotonic() + READY_MS }),
+    async close() {
+      await leases?.close({ deadline: clock.monotonic() + GIVE_BACK_MS })
+      denials.clear()
+      await lanes.close(DRAIN_MS)
+      await store.close()
+    },
+  }
+}
+
+function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | undefined) {
+  const { batching = {}, breaker = {}, denials = {}, leases = false, clock = systemTime, random = systemRandom } = options
+  const deadlines = createCallDeadlines(ownMs)
+  const placeMs = ownMs ?? DEFAULT_MS
+  const { maxCalls = 128, maxQueued = 10_000 } = batching || {}
+  const lanes = createLanes({
+    store,
+    clock,
+    deadlines: createDeadlines(clock),
+    random,
+    maxCalls: batching === false ? 'alone' : maxCalls,
+    maxInFlight: batching === false ? NO_BOUND : MAX_IN_FLIGHT,
+    placeMs,
+    room: { queued: 0, max: batching === false ? NO_BOUND : maxQueued },
+    breaker: breaker === false ? undefined : { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: placeMs, ...breaker },
+    onReply: deadlines.warm,
+  })
+  const lease: Store['lease'] =
+    store.lease &&
+    (async (requests, callOptions) => {
+      if (requests.length === 0) return []
+      const now = clock.monotonic()
+      const timed = deadlines.of(callOptions, now)
+      return lanes.send(
+        requests,
+        ({ call }) => [call.id],
+        (lane, some) => lane.lease(some, timed, now),
+      )
+    })
+  return {
+    clock,
+    deadlines,
+    lanes,
+    lease,
+    // A denial that is remembered for no time is not remembered.
+    denials: createDenialCache({ clock, maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000, ...denials }),
+    leases:
+      leases === false || lease === undefined
+        ? undefined
+        : createLeaseCache({
+            lease,
+            name: store.name,
+            clock,
+            random,
+            lifeMs: 1_000,
+            share: 0.25,
+            afterCalls: 16,
+            maxKeys: 10_000,
+            ...leases,
+          }),
+  }
+}
+
+async function charge({ denials, lanes, leases }: RingParts, groups: readonly CallGroup[], timed: Timed, now: MonotonicInstant) {
+  const { version } = denials
+  const send = (some: readonly CallGroup[]) => lanes.send(some, idsOf, (lane, these) => lane.decide(these, timed, now))
+  const verdicts: readonly GroupVerdict[] = await (leases === undefined ? send(groups) : leases.decide(groups, timed, send))
+  for (let index = 0; index < groups.length; index += 1)
+    denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, now, version)
+  return verdicts
+}
+
+/** Calls for items whose leased tokens are back at the store. The others fail. */
+async function afterReturn<Item, Answer>(
+  leases: LeaseCache | undefined,
+  items: readonly Item[],
+  idsOfItem: (item: Item) => readonly StateId[],
+  timed: Timed,
+  call: (some: readonly Item[]) => Promise<readonly (Answer | { readonly failure: StoreFailure })[]>,
+) {
+  if (leases === undefined) return call(items)
+  const failed = items.map((item) => leases.giveBack(idsOfItem(item), timed).then(() => undefined, failureOf))
+  return answerRest(items, await Promise.all(failed), call)
+}
+
+/** The answers to all items, calling for those that have none yet. */
+async function answerRest<Item, Answer>(
+  items: readonly Item[],
+  known: readonly (Answer | undefined)[],
+  call: (rest: readonly Item[]) => Promise<readonly Answer[]>,
+): Promise<readonly Answer[]> {
+  const rest = items.filter((_, index) => known[index] === undefined)
+  const answers = (rest.length === 0 ? [] : await call(rest)).values()
+  return known.map((answer) => answer ?? (answers.next().value as Answer))
+}
+
+/** The deadlines of calls: hard, unless they are built in and the first connection is being made. */
+function createCallDeadlines(ownMs: number | undefined) {
+  let isWarm = false
+  let until: MonotonicInstant | undefined
+  const deadlineOf = (given: MonotonicInstant | undefined, isDefault: boolean, now: MonotonicInstant): MonotonicInstant => {
+    if (ownMs !== undefined) return isDefault ? now + ownMs : Math.min(given ?? now, now + ownMs)
+    const usual = given ?? now + DEFAULT_MS
+    return isDefault && !isWarm ? Math.max(usual, (until ??= now + STRETCHED_MS)) : usual
+  }
+  return {
+    of({ deadline, stretch, signal }: CallOptions = {}, now: MonotonicInstant): Timed {
+      const at = deadlineOf(deadline, deadline === undefined || stretch === true, now)
+      return signal === undefined ? { deadline: at } : { deadline: at, signal }
+    },
+    /** The server has answered or failed: built-in deadlines are extended no more. */
+    warm(): void {
+      isWarm = true
+    },
+  }
+}
+
+function idsOf({ calls }: CallGroup): readonly StateId[] {
+  return calls.map(({ id }) => id)
+}
+
+function failureOf(error: unknown): { readonly failure: StoreFailure } {
+  if (error instanceof StoreFailure) return { failure: error }
+  throw error
+}
