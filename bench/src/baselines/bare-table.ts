@@ -1,7 +1,7 @@
 import type { PlainDecision } from './plain-buckets.ts'
 
-/** Most of the places that may be taken. */
-const FULLEST = 0.7
+/** Most of the slots that may be taken. */
+const MAX_LOAD = 0.7
 /** A place: 64 bits of digest, the tokens and their time; the words of the digest come first. */
 const DOUBLES = 3
 const WORDS = DOUBLES * 2
@@ -11,7 +11,7 @@ const WORDS = DOUBLES * 2
  * and the same bucket in doubles. It does not grow and forgets nothing.
  */
 export class BareTable {
-  readonly places: number
+  readonly slots: number
   readonly words: Uint32Array
   readonly doubles: Float64Array
   readonly seed: number
@@ -20,8 +20,8 @@ export class BareTable {
 
   /** @param keys most keys it will be asked for */
   constructor(keys: number, perSecond: number, burst: number, seed: number = 0x9e37_79b9) {
-    this.places = Math.ceil(keys / FULLEST) + 1
-    const buffer = new ArrayBuffer(this.places * DOUBLES * Float64Array.BYTES_PER_ELEMENT)
+    this.slots = Math.ceil(keys / MAX_LOAD) + 1
+    const buffer = new ArrayBuffer(this.slots * DOUBLES * Float64Array.BYTES_PER_ELEMENT)
     this.words = new Uint32Array(buffer)
     this.doubles = new Float64Array(buffer)
     this.seed = seed
@@ -45,7 +45,7 @@ export class BareTable {
 
   /** The key's place; a new key gets a full bucket. */
   private find(key: string, now: number): number {
-    const { words, places, seed } = this
+    const { words, slots, seed } = this
     let [high, low] = [seed, ~seed]
     for (let index = 0; index < key.length; index += 1) {
       const code = key.charCodeAt(index)
@@ -55,9 +55,9 @@ export class BareTable {
       low ^= low >>> 13
     }
     low = (low ^ Math.imul(high, 0x27d4_eb2f)) >>> 0
-    // A digest of 0 would look like an empty place.
+    // A digest of 0 would look like an empty slot.
     high = high >>> 0 || 1
-    let place = Math.floor((high / 2 ** 32) * places)
+    let place = Math.floor((high / 2 ** 32) * slots)
     for (;;) {
       const found = words[place * WORDS] as number
       if (found === high && words[place * WORDS + 1] === low) return place
@@ -68,7 +68,7 @@ export class BareTable {
         this.doubles[place * DOUBLES + 2] = now
         return place
       }
-      place = place + 1 === places ? 0 : place + 1
+      place = place + 1 === slots ? 0 : place + 1
     }
   }
 }

@@ -22,7 +22,7 @@ const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: ringFor
 
 /**
  * States in PostgreSQL (13 or later), PGlite, or another database with its protocol (`concurrency`), decided on the database's clock: exact
- * with any number of processes. Around it stands `remoteStore`.
+ * with any number of processes. `remoteStore` is around it.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {

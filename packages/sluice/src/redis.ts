@@ -20,7 +20,7 @@ const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: ringForm('
 
 /**
  * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact with any number of
- * processes. Around it stands `remoteStore`. A Cluster decides a group whose states are in one slot in one call, others slot by slot.
+ * processes. `remoteStore` is around it. A Cluster decides a group whose states are in one slot in one call, others slot by slot.
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): RemoteStore {

@@ -4,7 +4,7 @@ import { MICRO } from './decimal.ts'
 
 /** The most parts of a window. A remainder below this, times a million, twice, stays below 2^53. */
 const MAX_QUANTA = 2_147_483_648
-const LARGEST_PRODUCT = 4_503_599_627_370_496
+const MAX_PRODUCT = 4_503_599_627_370_496
 
 /**
  * ceil(previous * left / quanta), exact while whole tokens times quanta stay below 2^53. It divides the whole tokens first, then their
@@ -32,7 +32,7 @@ export function roughly(window: Micros): { readonly quantum: Micros; readonly qu
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)
   let quantum = 1
-  while (window / quantum > MAX_QUANTA || tokens * (window / quantum) >= LARGEST_PRODUCT) {
+  while (window / quantum > MAX_QUANTA || tokens * (window / quantum) >= MAX_PRODUCT) {
     if (window % (quantum * 10) !== 0) return refusal(window, quantum)
     quantum *= 10
   }
@@ -44,5 +44,5 @@ function refusal(window: Micros, quantum: Micros): string {
   let coarse = quantum
   while (window / coarse > MAX_QUANTA) coarse *= 10
   if (coarse > quantum) return `the window has too many digits; round it to a multiple of ${coarse} us`
-  return `the largest limit in this window is ${Math.floor((LARGEST_PRODUCT - 1) / quanta)}; a larger one needs a window of fewer digits`
+  return `the largest limit in this window is ${Math.floor((MAX_PRODUCT - 1) / quanta)}; a larger one needs a window of fewer digits`
 }

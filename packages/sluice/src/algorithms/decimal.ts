@@ -46,5 +46,5 @@ export function microCost(cost: unknown): number {
 function hint(cost: unknown): string {
   if (typeof cost === 'number' && cost > 0 && cost < Number.MAX_SAFE_INTEGER / MICRO)
     return '; round what was computed: Number(cost.toFixed(6))'
-  return ' (to look without charging, use peek)'
+  return ' (to read without charging, use peek)'
 }

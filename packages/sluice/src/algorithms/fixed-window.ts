@@ -89,7 +89,7 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = O
   view(plan: FixedWindowPlan, state: FixedWindowState | undefined, now: Micros, phase: number): View {
     const { start, end, window, turn, base, used } = partNow(plan, state, now, phase)
     const into = { remaining: 0, replenishAfter: 0, resetAfter: 0 }
-    return look(plan, state, start, end, window, turn, base, used, now, phase, into)
+    return fillView(plan, state, start, end, window, turn, base, used, now, phase, into)
   },
   expiresAt: (_plan: FixedWindowPlan, state: FixedWindowState): Micros => freshAt(state),
   envelope({ limit, window }: FixedWindowPlan) {
@@ -169,12 +169,12 @@ function decide(
     into.outcome = 'impossible'
     into.retryAfter = 0
     into.state = state
-    look(plan, state, start, end, window, turn, base, used, now, phase, into)
+    fillView(plan, state, start, end, window, turn, base, used, now, phase, into)
   } else if (cost > budget(plan, now - start) - used) {
     into.outcome = 'denied'
     into.retryAfter = fitsAt(plan, state, start, end, window, turn, base, used, cost, now, phase) - now
     into.state = state
-    look(plan, state, start, end, window, turn, base, used, now, phase, into)
+    fillView(plan, state, start, end, window, turn, base, used, now, phase, into)
   } else {
     const { next } = into
     next.end = end
@@ -184,7 +184,7 @@ function decide(
     into.outcome = 'allowed'
     into.retryAfter = 0
     into.state = next
-    look(plan, next, start, end, window, next.turn, base, used + cost, now, phase, into)
+    fillView(plan, next, start, end, window, next.turn, base, used + cost, now, phase, into)
   }
   return into
 }
@@ -229,7 +229,7 @@ function fitsAt(
   return fitsLater(plan, end, window, turn, base, used, cost, phase)
 }
 
-function look<V extends View>(
+function fillView<V extends View>(
   plan: FixedWindowPlan,
   state: FixedWindowState | undefined,
   start: Micros,

@@ -32,10 +32,10 @@ export function passesFrom({ limit: { algorithm, plan }, state, cost, phase, unt
 export function allPassFrom(calls: readonly WaitingCall[], at: Micros): Micros | undefined {
   let latest = at
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const asked = latest
-    for (const call of calls) latest = Math.max(latest, passesFrom(call, asked))
+    const before = latest
+    for (const call of calls) latest = Math.max(latest, passesFrom(call, before))
     if (!Number.isSafeInteger(latest)) return undefined
-    if (latest === asked) return latest
+    if (latest === before) return latest
   }
   return undefined
 }

@@ -36,14 +36,14 @@ export interface GroupResult {
  * uncharged views. Programs replay this.
  * @param states by slot, as stored; undefined if there is none
  * @param blocks by slot: the instant until which nothing may pass, 0 if there is no block
- * @param look report every view uncharged, also if the group would pass
+ * @param dryRun report every view uncharged, also if the group would pass
  */
 export function applyGroup(
   states: readonly unknown[],
   calls: readonly GroupCall[],
   now: Micros,
   blocks: readonly Micros[] = [],
-  look = false,
+  dryRun = false,
 ): GroupResult {
   const adopted = states.slice()
   const taken = states.map(() => 0)
@@ -65,7 +65,8 @@ export function applyGroup(
     const step = steps[index] as Step<unknown>
     const state = charged ? step.state : adopted[slot]
     if (state !== undefined && state !== states[slot]) writes.set(slot, { slot, limit, state })
-    const { remaining, replenishAfter, resetAfter } = charged && !look ? step : limit.algorithm.view(limit.plan, adopted[slot], now, phase)
+    const { remaining, replenishAfter, resetAfter } =
+      charged && !dryRun ? step : limit.algorithm.view(limit.plan, adopted[slot], now, phase)
     const result = { outcome: step.outcome, retryAfter: step.retryAfter, remaining, replenishAfter, resetAfter }
     const wait = (blocks[slot] ?? 0) - now
     if (wait <= 0 || step.outcome === 'impossible') return result

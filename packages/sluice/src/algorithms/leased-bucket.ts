@@ -21,7 +21,7 @@ export interface LeasedState extends BucketState {
 }
 
 /** A holder's request for tokens, and a report of what became of its previous tokens. */
-export interface LeaseAsk {
+export interface LeaseArguments {
   /** The least amount that is of use to the holder; above 0. */
   readonly cost: MicroTokens
   /** The most that the holder requests. Below `cost`, the request grants nothing and only settles the lease. */
@@ -55,27 +55,27 @@ export const MAX_HOLDERS = 64
  * count as spent, and so do those of a request or a reply that was lost.
  * @param state of this plan
  */
-export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, ask: LeaseAsk): LeaseGrant {
+export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, request: LeaseArguments): LeaseGrant {
   const time = state === undefined ? now : Math.max(now, state.seen)
   const before = state === undefined ? undefined : settled(state, time)
   const leases = before?.leases ?? []
-  const own = leases.find(({ holder }) => holder === ask.holder)
-  if (own !== undefined && ask.sequence <= own.sequence) return { ...look(plan, state, now, ask.cost), granted: 0, state }
+  const own = leases.find(({ holder }) => holder === request.holder)
+  if (own !== undefined && request.sequence <= own.sequence) return { ...viewOf(plan, state, now, request.cost), granted: 0, state }
   const had = own?.amount ?? 0
-  const kept = Math.min(ask.kept, had)
-  const returned = Math.min(ask.returned, had - kept)
+  const kept = Math.min(request.kept, had)
+  const returned = Math.min(request.returned, had - kept)
   const others = own === undefined ? leases : leases.filter((lease) => lease !== own)
-  const until = Math.max(own?.until ?? 0, time + ask.life)
+  const until = Math.max(own?.until ?? 0, time + request.life)
   const holding = (amount: MicroTokens): readonly Lease[] =>
-    amount === 0 ? others : inOrder(others, { holder: ask.holder, sequence: ask.sequence, amount, until })
-  const bucket = before === undefined || own === undefined ? before : given(plan, before, time, returned, holding(kept))
+    amount === 0 ? others : inOrder(others, { holder: request.holder, sequence: request.sequence, amount, until })
+  const bucket = before === undefined || own === undefined ? before : withReturned(plan, before, time, returned, holding(kept))
   const full = own === undefined && others.length >= MAX_HOLDERS
-  const level = full || ask.want < ask.cost ? 0 : levelOf(plan, bucket, time)
-  const granted = level < ask.cost ? 0 : Math.min(ask.want, level)
-  if (granted === 0) return { ...look(plan, bucket, now, ask.cost), granted, state: bucket }
+  const level = full || request.want < request.cost ? 0 : levelOf(plan, bucket, time)
+  const granted = level < request.cost ? 0 : Math.min(request.want, level)
+  if (granted === 0) return { ...viewOf(plan, bucket, now, request.cost), granted, state: bucket }
   const charged = tokenBucketKernel.decide(plan, bucket, now, granted, 0).next
   const next = withLeases(charged, holding(kept + granted))
-  return { ...look(plan, next, now, ask.cost), outcome: 'allowed', retryAfter: 0, granted, state: next }
+  return { ...viewOf(plan, next, now, request.cost), outcome: 'allowed', retryAfter: 0, granted, state: next }
 }
 
 /** Resets the bucket: it becomes as full as the leased tokens allow. */
@@ -109,7 +109,7 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
     const allowed = step.outcome === 'allowed'
     const next = allowed ? withLeases(step.next, before?.leases) : before
     into.state = allowed ? next : state
-    return before?.leases === undefined ? into : Object.assign(into, look(plan, next, now, allowed ? undefined : cost))
+    return before?.leases === undefined ? into : Object.assign(into, viewOf(plan, next, now, allowed ? undefined : cost))
   },
   adopt(plan: BucketPlan, state: LeasedState, now: Micros, phase: number): LeasedState | undefined {
     const old = state.plan
@@ -138,7 +138,7 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
     return withLeases(cut(filled, time, outOn(before.leases)), before.leases)
   },
   view(plan: BucketPlan, state: LeasedState | undefined, now: Micros): View {
-    const { remaining, replenishAfter, resetAfter } = look(plan, state, now)
+    const { remaining, replenishAfter, resetAfter } = viewOf(plan, state, now)
     return { remaining, replenishAfter, resetAfter }
   },
   expiresAt(plan: BucketPlan, state: LeasedState): Micros {
@@ -210,7 +210,7 @@ function cut(bucket: BucketState, time: Micros, out: MicroTokens): BucketState {
 }
 
 /** The bucket with the returned tokens, and the leases that hold from now on. */
-function given(
+function withReturned(
   plan: BucketPlan,
   { zero, rest, seen, keepFor }: BucketState,
   time: Micros,
@@ -229,7 +229,7 @@ function levelOf(plan: BucketPlan, bucket: BucketState | undefined, time: Micros
 }
 
 /** As the kernel's view and, with a cost, its wait. Counted from `now`; right if no lease comes back early. */
-function look(
+function viewOf(
   plan: BucketPlan,
   state: LeasedState | undefined,
   now: Micros,

@@ -3,7 +3,7 @@ import { Arena, ENTRY } from './log-arena.ts'
 import type { Entries, LogState } from './log-state.ts'
 
 /** Sums are rebased to the first entry before they exceed the exact integers. */
-const LARGEST_SUM = 2 ** 51
+const MAX_SUM = 2 ** 51
 /** A row packs a ring's size plus one (4 bits), first entry and length (15 bits each) into one number, its shape. */
 const SIZES = 16
 const PLACES = 32_768
@@ -104,7 +104,7 @@ export class Ring implements Entries {
     this.#before = this.through(count - 1)
     this.#first = (this.#first + count) & this.#mask
     this.length -= count
-    if (this.#before > LARGEST_SUM) this.#rebase()
+    if (this.#before > MAX_SUM) this.#rebase()
   }
 
   #push(at: Micros, added: number): void {

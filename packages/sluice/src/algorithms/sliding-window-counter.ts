@@ -61,7 +61,7 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   adjust,
   view(plan: CounterPlan, state: CounterState | undefined, now: Micros): View {
     const at = rolled(plan.window, state, now)
-    return look(plan, at, share(plan, at, now), now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    return fillView(plan, at, share(plan, at, now), now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt: (_plan: CounterPlan, state: CounterState): Micros => state.end + (state.current > 0 ? state.window : 0),
   envelope({ limit, window }: CounterPlan) {
@@ -117,7 +117,7 @@ function decide(
     next.absent = at.absent
     into.state = next
   }
-  return look(plan, at, counted, now, into)
+  return fillView(plan, at, counted, now, into)
 }
 
 /**
@@ -220,7 +220,7 @@ function mostLeft(previous: MicroTokens, room: MicroTokens, quanta: number): num
   return left
 }
 
-function look<V extends View>(plan: CounterPlan, at: CounterState, counted: MicroTokens, now: Micros, into: V): V {
+function fillView<V extends View>(plan: CounterPlan, at: CounterState, counted: MicroTokens, now: Micros, into: V): V {
   const { end, current, previous, window, absent } = at
   const remaining = Math.floor(Math.max(0, plan.limit - current - counted) / MICRO)
   const more = (remaining + 1) * MICRO

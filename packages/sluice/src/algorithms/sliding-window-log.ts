@@ -10,7 +10,7 @@ import { arrayEntries, type Entries, entryPairs, firstAfter, firstThrough, type 
 import { readWindow, type WindowOptions } from './window.ts'
 
 /** The largest limit in tokens. It is bounded because a log remembers every charge. */
-const LARGEST = 10_000
+const MAX_ENTRIES = 10_000
 
 /**
  * `most`: how many entries the log keeps. More would be needed only if charges are below one token; the newest entry then takes them in.
@@ -29,9 +29,9 @@ export interface LogPlan {
 export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan, LogState> {
   refuseUnknown('slidingWindowLog', options, ['limit', 'window'])
   const { limit, window } = readWindow('slidingWindowLog', options)
-  if (limit > LARGEST * MICRO) {
+  if (limit > MAX_ENTRIES * MICRO) {
     const instead = 'it keeps an entry for each charge; a slidingWindowCounter carries more'
-    throw new LimiterError('INVALID_LIMIT', `slidingWindowLog: limit is ${options.limit}, the largest is ${LARGEST}: ${instead}`)
+    throw new LimiterError('INVALID_LIMIT', `slidingWindowLog: limit is ${options.limit}, the largest is ${MAX_ENTRIES}: ${instead}`)
   }
   return compiled(slidingWindowLogKernel, Object.freeze({ limit, window, most: Math.ceil(limit / MICRO) }), limit, window)
 }
@@ -46,13 +46,13 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = Object.freez
   decide,
   adopt,
   adjust,
-  view(plan: LogPlan, given: LogState | undefined, now: Micros): View {
-    const state = given === undefined ? NONE : settled(given)
+  view(plan: LogPlan, stored: LogState | undefined, now: Micros): View {
+    const state = stored === undefined ? NONE : settled(stored)
     const { entries } = state
     const newest = newestOf(state)
     const first = firstAfter(entries, Math.max(now, newest) - plan.window, state.skip)
     const used = entries.through(entries.length - 1) - entries.through(first - 1)
-    return look(plan, entries, first, entries.length, newest, used, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    return fillView(plan, entries, first, entries.length, newest, used, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt: (_plan: LogPlan, state: LogState): Micros => newestOf(state) + Math.max(state.window, state.keepFor),
   envelope({ limit, window }: LogPlan) {
@@ -70,14 +70,14 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = Object.freez
 
 function decide(
   plan: LogPlan,
-  given: LogState | undefined,
+  stored: LogState | undefined,
   now: Micros,
   cost: MicroTokens,
   _phase: number,
   into: Step<LogState> = slidingWindowLogKernel.step(),
 ): Step<LogState> {
   // Only peeks and the reference implementation pass a state with a charge to apply. Stores apply it to their own entries first.
-  const state = given === undefined ? NONE : settled(given)
+  const state = stored === undefined ? NONE : settled(stored)
   const { entries } = state
   const newest = newestOf(state)
   const time = newest > now ? newest : now
@@ -88,13 +88,13 @@ function decide(
     into.outcome = 'allowed'
     into.retryAfter = 0
     into.state = into.next
-    return look(plan, entries, first, into.next.merges ? entries.length - 1 : entries.length, time, used + cost, now, into)
+    return fillView(plan, entries, first, into.next.merges ? entries.length - 1 : entries.length, time, used + cost, now, into)
   }
   const possible = cost <= plan.limit
   into.outcome = possible ? 'denied' : 'impossible'
   into.retryAfter = possible ? fitsAt(plan, entries, first, entries.length, time, used, cost) - now : 0
-  into.state = given
-  return look(plan, entries, first, entries.length, newest, used, now, into)
+  into.state = stored
+  return fillView(plan, entries, first, entries.length, newest, used, now, into)
 }
 
 /** Writes the state with a charge to apply. It skips entries that no plan of this state needs any more. */
@@ -103,7 +103,7 @@ function charge(plan: LogPlan, { entries, skip, keepFor }: LogState, first: numb
   let from = keepFor > 0 ? firstAfter(entries, time - keepFor, skip) : first
   const kept = length - from
   let merges = kept > 0 && entries.at(length - 1) === time
-  if (!merges && kept >= (keepFor > 0 ? LARGEST : plan.most)) {
+  if (!merges && kept >= (keepFor > 0 ? MAX_ENTRIES : plan.most)) {
     // Entries kept only for another plan make room first. Otherwise charges are below one token: the newest entry moves to `time`, which
     // only denies more.
     if (from < first) from += 1
@@ -132,20 +132,20 @@ function adopt(plan: LogPlan, state: LogState, now: Micros): LogState | undefine
  */
 function adjust(
   plan: LogPlan,
-  given: LogState | undefined,
+  stored: LogState | undefined,
   now: Micros,
   amount: MicroTokens,
   _phase: number,
   receipt?: Micros,
 ): LogState | undefined {
-  const state = given === undefined ? NONE : settled(given)
+  const state = stored === undefined ? NONE : settled(stored)
   const { entries } = state
   const time = Math.max(now, newestOf(state))
   const first = firstAfter(entries, time - plan.window, state.skip)
   if (amount < 0) {
     const used = entries.through(entries.length - 1) - entries.through(first - 1)
     const added = Math.min(-amount, 2 * plan.limit - used)
-    if (added <= 0) return given
+    if (added <= 0) return stored
     const next = { ...NONE }
     charge(plan, state, first, time, added, next)
     return next
@@ -162,7 +162,7 @@ function adjust(
   else if (receipt > time - plan.window) {
     for (let index = firstAfter(entries, receipt - 1, first) - state.skip; index < count; index += 1) take(index)
   }
-  if (left === amount) return given
+  if (left === amount) return stored
   const rest = pairs.flatMap((number, index) => (index % 2 === 0 && pairs[index + 1] !== 0 ? [number, pairs[index + 1] as number] : []))
   return rest.length === 0 ? undefined : stateOf(rest, state.window, state.keepFor)
 }
@@ -184,7 +184,7 @@ function fitsAt(
   return (index < last ? entries.at(index) : newest) + plan.window
 }
 
-function look<V extends View>(
+function fillView<V extends View>(
   plan: LogPlan,
   entries: Entries,
   first: number,

@@ -78,7 +78,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
   view(plan: BucketPlan, state: BucketState | undefined, now: Micros): View {
     const time = timeOf(state, now)
     const { zero, rest } = filled(plan, state, time)
-    return look(plan, zero, rest, time, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    return fillView(plan, zero, rest, time, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
   },
   expiresAt(plan: BucketPlan, state: BucketState): Micros {
     const fresh = after(plan, plan.full, state.zero, state.rest, 1)
@@ -151,7 +151,7 @@ function decide(
     // Counted from `now`. If `now` is before `seen`, waiting starts earlier and lasts longer.
     into.retryAfter = possible ? movedZero - now + (movedRest > 0 ? 1 : 0) : 0
     into.state = state
-    look(plan, zero, rest, time, now, into)
+    fillView(plan, zero, rest, time, now, into)
     return into
   }
   const { next } = into
@@ -163,7 +163,7 @@ function decide(
   into.outcome = 'allowed'
   into.retryAfter = 0
   into.state = next
-  look(plan, movedZero, movedRest, time, now, into)
+  fillView(plan, movedZero, movedRest, time, now, into)
   return into
 }
 
@@ -208,7 +208,7 @@ function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros):
 }
 
 /** What is left at `time`. Waits count from `now`. */
-function look(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
+function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
   const remaining = affordable(plan, plan.perToken, zero, rest, time)
   const full = after(plan, plan.full, zero, rest, 1)
   into.remaining = remaining

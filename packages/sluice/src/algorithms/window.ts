@@ -14,7 +14,7 @@ export interface WindowOptions {
 }
 
 /** The largest limit in tokens. Penalties raise counts to twice the limit, which must stay a safe integer of micro-tokens. */
-const LARGEST = Math.floor(Number.MAX_SAFE_INTEGER / 2 / MICRO)
+const MAX_LIMIT = Math.floor(Number.MAX_SAFE_INTEGER / 2 / MICRO)
 
 /**
  * Reads and validates limit and window.
@@ -25,13 +25,13 @@ export function readWindow(where: string, options: WindowOptions): { limit: Micr
   if (limit === undefined || limit === 0) {
     throw new LimiterError(
       'INVALID_LIMIT',
-      `${where}: ${shown(options.limit)} is not a limit: expected tokens above 0 and at most ${LARGEST}, with at most six decimals`,
+      `${where}: ${shown(options.limit)} is not a limit: expected tokens above 0 and at most ${MAX_LIMIT}, with at most six decimals`,
     )
   }
-  if (limit > LARGEST * MICRO) {
+  if (limit > MAX_LIMIT * MICRO) {
     throw new LimiterError(
       'LIMIT_NOT_EXACT',
-      `${where}: limit is ${options.limit}, the largest is ${LARGEST} (exact whole numbers end there)`,
+      `${where}: limit is ${options.limit}, the largest is ${MAX_LIMIT} (exact whole numbers end there)`,
     )
   }
   return { limit, window: parsePeriod(options.window, `${where}: window: `) }

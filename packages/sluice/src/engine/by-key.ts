@@ -5,7 +5,7 @@ import type { Policy } from '../policy/model/policy.ts'
 import { type Match, type Rule, truthOf } from '../policy/model/rule.ts'
 import type { Sliced } from '../policy/model/sliced.ts'
 
-/** The request that stands for a bare key: nothing of it is known. */
+/** The request of a bare key: nothing of it is known. */
 export const NOBODY: Request = {
   method: '',
   path: '*',

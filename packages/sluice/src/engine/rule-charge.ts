@@ -55,7 +55,7 @@ export function chargeOfKey(
 }
 
 /**
- * Multiplies a counted charge by the requests that it stands for. It never exceeds the limit's capacity, because such a charge could never
+ * Multiplies a counted charge by the requests that it represents. It never exceeds the limit's capacity, because such a charge could never
  * pass.
  */
 export function timesSample(counted: RuleCharge, sample: number): RuleCharge {

@@ -1,6 +1,6 @@
 import type { AlgorithmTag, AnyLimit, CallOutcome, MicroTokens, View } from '../algorithms/algorithm.ts'
 import type { GroupResult } from '../algorithms/group.ts'
-import type { LeaseAsk } from '../algorithms/leased-bucket.ts'
+import type { LeaseArguments } from '../algorithms/leased-bucket.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Source } from '../decision/decision.ts'
 import type { MonotonicInstant } from '../time/time.ts'
@@ -125,7 +125,7 @@ export function changedState(change: Change): StateId {
  * What a holder requests of one bucket (`grantLease`); the call's cost is the least useful amount. The holder spends the tokens within
  * `life` of the instant before it sent the request, by a clock that never steps. It drops the answer to any but its newest request.
  */
-export interface LeaseRequest extends Omit<LeaseAsk, 'cost'> {
+export interface LeaseRequest extends Omit<LeaseArguments, 'cost'> {
   readonly call: Call
 }
 
@@ -167,7 +167,7 @@ export interface Store {
   /** Its name in metrics. */
   readonly name: string
   readonly capabilities: Capabilities
-  /** Decides each group all or nothing, groups in order. A group that it cannot decide fails alone, and the others stand. */
+  /** Decides each group all or nothing, groups in order. A group that it cannot decide fails alone; the others are decided. */
   decide(groups: readonly CallGroup[], options?: DecideOptions): Promise<readonly GroupVerdict[]>
   /**
    * Decides and charges without calling a server. Undefined: it cannot, and nothing was charged. It keeps no reference to the group.

@@ -12,8 +12,8 @@ export interface Time {
   now(): Micros
   monotonic(): MonotonicInstant
   /**
-   * The machine's wall time in milliseconds since 1970. It may step. It advances during a sleep of the machine, in which `monotonic` stands
-   * still.
+   * The machine's wall time in milliseconds since 1970. It may step. It advances during a sleep of the machine, in which `monotonic`
+   * stops.
    */
   wall?(): number
   /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Arena, ENTRY } from '../../src/algorithms/log-arena.ts'
 
 const PAGE = 65_536
-const LARGEST = 14
+const MAX_SIZE = 14
 
 describe('the memory of logs', () => {
   it.each([
@@ -34,7 +34,7 @@ describe('the memory of logs', () => {
 
   it('fills a page to its last double, and then begins another', () => {
     const arena = new Arena()
-    const blocks = [arena.take(LARGEST), arena.take(LARGEST), arena.take(LARGEST)]
+    const blocks = [arena.take(MAX_SIZE), arena.take(MAX_SIZE), arena.take(MAX_SIZE)]
     expect(blocks).toEqual([0, PAGE / 2, PAGE])
     const [first, second, third] = blocks.map((block) => arena.pageOf(block))
     expect(second).toBe(first)
@@ -46,15 +46,15 @@ describe('the memory of logs', () => {
   it('makes free blocks of what a page has left when it is too little', () => {
     const arena = new Arena()
     arena.take(0)
-    arena.take(LARGEST)
+    arena.take(MAX_SIZE)
     // 32,766 doubles are left: too few for the largest, and blocks of all smaller sizes.
-    expect(arena.take(LARGEST)).toBe(PAGE)
-    let at = ENTRY + 2 ** LARGEST * ENTRY
-    for (let size = LARGEST - 1; size >= 0; size -= 1) {
+    expect(arena.take(MAX_SIZE)).toBe(PAGE)
+    let at = ENTRY + 2 ** MAX_SIZE * ENTRY
+    for (let size = MAX_SIZE - 1; size >= 0; size -= 1) {
       expect(arena.take(size)).toBe(at)
       at += 2 ** size * ENTRY
     }
     expect(at).toBe(PAGE)
-    expect(arena.take(0)).toBe(PAGE + 2 ** LARGEST * ENTRY)
+    expect(arena.take(0)).toBe(PAGE + 2 ** MAX_SIZE * ENTRY)
   })
 })

@@ -1,5 +1,5 @@
 import { applyGroup } from '../../src/algorithms/group.ts'
-import { grantLease, type LeaseAsk, type LeasedState, leasing } from '../../src/algorithms/leased-bucket.ts'
+import { grantLease, type LeaseArguments, type LeasedState, leasing } from '../../src/algorithms/leased-bucket.ts'
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { fromMicroTokens } from '../../src/algorithms/decimal.ts'
 import type { TraceEntry } from '../../src/testing/audit.ts'
@@ -17,7 +17,7 @@ export interface Event {
 
 interface Wired {
   readonly holder: number
-  readonly ask: LeaseAsk
+  readonly ask: LeaseArguments
   readonly sentAt: number
 }
 

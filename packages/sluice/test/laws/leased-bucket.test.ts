@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fixedWindow } from '../../src/algorithms/fixed-window.ts'
 import {
   grantLease,
-  type LeaseAsk,
+  type LeaseArguments,
   leasedBucketKernel as kernel,
   type LeasedState,
   leasing,
@@ -19,7 +19,7 @@ const S = 1_000_000
 const T = 1_000_000
 const { plan: ten } = tokenBucket({ rate: '10/s', burst: 10 })
 
-function ask(wanted: Partial<LeaseAsk> = {}): LeaseAsk {
+function ask(wanted: Partial<LeaseArguments> = {}): LeaseArguments {
   return { cost: T, want: 4 * T, holder: 1, sequence: 1, life: 2 * S, kept: 0, returned: 0, ...wanted }
 }
 

@@ -180,7 +180,7 @@ describe('decimals', () => {
     [null, 'null'],
   ])('%s is no cost', (cost, shown) => {
     const computed = typeof cost === 'number' && cost > 0
-    const hint = computed ? '; round what was computed: Number(cost.toFixed(6))' : ' (to look without charging, use peek)'
+    const hint = computed ? '; round what was computed: Number(cost.toFixed(6))' : ' (to read without charging, use peek)'
     const form = `expected a number above 0 with at most six decimals${hint}`
     expect(() => microCost(cost)).toThrow(`cost is ${shown}, ${form}`)
     expect(microCost(0.000001)).toBe(1)

@@ -134,8 +134,8 @@ describe('a wrong policy', () => {
     ['&m mode: off', 'an anchor is refused: &m'],
     ['!!str mode: off', 'a tag is refused: tag:yaml.org,2002:str'],
     ['cost: !!int 5', 'a tag is refused: tag:yaml.org,2002:int'],
-    ['name: b', 'duplicate key "name": it stands at line 3 already'],
-    ['"name": b', 'duplicate key "name": it stands at line 3 already'],
+    ['name: b', 'duplicate key "name": it is at line 3 already'],
+    ['"name": b', 'duplicate key "name": it is at line 3 already'],
     ['? [a]\n    : 1', 'a name must be plain text'],
   ])('with %s is refused', (line, message) => {
     const error = fail(rule(line))

@@ -139,7 +139,7 @@ describe("the template's dialect", () => {
     ['rate_limits:\n  endpoints:\n    /a: { cost: 0 }', '3:17: rate_limits.endpoints["/a"].cost is 0'],
     ['rate_limits:\n  tenants:\n    "a b": { capacity: 1, refill_rate: 1 }', '3:5: rate_limits.tenants["a b"]: a tenant'],
     ['rate_limits:\n  tenants:\n    __proto__: { capacity: 1, refill_rate: 1 }', '3:5: __proto__ is refused'],
-    ['rate_limits:\n  failure_policy: local\nfailure_policy: local', '2:19: failure_policy stands beside rate_limits and in it'],
+    ['rate_limits:\n  failure_policy: local\nfailure_policy: local', '2:19: failure_policy is both inside and outside rate_limits'],
     ['rate_limits: {}\nfailure_policy: closed', '2:17: failure_policy is "closed": expected fail_open, fail_closed, local'],
     ['rate_limits: {}\nheaders: { include_limit: 1 }', '2:27: headers.include_limit is 1: expected true or false'],
     ['rate_limits: {}\nexempt: {}', '2:9: exempt is a map: expected a list'],

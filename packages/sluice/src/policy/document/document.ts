@@ -129,7 +129,7 @@ function refuseDuplicates(root: PolicyNode, duplicates: readonly Duplicate[], is
     return
   }
   for (const { name, at, first } of duplicates) {
-    issues.add(at, name, `duplicate key ${JSON.stringify(name.slice(0, 60))}: it stands at line ${position(first).line} already`)
+    issues.add(at, name, `duplicate key ${JSON.stringify(name.slice(0, 60))}: it is at line ${position(first).line} already`)
   }
 }
 

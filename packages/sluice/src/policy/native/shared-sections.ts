@@ -84,7 +84,7 @@ function readJwt(policy: Value): JwtChoice | undefined {
   if (way === 'verified') {
     for (const name of ['algorithms', 'issuer', 'audience', 'leeway']) {
       const value = jwt.get(name)
-      if (value !== undefined) value.refuse(' is checked by whoever verifies: expected none beside verified')
+      if (value !== undefined) value.refuse(' is checked by whoever verifies: expected none with verified')
     }
     return jwt.get('verified')?.choice(['upstream']) === undefined ? undefined : { by: 'upstream' }
   }

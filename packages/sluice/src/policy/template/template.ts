@@ -58,10 +58,10 @@ export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
 
 /** A block, which may be next to rate_limits or inside it, but not both. */
 function blockOf(name: string, outer: Value, inner: Value): Value | undefined {
-  const [beside, within] = [outer.get(name), inner.get(name)]
-  if (beside !== undefined && within !== undefined)
-    inner.issues.add(within.node.at, within.path, `${name} stands beside rate_limits and in it: expected one of them`)
-  return beside ?? within
+  const [outside, within] = [outer.get(name), inner.get(name)]
+  if (outside !== undefined && within !== undefined)
+    inner.issues.add(within.node.at, within.path, `${name} is both inside and outside rate_limits: expected one of them`)
+  return outside ?? within
 }
 
 function readHeaders(block: Value | undefined): HeaderChoice {

@@ -164,7 +164,7 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
     groups: readonly CallGroup[],
     found: ReadonlyMap<string, SwapRow>,
     now: Micros,
-    look: boolean,
+    dryRun: boolean,
   ): { answer: readonly GroupVerdict[]; rows: ReadonlyMap<string, SwapRow> } {
     const rows = new Map(found)
     const states = new Map<string, unknown>()
@@ -182,7 +182,7 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
       }
       const before = ids.map((id) => states.get(id))
       const blocks = held.map(({ until }) => until)
-      const result = applyGroup(before, placed, now, blocks, look)
+      const result = applyGroup(before, placed, now, blocks, dryRun)
       const refused = result.outcome === 'allowed' ? ids.map(refusalOf).find((failure) => failure !== undefined) : undefined
       if (refused !== undefined) return { failure: refused }
       for (const { slot, limit, state } of result.writes) {
@@ -194,7 +194,7 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
       }
       return verdictOf(result, now)
     })
-    return { answer, rows: look ? new Map() : new Map([...changed].map((id) => [id, rowOf(rows, id)])) }
+    return { answer, rows: dryRun ? new Map() : new Map([...changed].map((id) => [id, rowOf(rows, id)])) }
   }
 }
 

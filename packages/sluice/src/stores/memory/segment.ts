@@ -4,7 +4,7 @@ const HI = 1
 const PLAN_ID = 2
 
 /** Share of rows in use beyond which probing gets long. */
-const FULLEST = 0.86
+const MAX_LOAD = 0.86
 /** Growth factor: small enough for memory to follow the number of rows, large enough that each row is copied few times. */
 const GROWTH = 1.3
 
@@ -28,8 +28,8 @@ export class Segment {
 
   /** @param rows how many it must take */
   constructor(rows: number, width: number, bits: number) {
-    this.capacity = Math.ceil(rows / FULLEST) + 1
-    this.room = Math.min(Math.floor(this.capacity * FULLEST), this.capacity - 1)
+    this.capacity = Math.ceil(rows / MAX_LOAD) + 1
+    this.room = Math.min(Math.floor(this.capacity * MAX_LOAD), this.capacity - 1)
     this.width = width
     this.bits = bits
     // One allocation. The doubles come first, because they must be aligned to eight bytes.

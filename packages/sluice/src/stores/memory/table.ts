@@ -2,9 +2,9 @@ import type { Micros } from '../../time/micros.ts'
 import { Segment } from './segment.ts'
 
 /** Rows at which a segment is split; growing one copies no more than this. */
-const LARGEST = 1_500
+const MAX_ROWS = 1_500
 /** The most bits of `hi` that select a segment. */
-const DEEPEST = 24
+const MAX_BITS = 24
 
 /** The table's callbacks for its rows. */
 export interface Rows {
@@ -108,7 +108,7 @@ export class Table {
   #grow(hi: number): void {
     const { segment } = this
     const { bits } = segment
-    const parts = segment.count < LARGEST || bits >= DEEPEST ? 1 : 2
+    const parts = segment.count < MAX_ROWS || bits >= MAX_BITS ? 1 : 2
     if (parts === 2 && bits === this.#bits) {
       this.#directory = this.#directory.flatMap((one) => [one, one])
       this.#bits += 1

@@ -27,7 +27,7 @@ export interface Lanes {
 /** The least that the server accepts. */
 const FAIL_MS = '1'
 /**
- * Time for the reply, and the part of the time left that is kept for it: a caller hears that nothing was charged, instead of an unknown
+ * Time for the reply, and the part of the time left that is kept for it: a caller learns that nothing was charged, instead of an unknown
  * outcome at its deadline.
  */
 const [REPLY_MS, REPLY_SHARE] = [2, 0.1]

@@ -11,7 +11,7 @@ import {
   type StateId,
   type Store,
 } from '../store.ts'
-import { besidePrograms } from '../families/beside-programs.ts'
+import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { aroundLocked } from './around-locked.ts'
 import { adjustmentValues, arrayText, digestsOf, hasFunctions, requestOf } from './encode.ts'
@@ -119,7 +119,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
       swap.decide(some, locking === 'fail' ? { ...callOptions, onContention: 'fail' } : callOptions),
     )
   }
-  return besidePrograms(programs, { ...swap, decide: decideBySwap }, hasFunctions)
+  return programsOrSwap(programs, { ...swap, decide: decideBySwap }, hasFunctions)
 }
 
 /** The time to decide at, in microseconds; 0: the server's own. */

@@ -44,8 +44,8 @@ export interface SqlFunction {
 }
 
 export const functions: readonly SqlFunction[] = [
-  { name: 'now', hash: 'a97fd02d', source: `create function sluice_now(given bigint) returns bigint language sql volatile as $$
-  select case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end
+  { name: 'now', hash: '6eb8e7ee', source: `create function sluice_now(at_us bigint) returns bigint language sql volatile as $$
+  select case when at_us = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else at_us end
 $$;
 ` },
   { name: 'floor', hash: 'a446291d', source: `create function sluice_floor(x numeric, d numeric) returns numeric language sql immutable as $$
@@ -512,7 +512,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: '98f14673', source: `create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: '0258a136', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -530,7 +530,7 @@ begin
       if was.kind <> plan[1] then
         raise exception 'a state is of kind %, where % is known', was.kind, plan[1] using errcode = 'SL002';
       end if;
-      now_us := sluice_now(given);
+      now_us := sluice_now(at_us);
       s := was;
       if s.plan_id <> plan[2] or s.kind = 1 or s.absent = 1 then
         s := sluice_adopt(s, plan, '{}', calls[2 * i], now_us);
@@ -568,7 +568,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'block', hash: '746221d5', source: `create function sluice_block(given bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
+  { name: 'block', hash: '4d9efd52', source: `create function sluice_block(at_us bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
 declare
   which uuid;
 begin
@@ -578,14 +578,14 @@ begin
       delete from sluice_state t where t.id = which and t.plan_id is null;
       update sluice_state t set blocked_until = null where t.id = which and t.blocked_until is not null;
     else
-      insert into sluice_state (id, blocked_until) values (which, duration + sluice_now(given))
+      insert into sluice_state (id, blocked_until) values (which, duration + sluice_now(at_us))
         on conflict (id) do update set blocked_until = excluded.blocked_until;
     end if;
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: '62356a74', source: `create function sluice_consume(
-  given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
+  { name: 'consume', hash: '39063700', source: `create function sluice_consume(
+  at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
   many int := cardinality(ids);
@@ -638,7 +638,7 @@ begin
       states[i] := s;
     end loop;
   end if;
-  now_us := sluice_now(given);
+  now_us := sluice_now(at_us);
   was := states;
   reply[1] := now_us;
   index := 1 + cardinality(sizes);
@@ -813,8 +813,8 @@ begin
   return reply || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: '160b222a', source: `create function sluice_bucket(
-  given bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
+  { name: 'bucket', hash: 'ff4d5d8f', source: `create function sluice_bucket(
+  at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
 declare
@@ -832,12 +832,12 @@ begin
   if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
       or cost > burst then
     return sluice_consume(
-      given, true, waiting, array[which], array[1], array_fill(1, array[times]),
+      at_us, true, waiting, array[which], array[1], array_fill(1, array[times]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
       ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;
-  now_us := sluice_now(given);
+  now_us := sluice_now(at_us);
   at := greatest(now_us, s.seen);
   empty_at := at - empty_us;
   parts := empty_parts;
@@ -862,8 +862,8 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: 'c6e7b5f9', source: `create function sluice_buckets(
-  given bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
+  { name: 'buckets', hash: '8fbc8935', source: `create function sluice_buckets(
+  at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -893,13 +893,13 @@ begin
   end if;
   if plain is distinct from many then
     return sluice_consume(
-      given, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
+      at_us, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
       (select array_agg(v order by i, p)
         from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;
-  now_us := sluice_now(given);
+  now_us := sluice_now(at_us);
   with found as (
     select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
       from unnest(ids, lies_at, a_of, b_of, c_of) with ordinality as x (id, lies_at, a, b, c, nth)
@@ -940,7 +940,7 @@ language sql immutable as $$
   end)
 $$;
 ` },
-  { name: 'name_part', hash: 'c58e110d', source: `create function sluice_name_part(given text, plain text) returns text language sql immutable as $$
+  { name: 'name_part', hash: '3ac505a0', source: `create function sluice_name_part(raw text, plain text) returns text language sql immutable as $$
   select coalesce(string_agg(case
     when c.letter ~ ('^' || plain || '$') then c.letter
     when c.code < 65536 then '%' || lpad(to_hex(c.code), 4, '0')
@@ -948,11 +948,11 @@ $$;
   end, '' order by c.nth), '')
   from (
     select x.letter, ascii(x.letter) as code, x.nth
-      from regexp_split_to_table(given, '') with ordinality as x (letter, nth)
+      from regexp_split_to_table(raw, '') with ordinality as x (letter, nth)
   ) c
 $$;
 ` },
-  { name: 'sweep', hash: '306b7abf', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: 'a465f09c', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];

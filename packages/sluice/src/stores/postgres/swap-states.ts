@@ -20,7 +20,7 @@ const [LOG, OTHER] = [3, 4]
 const ALL =
   'id, kind, plan_id, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for, blocked_until, state'
 
-/** Columns in which null, which takes no room, stands for zero. */
+/** Columns in which null, which takes no room, means zero. */
 const NULL_FOR_ZERO: ReadonlySet<string> = new Set(['rest', 'current', 'previous', 'turn', 'keep_for'])
 
 interface Statements {

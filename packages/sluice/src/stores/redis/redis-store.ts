@@ -4,7 +4,7 @@ import { systemRandom, systemSecret, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { type BatchState, batchOf } from '../batch/batch.ts'
 import { InvalidReply, replay, validated } from '../batch/replay.ts'
-import { besidePrograms } from '../families/beside-programs.ts'
+import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
 import { type CallGroup, type CallOptions, type DecideOptions, type GroupVerdict, type StateId, type Store } from '../store.ts'
@@ -125,7 +125,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     close: async () => {},
   }
   const swap = compareAndSwapStore(swapBackend(send, newKeys), { clock, random: systemRandom })
-  const store = besidePrograms(programs, swap, hasProgram)
+  const store = programsOrSwap(programs, swap, hasProgram)
   const whole = client.cluster === true ? bySlot(store, layout.slotOf, client.nodeOf) : store
   if (newKeys === undefined) return whole
   const spread = spreading(prefix, systemSecret, (key, offered, callOptions) =>

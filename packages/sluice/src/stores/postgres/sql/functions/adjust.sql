@@ -1,12 +1,12 @@
 -- Refunds and penalties, as the kernels' adjust, call by call: each state is locked, converted to the call's plan,
 -- adjusted and written before the next one, in the order of the ids.
 --
--- given     time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
+-- at_us     time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
 -- receipt   store time of the charge that is given back; -1 for none
 -- ids       for each call its state
 -- plans     for each call: kind, plan id and numbers of its plan; eight in all, as for sluice_consume
 -- calls     for each call: amount in micro-tokens (below 0: taken), phase
-create function sluice_adjust(given bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -24,7 +24,7 @@ begin
       if was.kind <> plan[1] then
         raise exception 'a state is of kind %, where % is known', was.kind, plan[1] using errcode = 'SL002';
       end if;
-      now_us := sluice_now(given);
+      now_us := sluice_now(at_us);
       s := was;
       if s.plan_id <> plan[2] or s.kind = 1 or s.absent = 1 then
         s := sluice_adopt(s, plan, '{}', calls[2 * i], now_us);

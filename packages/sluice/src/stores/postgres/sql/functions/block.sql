@@ -1,5 +1,5 @@
 -- Blocks states for so many microseconds from now; -1 ends their blocks.
-create function sluice_block(given bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
+create function sluice_block(at_us bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
 declare
   which uuid;
 begin
@@ -9,7 +9,7 @@ begin
       delete from sluice_state t where t.id = which and t.plan_id is null;
       update sluice_state t set blocked_until = null where t.id = which and t.blocked_until is not null;
     else
-      insert into sluice_state (id, blocked_until) values (which, duration + sluice_now(given))
+      insert into sluice_state (id, blocked_until) values (which, duration + sluice_now(at_us))
         on conflict (id) do update set blocked_until = excluded.blocked_until;
     end if;
   end loop;

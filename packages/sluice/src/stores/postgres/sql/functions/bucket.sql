@@ -6,7 +6,7 @@
 -- spent_*   what the cost moves zero by: whole microseconds, and n-ths of one
 -- empty_*   so much before now a bucket that is full now was empty: whole microseconds back, n-ths of one forward again
 create function sluice_bucket(
-  given bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
+  at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
 declare
@@ -24,12 +24,12 @@ begin
   if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
       or cost > burst then
     return sluice_consume(
-      given, true, waiting, array[which], array[1], array_fill(1, array[times]),
+      at_us, true, waiting, array[which], array[1], array_fill(1, array[times]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
       ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;
-  now_us := sluice_now(given);
+  now_us := sluice_now(at_us);
   at := greatest(now_us, s.seen);
   empty_at := at - empty_us;
   parts := empty_parts;

@@ -2,7 +2,7 @@
 -- Replies as sluice_consume, outcomes in the order of the ids; one statement locks the rows, another writes them where
 -- they lie. The settings keep a plan that was made while the table was small from scanning it.
 create function sluice_buckets(
-  given bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
+  at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -33,13 +33,13 @@ begin
   end if;
   if plain is distinct from many then
     return sluice_consume(
-      given, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
+      at_us, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
       (select array_agg(v order by i, p)
         from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;
-  now_us := sluice_now(given);
+  now_us := sluice_now(at_us);
   with found as (
     select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
       from unnest(ids, lies_at, a_of, b_of, c_of) with ordinality as x (id, lies_at, a, b, c, nth)

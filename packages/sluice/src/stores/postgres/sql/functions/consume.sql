@@ -2,7 +2,7 @@
 -- (algorithms/group.ts). It admits and writes; the caller computes the verdicts from the states that were found.
 -- It runs for every decision, so most of it is one function: calls of functions, and rows, are what costs time here.
 --
--- given     time in microseconds since 1970; 0 for the database's own clock, read once every row is locked
+-- at_us     time in microseconds since 1970; 0 for the database's own clock, read once every row is locked
 -- charging  false for a peek
 -- waiting   1 to lock the rows that are there, 2 to insert rows of new states at once too, which leaves dead rows;
 --           3 where the caller has locked the rows: one inserted since is not waited for, as that could deadlock
@@ -17,7 +17,7 @@
 --           plans that are not in plans. Null, with nothing written, where another transaction inserted one of the
 --           states meanwhile: call again.
 create function sluice_consume(
-  given bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
+  at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
   many int := cardinality(ids);
@@ -72,7 +72,7 @@ begin
       states[i] := s;
     end loop;
   end if;
-  now_us := sluice_now(given);
+  now_us := sluice_now(at_us);
   was := states;
 
   reply[1] := now_us;
@@ -149,7 +149,7 @@ begin
       end if;
 
       if kind = 0 then
-        -- Where zero stands: never further back than a full bucket.
+        -- zero is never further back than that of a full bucket.
         at := greatest(now_us, s.seen);
         zero := at - empty_us;
         rest := empty_parts;
@@ -169,7 +169,7 @@ begin
         s.rest := rest;
         s.seen := at;
       elsif kind = 3 then
-        -- The views of what is not charged, since it is blocked or a peek, are those of the log as it stands.
+        -- The views of what is not charged, since it is blocked or a peek, are those of the log before the call.
         peeking := not charging or blocked;
         decided := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or peeking, false);
         s := decided.s;

@@ -1,4 +1,5 @@
--- First instant from which a row decides as if there were none; n, m, burst: of a bucket's plan.
+-- First instant from which a row is expired: its state equals the initial one and its block is over. n, m, burst: of a
+-- bucket's plan.
 -- The plan id of a window is its length. One expression, which the planner puts in the place where it is used.
 create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
 language sql immutable as $$

@@ -1,5 +1,5 @@
 -- A text as a part of a state's name (keys/encode.ts): each UTF-16 unit of a character that is not plain becomes %XXXX.
-create function sluice_name_part(given text, plain text) returns text language sql immutable as $$
+create function sluice_name_part(raw text, plain text) returns text language sql immutable as $$
   select coalesce(string_agg(case
     when c.letter ~ ('^' || plain || '$') then c.letter
     when c.code < 65536 then '%' || lpad(to_hex(c.code), 4, '0')
@@ -7,6 +7,6 @@ create function sluice_name_part(given text, plain text) returns text language s
   end, '' order by c.nth), '')
   from (
     select x.letter, ascii(x.letter) as code, x.nth
-      from regexp_split_to_table(given, '') with ordinality as x (letter, nth)
+      from regexp_split_to_table(raw, '') with ordinality as x (letter, nth)
   ) c
 $$;

@@ -1,4 +1,4 @@
--- Microseconds since 1970: the database's clock where 0 is given. Called once the rows are locked.
-create function sluice_now(given bigint) returns bigint language sql volatile as $$
-  select case when given = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else given end
+-- Microseconds since 1970: at_us, or the database's clock where that is 0. Called once the rows are locked.
+create function sluice_now(at_us bigint) returns bigint language sql volatile as $$
+  select case when at_us = 0 then (extract(epoch from clock_timestamp()) * 1000000)::bigint else at_us end
 $$;

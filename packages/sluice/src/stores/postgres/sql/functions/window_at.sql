@@ -1,4 +1,4 @@
--- A fixed window as it stands at an instant: the one that begins where the last one is over, and counted anew from the
+-- A fixed window at an instant: the one that begins where the last one is over, and counted anew from the
 -- part on from which whole numbers end (docs/decisions/0006). The plan id of a window is its length.
 create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$

@@ -53,7 +53,7 @@ begin
     );
   end loop;
   outcome := (array['allowed', 'denied', 'impossible'])[reply[2] + 1];
-  -- The row is locked, and stands as the call has left it.
+  -- The row is locked and as the call left it.
   select t.* into s from sluice_state t where t.id = which;
   zero := s.zero::numeric * n + coalesce(s.rest, 0);
   remaining := case

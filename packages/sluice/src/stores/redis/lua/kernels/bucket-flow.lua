@@ -23,7 +23,7 @@ local function pieces(n, m, unit, from, span)
   end
 end
 
--- Where zero stands with no more than so many micro-tokens in the bucket.
+-- zero of a bucket with no more than so many micro-tokens.
 local function cut(zero, rest, n, m, micro, time)
   if micro < 0 then micro = 0 end
   local span, left = flow(n, m, micro, 0)
@@ -33,7 +33,7 @@ local function cut(zero, rest, n, m, micro, time)
   return low, low_rest
 end
 
--- Whole tokens and micro-tokens in a bucket, and where zero stands when they are taken out.
+-- Whole tokens and micro-tokens in a bucket, and zero once they are taken out.
 local function level_of(zero, rest, n, m, time)
   local tokens = pieces(n, m, 1000000, rest, time - zero)
   local micros, left = flow(n, m, tokens * 1000000, rest)

@@ -1,6 +1,6 @@
 -- descriptor  2, cost, limit, window, quantum
 
--- The windows as they stand now: each end makes the current one the previous for one window's length.
+-- The windows now: each end makes the current one the previous for one window's length.
 local function rolled(finish, current, previous, length)
   if finish and now < finish then return finish, current, previous end
   if not finish or now >= finish + length then return now - now % length + length, 0, 0 end

@@ -35,7 +35,7 @@ return function(log, first, oldest, amount)
       drop(log.state, log.ends)
       return true
     end
-    -- The newest entry stands in the head.
+    -- The newest entry is in the head.
     ahead = start - 1
     log.at, log.sum = entry(log, ahead)
   else

@@ -4,7 +4,7 @@ local logs = ...
 local entry, through, first_through = logs.entry, logs.through, logs.first_through
 local adopt_log, used_of, charge_of = make('log-adopt', logs)
 
--- First instant at which a cost fits that does not fit now. Entries from `last` on stand at `newest`.
+-- First instant at which a cost fits that does not fit now. Entries from `last` on are at `newest`.
 local function fits_at(log, descriptor, first, last, newest, used, cost)
   local index = first_through(log, through(log, first - 1) + used + cost - args[descriptor + 2], first)
   if index < last then newest = entry(log, index) end

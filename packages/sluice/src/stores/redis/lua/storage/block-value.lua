@@ -1,4 +1,4 @@
--- A block stands before the bytes of a state: 7 bytes, the last instant at which nothing passes plus one, with 7 in the top three bits.
+-- A block precedes the bytes of a state: 7 bytes, the last instant at which nothing passes plus one, with 7 in the top three bits.
 
 -- A state of a newer version, which begins with 1, counts as a block without an end: nothing passes, and nothing is written.
 local function split(value)

@@ -1,5 +1,5 @@
--- The value of a token bucket (algorithms/token-bucket.ts): { zero, rest, seen, keep_for, n, m, burst }. Three forms told apart by
--- length. The first instant is written in 7 bytes as 2^55 + zero, so that the top three bits are 4, or 3 where zero lies before 1970, as it
+-- The value of a token bucket (algorithms/token-bucket.ts): { zero, rest, seen, keep_for, n, m, burst }. Three forms of different
+-- lengths. The first instant is written in 7 bytes as 2^55 + zero, so that the top three bits are 4, or 3 where zero lies before 1970, as it
 -- does in a bucket that takes longer to fill than the time since then:
 --
 -- 12 bytes    zero, seen - zero (3), n (1), burst in tokens (1); rest 0, keep_for 0, m 1
@@ -15,7 +15,7 @@ local function is_possible(rest, seen, keep_for, n, m, burst)
   return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 
--- zero (nil for what is no bucket), rest, seen, keep_for, n, m, burst, until when a block stands before it, and its leases, nil for none.
+-- zero (nil for what is no bucket), rest, seen, keep_for, n, m, burst, the end of a block before it, and its leases (nil without).
 local function read_bucket(value, ends)
   local size = #value
   local high, low, rest, age, seen, keep_for, n, m, burst

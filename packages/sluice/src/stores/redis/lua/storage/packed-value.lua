@@ -1,4 +1,4 @@
--- Values as members of a hash. Members of one hash share their plans: they stand in the member without a name, behind the time until which
+-- Values as members of a hash. Members of one hash share their plans: they are in the member without a name, after the time until which
 -- the hash lives (6 bytes, milliseconds); each n (3), m (5), burst (5), at most four, so that it stays a short value. A bucket of the
 -- 28 byte form is then 13 bytes (zero, seen - zero (5), which plan (1)) or 14 (and its rest). Other values are as they are.
 

@@ -9,7 +9,7 @@ local function read(state)
 end
 
 -- The last millisecond, for a key lives through it, in which a value is needed that must live until an instant. With a time argument a state
--- lives a minute longer: a test's clock stands still between calls.
+-- lives a minute longer: a test's clock stops between calls.
 local function last_of(expires)
   if time_arg == 0 then return math.floor(expires / 1000) end
   local time = call('TIME')

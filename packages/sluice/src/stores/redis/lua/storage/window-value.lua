@@ -25,7 +25,7 @@ local function window_value(finish, count, window, turn, ends)
   return value
 end
 
--- First instant from which the state decides like none.
+-- First instant from which the state is expired.
 local function window_until(finish, window, turn)
   if turn > 2 then return finish + window end
   return finish + math.ceil(window / (turn == 2 and 4 or turn == 1 and 16 or 64))

@@ -5,7 +5,7 @@ import { type CallGroup, type Change, type ChangeResult, type GroupVerdict, type
  * A store with programs for some algorithms. Groups with a call of another algorithm, and adjustments of its states, go to `swap`, which
  * decides with the kernels on the same states. Groups that share states with such groups go there too, so that all are decided in order.
  */
-export function besidePrograms<S extends Store>(store: S, swap: Store, hasProgram: (limit: AnyLimit) => boolean): S {
+export function programsOrSwap<S extends Store>(store: S, swap: Store, hasProgram: (limit: AnyLimit) => boolean): S {
   return {
     ...store,
     decide: async (groups, options) => {
