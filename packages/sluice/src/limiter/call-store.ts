@@ -43,19 +43,23 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
   const { sync } = store.capabilities
   const listening = observers.filter(({ onStoreCall }) => onStoreCall !== undefined)
   const isObserved = listening.length > 0
-  const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: StoreFailure | undefined): void => {
+  const start = (): MonotonicInstant => (isObserved ? clock.monotonic() : 0)
+  const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: unknown): void => {
+    if (!isObserved) return
     const event = { store: store.name, operation, durationMs: clock.monotonic() - started }
-    notifyStoreCall(listening, failure === undefined ? event : { ...event, failure: failure.kind })
+    notifyStoreCall(listening, failure instanceof StoreFailure ? { ...event, failure: failure.kind } : event)
   }
   const observed = async (operation: StoreEvent['operation'], call: () => Promise<void>): Promise<void> => {
-    if (!isObserved) return call()
-    const started = clock.monotonic()
-    const failure = await call().then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    )
-    report(operation, started, failure?.error instanceof StoreFailure ? failure.error : undefined)
-    if (failure !== undefined) throw failure.error
+    const started = start()
+    let failure: unknown
+    try {
+      await call()
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      report(operation, started, failure)
+    }
   }
 
   /** Settles by the deadline, whatever the store does. A late answer is dropped. */
@@ -74,19 +78,16 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
         if (latest > deadline) cancel = deadlines.add(latest + GRACE_MS, fail)
         else fail()
       })
-      sent.then(
-        (answer) => {
+      const settle =
+        <V>(by: (value: V) => void) =>
+        (value: V): void => {
           cancel()
-          resolve(answer)
-        },
-        (error: unknown) => {
-          cancel()
-          reject(error)
-        },
-      )
+          by(value)
+        }
+      sent.then(settle(resolve), settle(reject))
     })
   }
-  const decideNow = (group: CallGroup): GroupVerdict | undefined => {
+  const ask = (group: CallGroup): GroupVerdict | undefined => {
     try {
       const verdict = (store as Required<Store>).decideNow(group)
       // The hot path: a verdict with all its calls is taken as it is.
@@ -96,27 +97,25 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
       return failed(error)
     }
   }
+  const decideNow = (group: CallGroup): GroupVerdict | undefined => {
+    const started = start()
+    const verdict = ask(group)
+    if (verdict !== undefined && isOfStore(verdict)) report('decide', started, verdict.failure)
+    return verdict
+  }
   const decide = async (groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]> => {
+    const started = start()
+    let verdicts: readonly GroupVerdict[]
     try {
-      const verdicts = listOf(await timed(options, () => store.decide(groups, options)))
-      return groups.map((group, index) => checked(store, verdicts[index], group))
+      const answer = listOf(await timed(options, () => store.decide(groups, options)))
+      verdicts = groups.map((group, index) => checked(store, answer[index], group))
     } catch (error) {
       const verdict = failed(error)
-      return groups.map(() => verdict)
+      verdicts = groups.map(() => verdict)
     }
-  }
-  const observedDecide = async (groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]> => {
-    const started = clock.monotonic()
-    const verdicts = await decide(groups, options)
     const failure = verdicts.find((verdict) => verdict.failure !== undefined)?.failure
     if (verdicts.some(isOfStore)) report(options.charge === false ? 'peek' : 'decide', started, failure)
     return verdicts
-  }
-  const observedNow = (group: CallGroup): GroupVerdict | undefined => {
-    const started = clock.monotonic()
-    const verdict = decideNow(group)
-    if (verdict !== undefined && isOfStore(verdict)) report('decide', started, verdict.failure)
-    return verdict
   }
   const change = async (changes: readonly Change[], options: CallOptions): Promise<void> => {
     const results = listOf(await timed(options, () => store.change(changes, options)))
@@ -127,8 +126,8 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
   }
   return {
     store,
-    decide: isObserved ? observedDecide : decide,
-    ...(store.decideNow === undefined ? {} : { decideNow: isObserved ? observedNow : decideNow }),
+    decide,
+    ...(store.decideNow === undefined ? {} : { decideNow }),
     change: async (changes, options) => (changes.length === 0 ? undefined : observed('change', () => change(changes, options))),
     ready: (options) => observed('ready', () => timed(options, () => store.ready(options))),
   }

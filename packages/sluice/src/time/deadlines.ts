@@ -8,71 +8,47 @@ export interface Deadlines {
 
 interface Entry {
   readonly deadline: MonotonicInstant
-  fn: (() => void) | undefined
+  readonly fn: () => void
 }
 
 /** A timer due within this many milliseconds is not cleared when nobody needs it any more, although the process waits for it. */
 const SOON_MS = 100
 
-/**
- * One queue of deadlines, earliest first. Deadlines mostly arrive in order, so an insertion is a push. Answered ones are dropped from the
- * front as they pass. Sequential calls reuse the timer of an earlier call instead of setting and clearing one each.
- */
+/** The timer is set for the earliest deadline. Sequential calls reuse the timer of an earlier call instead of setting and clearing one each. */
 export function createDeadlines(time: Time): Deadlines {
-  let queue: Entry[] = []
-  let head = 0
-  let live = 0
+  const live = new Set<Entry>()
   let stop: Cancel | undefined
   let armedFor = Infinity
 
-  const arm = (): void => {
-    while (head < queue.length && queue[head]?.fn === undefined) head += 1
-    if (head > 1_024 && head * 2 > queue.length) {
-      queue = queue.slice(head)
-      head = 0
-    }
-    const next = queue[head]
-    if (next === undefined) return
-    if (stop !== undefined && armedFor <= next.deadline) return
-    stop?.()
-    armedFor = next.deadline
-    stop = time.after(Math.max(0, Math.ceil(next.deadline - time.monotonic())), fire)
-  }
-  const rest = (): void => {
-    queue.length = 0
-    head = 0
-    if (armedFor - time.monotonic() <= SOON_MS) return
+  const disarm = (): void => {
     stop?.()
     stop = undefined
     armedFor = Infinity
+  }
+  const arm = (deadline: MonotonicInstant): void => {
+    if (deadline >= armedFor) return
+    disarm()
+    armedFor = deadline
+    stop = time.after(Math.max(0, Math.ceil(deadline - time.monotonic())), fire)
   }
   const fire = (): void => {
     stop = undefined
     armedFor = Infinity
     const now = time.monotonic()
-    for (let entry = queue[head]; entry !== undefined && entry.deadline <= now; entry = queue[head]) {
-      head += 1
-      const { fn } = entry
-      if (fn !== undefined) live -= 1
-      entry.fn = undefined
-      fn?.()
+    let next = Infinity
+    for (const entry of live) {
+      if (entry.deadline > now) next = Math.min(next, entry.deadline)
+      else if (live.delete(entry)) entry.fn()
     }
-    arm()
+    arm(next)
   }
   return {
     add(deadline, fn) {
       const entry: Entry = { deadline, fn }
-      let at = queue.length
-      while (at > head && (queue[at - 1] as Entry).deadline > deadline) at -= 1
-      if (at === queue.length) queue.push(entry)
-      else queue.splice(at, 0, entry)
-      if (stop === undefined || deadline < armedFor) arm()
-      live += 1
+      live.add(entry)
+      arm(deadline)
       return () => {
-        if (entry.fn === undefined) return
-        entry.fn = undefined
-        live -= 1
-        if (live === 0) rest()
+        if (live.delete(entry) && live.size === 0 && armedFor - time.monotonic() > SOON_MS) disarm()
       }
     },
   }

@@ -37,9 +37,9 @@ function read(text: string): Micros | undefined {
   if (match === null) return undefined
   const [, whole = '1', decimals = '', name = ''] = match
   const unit = (UNITS[name] ?? UNITS[name.charAt(0)]) as Micros
-  const scale = 10n ** BigInt(decimals.length)
-  const scaled = BigInt(whole + decimals) * BigInt(unit)
-  return scaled % scale === 0n ? Number(scaled / scale) : undefined
+  // Exact in a double: a unit has at most 27 significant bits, and six decimals have 20.
+  const part = (Number(decimals.padEnd(6, '0')) * unit) / 1_000_000
+  return Number.isInteger(part) ? Number(whole) * unit + part : undefined
 }
 
 /** The least bare number of milliseconds. A smaller number is most often meant as seconds. */

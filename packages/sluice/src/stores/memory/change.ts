@@ -1,6 +1,8 @@
+import type { GroupResult } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Change, type ChangeResult, StoreFailure } from '../store.ts'
 import type { Room } from './room.ts'
+import { isNew, keep, read, rowOf, type Slot, slotted } from './slots.ts'
 
 type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 
@@ -21,35 +23,28 @@ export function applyChanges(room: Room, changes: readonly Change[], now: Micros
 }
 
 function adjustAll(room: Room, run: readonly Adjust[], now: Micros): ChangeResult {
-  const isNew = ({ call: { id, limit }, amount }: Adjust): boolean => {
-    const { states, lo, hi } = room.find(id.scope, id.key, limit)
-    // Only an adjust that takes tokens writes a new state.
-    return amount < 0 && states.table.find(lo, hi) === -1
+  const slots: Slot[] = []
+  const writes = new Map<number, GroupResult['writes'][number]>()
+  for (const { call, amount, receipt } of run) {
+    const { slot, limit, phase } = slotted(room, call, slots)
+    const { algorithm, plan } = limit
+    const known = slots[slot] as Slot
+    // Only a penalty adds a state, which must not begin fresh if a shared one replaced the key's own.
+    const found = writes.get(slot) ?? { state: amount < 0 || !isNew(known) ? read(room, known, false, now) : undefined }
+    const state = found.state === undefined ? undefined : algorithm.adopt(plan, found.state, now, phase)
+    const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
+    if (adjusted !== found.state) writes.set(slot, { slot, limit, state: adjusted })
   }
-  const added = (): number => new Set(run.filter(isNew).map(({ call: { id } }) => `${id.scope.text} ${id.key}`)).size
-  if (!room.makeRoom(now, added)) return { failure: room.full }
-  for (const change of run) adjust(room, change, now)
+  const kept = [...writes.values()].filter(({ state }) => state !== undefined)
+  if (!keep(room, slots, kept, now)) return { failure: room.full }
+  for (const { slot, limit, state } of writes.values()) {
+    const { table } = (slots[slot] as Slot).known.states
+    const row = rowOf(slots[slot] as Slot)
+    // It may end earlier than the state before it.
+    if (state !== undefined) table.touched(limit.algorithm.expiresAt(limit.plan, state))
+    else if (row !== -1) table.remove(row)
+  }
   return {}
-}
-
-function adjust(room: Room, { call: { id, limit, phase }, amount, receipt }: Adjust, now: Micros): void {
-  const known = room.find(id.scope, id.key, limit)
-  const { states, lo, hi, step } = known
-  const { algorithm, plan } = limit
-  const row = states.table.find(lo, hi)
-  // A penalty writes a state, which must not begin fresh if a shared state replaced the key's own.
-  const trace = row === -1 && amount < 0 ? room.overflow.trace(id.scope.text, lo) : undefined
-  const stored = row === -1 ? trace : states.read(row, step.next)
-  const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
-  const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
-  if (adjusted === stored) return
-  if (adjusted === undefined) {
-    if (row !== -1) states.table.remove(row)
-    return
-  }
-  known.planId = states.write(row, lo, hi, limit, adjusted, known.planId, now)
-  // It may end earlier than the state before it.
-  states.table.touched(algorithm.expiresAt(plan, adjusted))
 }
 
 function applyOne(room: Room, change: Exclude<Change, Adjust>, now: Micros): ChangeResult {

@@ -1,30 +1,14 @@
-import { applyGroup, type GroupCall, type GroupResult } from '../../algorithms/group.ts'
-import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
-import { type Call, type Decided, type GroupVerdict, type StateId, verdictOf } from '../store.ts'
-import type { KnownLimit, Room } from './room.ts'
+import { type Call, type Decided, type GroupVerdict, verdictOf } from '../store.ts'
+import type { Room } from './room.ts'
+import { type DryRun, isNew, keep, nameOf, read, type Slot, slotted } from './slots.ts'
 
 /**
  * The decision for a key without room: `allow` it, `deny` it, or `shared`: decide it by one of 1,024 states that all such keys of its
  * limit share and that start empty. Logs have no shared states: under `shared` they are denied.
  */
 export type OnFull = 'allow' | 'deny' | 'shared'
-
-/** The effects of a dry run: states by name, and how many of them are not in the store. */
-export interface DryRun {
-  readonly states: Map<string, unknown>
-  added: number
-}
-
-/** One state of a group, from the first call that names it. */
-interface Slot {
-  readonly known: KnownLimit
-  readonly lo: number
-  readonly hi: number
-  readonly id: StateId
-  readonly limit: AnyLimit
-  readonly phase: number
-}
 
 const one = (): number => 1
 
@@ -81,50 +65,4 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
   const verdict = decide(false) ?? (counted ? decide(true) : undefined)
   if (verdict !== undefined) return verdict
   return { failure: room.full, ...(onFull === undefined ? {} : { onFull: onFull === 'allow' ? 'allow' : 'deny' }) }
-}
-
-function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
-  const known = room.find(id.scope, id.key, limit)
-  const { lo, hi, states } = known
-  let slot = slots.findIndex((other) => other.lo === lo && other.hi === hi && other.known.states === states)
-  if (slot === -1) slot = slots.push({ known, lo, hi, id, limit, phase }) - 1
-  return { slot, limit, cost, phase }
-}
-
-function nameOf({ known, lo, hi }: Slot): string {
-  return `${known.states.tag}:${lo}:${hi}`
-}
-
-function rowOf({ known, lo, hi }: Slot): number {
-  return known.states.table.find(lo, hi)
-}
-
-function isNew(slot: Slot, dryRun: DryRun | undefined): boolean {
-  return rowOf(slot) === -1 && dryRun?.states.has(nameOf(slot)) !== true
-}
-
-function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
-  const { known, lo, limit, id, phase } = slot
-  const row = rowOf(slot)
-  if (row !== -1) return known.states.read(row, limit.algorithm.step().next)
-  return share ? room.overflow.read(id.scope.text, lo, limit, now, phase) : room.overflow.trace(id.scope.text, lo)
-}
-
-/** Writes what a group changed. Returns false and writes nothing if there is no room for the states it adds. */
-function keep(room: Room, slots: readonly Slot[], writes: GroupResult['writes'], now: Micros, dryRun: DryRun | undefined): boolean {
-  const at = (slot: number): Slot => slots[slot] as Slot
-  const added = (): number => writes.filter(({ slot }) => isNew(at(slot), dryRun)).length
-  if (dryRun !== undefined) {
-    if (!room.makeRoom(now, () => dryRun.added + added())) return false
-    dryRun.added += added()
-    for (const { slot, state } of writes) dryRun.states.set(nameOf(at(slot)), state)
-    return true
-  }
-  const fit = (): boolean => writes.every(({ slot, state }) => at(slot).known.states.fits(rowOf(at(slot)), state))
-  if (!room.makeRoom(now, added, fit)) return false
-  for (const { slot, limit, state } of writes) {
-    const { known, lo, hi } = at(slot)
-    known.planId = known.states.write(rowOf(at(slot)), lo, hi, limit, state, known.planId, now)
-  }
-  return true
 }

@@ -4,8 +4,9 @@ import type { Micros } from '../../time/micros.ts'
 import type { Time } from '../../time/time.ts'
 import type { Call, CallGroup, CallOptions, GroupVerdict, StateId, Store } from '../store.ts'
 import { applyChanges } from './change.ts'
-import { decideGroup, decideOne, type DryRun, type OnFull } from './decide.ts'
+import { decideGroup, decideOne, type OnFull } from './decide.ts'
 import { Room } from './room.ts'
+import type { DryRun } from './slots.ts'
 
 export interface MemoryStoreOptions {
   /** The most states kept at once, blocks included; default a million. */

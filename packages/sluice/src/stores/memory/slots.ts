@@ -1,0 +1,69 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { GroupCall, GroupResult } from '../../algorithms/group.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { Call, StateId } from '../store.ts'
+import type { KnownLimit, Room } from './room.ts'
+
+/** The effects of a dry run: states by name, and how many of them are not in the store. */
+export interface DryRun {
+  readonly states: Map<string, unknown>
+  added: number
+}
+
+/** One state of a group, from the first call that names it. */
+export interface Slot {
+  readonly known: KnownLimit
+  readonly lo: number
+  readonly hi: number
+  readonly id: StateId
+  readonly limit: AnyLimit
+  readonly phase: number
+}
+
+/** The call with the number of its slot, which is added if it is the first of its state. */
+export function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
+  const known = room.find(id.scope, id.key, limit)
+  const { lo, hi, states } = known
+  let slot = slots.findIndex((other) => other.lo === lo && other.hi === hi && other.known.states === states)
+  if (slot === -1) slot = slots.push({ known, lo, hi, id, limit, phase }) - 1
+  return { slot, limit, cost, phase }
+}
+
+export function nameOf({ known, lo, hi }: Slot): string {
+  return `${known.states.tag}:${lo}:${hi}`
+}
+
+export function rowOf({ known, lo, hi }: Slot): number {
+  return known.states.table.find(lo, hi)
+}
+
+export function isNew(slot: Slot, dryRun?: DryRun): boolean {
+  return rowOf(slot) === -1 && dryRun?.states.has(nameOf(slot)) !== true
+}
+
+/** @param share reads a state without a row as the one that such keys share */
+export function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
+  const { known, lo, limit, id, phase } = slot
+  const row = rowOf(slot)
+  if (row !== -1) return known.states.read(row, limit.algorithm.step().next)
+  return share ? room.overflow.read(id.scope.text, lo, limit, now, phase) : room.overflow.trace(id.scope.text, lo)
+}
+
+/** Writes what a group changed. Returns false and writes nothing if there is no room for the states it adds. */
+export function keep(room: Room, slots: readonly Slot[], writes: GroupResult['writes'], now: Micros, dryRun?: DryRun): boolean {
+  const at = (slot: number): Slot => slots[slot] as Slot
+  const added = (): number => writes.filter(({ slot }) => isNew(at(slot), dryRun)).length
+  if (dryRun !== undefined) {
+    if (!room.makeRoom(now, () => dryRun.added + added())) return false
+    dryRun.added += added()
+    for (const { slot, state } of writes) dryRun.states.set(nameOf(at(slot)), state)
+    return true
+  }
+  const fit = (): boolean => writes.every(({ slot, state }) => at(slot).known.states.fits(rowOf(at(slot)), state))
+  if (!room.makeRoom(now, added, fit)) return false
+  for (const { slot, limit, state } of writes) {
+    const { known, lo, hi } = at(slot)
+    known.planId = known.states.write(rowOf(at(slot)), lo, hi, limit, state, known.planId, now)
+  }
+  return true
+}
