@@ -1,6 +1,6 @@
 import type { Pseudonym } from './engine/loaded.ts'
 import { FUNCTION, requireForm } from './errors/options.ts'
-import { createDigester } from './stores/memory/digest.ts'
+import { createDigester } from './keys/digest.ts'
 import { systemRandom } from './time/system.ts'
 import type { Random } from './time/time.ts'
 

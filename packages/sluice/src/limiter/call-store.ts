@@ -4,6 +4,7 @@ import {
   type Change,
   type Decided,
   type DecideOptions,
+  failedBy,
   type GroupVerdict,
   type Store,
   StoreFailure,
@@ -94,7 +95,7 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
       if (verdict?.calls?.length === group.calls.length) return verdict
       return verdict === undefined && !sync ? undefined : checked(store, verdict, group)
     } catch (error) {
-      return failed(error)
+      return failedBy(error)
     }
   }
   const decideNow = (group: CallGroup): GroupVerdict | undefined => {
@@ -110,11 +111,13 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
       const answer = listOf(await timed(options, () => store.decide(groups, options)))
       verdicts = groups.map((group, index) => checked(store, answer[index], group))
     } catch (error) {
-      const verdict = failed(error)
+      const verdict = failedBy(error)
       verdicts = groups.map(() => verdict)
     }
-    const failure = verdicts.find((verdict) => verdict.failure !== undefined)?.failure
-    if (verdicts.some(isOfStore)) report(options.charge === false ? 'peek' : 'decide', started, failure)
+    if (isObserved && verdicts.some(isOfStore)) {
+      const failure = verdicts.find((verdict) => verdict.failure !== undefined)?.failure
+      report(options.charge === false ? 'peek' : 'decide', started, failure)
+    }
     return verdicts
   }
   const change = async (changes: readonly Change[], options: CallOptions): Promise<void> => {
@@ -136,12 +139,6 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
 /** Whether the store was called for it. */
 function isOfStore({ failure, source = 'store' }: GroupVerdict & { readonly source?: Decided['source'] }): boolean {
   return failure !== undefined || source === 'store'
-}
-
-/** @throws what is not a StoreFailure: a defect */
-function failed(error: unknown): GroupVerdict {
-  if (error instanceof StoreFailure) return { failure: error }
-  throw error
 }
 
 /** What a store returned, which need not be a list. */

@@ -223,5 +223,11 @@ export class StoreFailure extends Error {
   }
 }
 
+/** @throws what is not a StoreFailure: a defect */
+export function failedBy(error: unknown): Failed {
+  if (error instanceof StoreFailure) return { failure: error }
+  throw error
+}
+
 /** The decision for a group of a failing store: let pass, refuse, or decide in this process. */
 export type FailurePolicy = 'allow' | 'deny' | 'local'

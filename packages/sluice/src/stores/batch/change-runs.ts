@@ -1,4 +1,4 @@
-import { type Change, type ChangeResult, StoreFailure } from '../store.ts'
+import { type Change, type ChangeResult, failedBy } from '../store.ts'
 
 export type Adjustment = Extract<Change, { readonly kind: 'adjust' }>
 
@@ -38,7 +38,7 @@ async function resultsOf(run: ChangeRun, made: Promise<readonly ChangeResult[] |
   try {
     return (await made) ?? run.map(() => ({}))
   } catch (error) {
-    if (error instanceof StoreFailure) return run.map(() => ({ failure: error }))
-    throw error
+    const failed = failedBy(error)
+    return run.map(() => failed)
   }
 }

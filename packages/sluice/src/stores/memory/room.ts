@@ -1,7 +1,7 @@
 import type { AlgorithmTag, AnyLimit, Step } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
+import { createDigester, type Seed } from '../../keys/digest.ts'
 import { type Scope, type StateId, StoreFailure } from '../store.ts'
-import { createDigester, type Seed } from './digest.ts'
 import { Overflow } from './overflow.ts'
 import { States } from './states.ts'
 import { Table } from './table.ts'

@@ -1,26 +1,13 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** Maps the first word of an error reply to its meaning. The server refused before executing anything. */
-const REPLIES: ReadonlyMap<string, StoreFailureKind> = new Map([
-  ['LOADING', 'unavailable'],
-  ['NOSCRIPT', 'unavailable'],
-  ['BUSY', 'unavailable'],
-  ['MASTERDOWN', 'unavailable'],
-  ['CLUSTERDOWN', 'unavailable'],
-  ['TRYAGAIN', 'unavailable'],
-  ['MOVED', 'unavailable'],
-  ['ASK', 'unavailable'],
-  ['NOREPLICAS', 'unavailable'],
-  ['UNKILLABLE', 'unavailable'],
-  ['READONLY', 'readonly'],
-  ['MISCONF', 'readonly'],
-  ['OOM', 'memory'],
-  ['NOAUTH', 'setup'],
-  ['WRONGPASS', 'setup'],
-  ['NOPERM', 'setup'],
-  ['DENIED', 'setup'],
-  ['CROSSSLOT', 'setup'],
-])
+/** The first words of error replies, by their meaning. The server refused before executing anything. */
+const REPLIES: readonly (readonly [StoreFailureKind, string])[] = [
+  ['unavailable', 'LOADING NOSCRIPT BUSY MASTERDOWN CLUSTERDOWN TRYAGAIN MOVED ASK NOREPLICAS UNKILLABLE'],
+  ['readonly', 'READONLY MISCONF'],
+  ['memory', 'OOM'],
+  ['setup', 'NOAUTH WRONGPASS NOPERM DENIED CROSSSLOT'],
+]
+const KINDS = new Map(REPLIES.flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind])))
 
 /** Messages of clients for a command that was never written to a socket. */
 const NEVER_SENT =
@@ -43,7 +30,7 @@ export const NEWER: StoreFailure = new StoreFailure('setup', 'no', 'redis: a new
  */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message : String(error)
-  const kind = REPLIES.get(/^[A-Z]+/.exec(message)?.[0] ?? '') ?? TEXTS.find(([text]) => text.test(message))?.[1]
+  const kind = KINDS.get(/^[A-Z]+/.exec(message)?.[0] ?? '') ?? TEXTS.find(([text]) => text.test(message))?.[1]
   if (kind !== undefined) return new StoreFailure(kind, 'no', `redis: ${message}`, { cause: error })
   if (/^(ERR|WRONGTYPE)\b/.test(message)) return new StoreFailure('protocol', 'unknown', `redis: ${message}`, { cause: error })
   return new StoreFailure('connection', NEVER_SENT.test(message) ? 'no' : 'unknown', `redis: ${message}`, { cause: error })

@@ -6,6 +6,7 @@ import {
   type Decided,
   type DecideOptions,
   type Failed,
+  failedBy,
   type GroupVerdict,
   type Store,
   StoreFailure,
@@ -184,12 +185,6 @@ async function perSlot<T, R>(
     }),
   )
   return results
-}
-
-/** @throws any error that is not a StoreFailure */
-function failedBy(error: unknown): Failed {
-  if (error instanceof StoreFailure) return { failure: error }
-  throw error
 }
 
 /**

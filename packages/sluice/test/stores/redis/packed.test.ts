@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { slidingWindowLog } from '../../../src/algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
-import { createPacking, digest } from '../../../src/stores/redis/packed/packing.ts'
+import { createPacking, digesting } from '../../../src/stores/redis/packed/packing.ts'
 import type { Call, Decided } from '../../../src/stores/store.ts'
 import { TENS } from '../../../src/testing/limits.ts'
-import { absorbed, finished, keyed } from '../memory/half-sip-hash.ts'
+import { absorbed, finished, keyed } from '../../keys/half-sip-hash.ts'
 import { packedState } from './packed-state.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 
@@ -23,7 +23,7 @@ describe('packing', () => {
         [0xffff_ffff, 0x8000_0000],
       ] as const) {
         const [lo, hi] = finished(absorbed(keyed(k0, k1), text))
-        expect(digest(k0, k1, text)).toEqual({ high: hi >>> 0, low: lo >>> 0 })
+        expect(digesting(k0, k1)(text)).toEqual({ high: hi >>> 0, low: lo >>> 0 })
       }
     }
   })

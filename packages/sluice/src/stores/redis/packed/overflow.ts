@@ -5,10 +5,10 @@ import {
   type CallGroup,
   type CallOptions,
   type DecideOptions,
+  failedBy,
   type GroupVerdict,
   type Scope,
   type Store,
-  StoreFailure,
 } from '../../store.ts'
 import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
 import type { Spread } from './salt.ts'
@@ -131,8 +131,8 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
       return await decide(groups, options)
     } catch (error) {
       // The groups with existing keys have their verdicts, so a failure here must not fail them.
-      if (!(error instanceof StoreFailure)) throw error
-      return groups.map(() => ({ failure: error }))
+      const failed = failedBy(error)
+      return groups.map(() => failed)
     }
   }
 }

@@ -1,4 +1,5 @@
 import { checkOptions, type Form, TEXT, within } from '../../../errors/options.ts'
+import { keyedDigester } from '../../../keys/digest.ts'
 import { encodePart } from '../../../keys/encode.ts'
 import { sha256 } from '../../../keys/sha256.ts'
 
@@ -46,46 +47,15 @@ export function createPacking(prefix: string, packing: PackingOptions): Packing 
   const hashes = Math.ceil(keys / PER_HASH)
   const digits = sha256(`${encodePart(prefix)} ${encodePart(secret)}`)
   const [k0, k1] = [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16)]
-  return { hashOf: (key) => digest(k0, k1, key).low % hashes, memberOf: (name) => digest(k0, k1, name) }
+  const digest = digesting(k0, k1)
+  return { hashOf: (key) => digest(key).low % hashes, memberOf: digest }
 }
 
-/** Two halves of 32 bits, from words of two units each. The last word holds the length, so that no text is a prefix of another. */
-export function digest(k0: number, k1: number, text: string): Digest {
-  const v = [k0, k1 ^ 0xee, 0x6c796765 ^ k0, 0x74656462 ^ k1]
-  const { length } = text
-  const even = length & ~1
-  for (let at = 0; at <= even; at += 2) {
-    const pair = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16)
-    const word = at < even ? pair : (length << 16) | (length > even ? text.charCodeAt(even) : 0)
-    v[3] = (v[3] as number) ^ word
-    mix(v)
-    v[0] = (v[0] as number) ^ word
+/** Digests of texts under a secret of two numbers below 2^32. */
+export function digesting(k0: number, k1: number): (text: string) => Digest {
+  const digester = keyedDigester(k0, k1)
+  return (text) => {
+    digester.digest(digester.start, text)
+    return { high: digester.hi >>> 0, low: digester.lo >>> 0 }
   }
-  v[2] = (v[2] as number) ^ 0xee
-  const low = finish(v)
-  v[1] = (v[1] as number) ^ 0xdd
-  return { high: finish(v), low }
-}
-
-function finish(v: number[]): number {
-  for (let round = 0; round < 3; round += 1) mix(v)
-  return ((v[1] as number) ^ (v[3] as number)) >>> 0
-}
-
-function mix(v: number[]): void {
-  let [v0, v1, v2, v3] = v as [number, number, number, number]
-  v0 = (v0 + v1) | 0
-  v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
-  v0 = (v0 << 16) | (v0 >>> 16)
-  v2 = (v2 + v3) | 0
-  v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
-  v0 = (v0 + v3) | 0
-  v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
-  v2 = (v2 + v1) | 0
-  v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
-  v2 = (v2 << 16) | (v2 >>> 16)
-  v[0] = v0
-  v[1] = v1
-  v[2] = v2
-  v[3] = v3
 }

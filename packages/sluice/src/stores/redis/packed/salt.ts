@@ -1,6 +1,6 @@
 import type { Random } from '../../../time/time.ts'
 import { type CallOptions, StoreFailure } from '../../store.ts'
-import { digest } from './packing.ts'
+import { digesting } from './packing.ts'
 
 /** Maps a text to an integer, evenly spread below 2^32. */
 export type Spread = (text: string) => number
@@ -39,5 +39,6 @@ function spreadOf(found: unknown): Spread {
   const text = found instanceof Uint8Array ? String.fromCodePoint(...found.subarray(0, 17)) : ''
   if (!FORM.test(text)) throw new StoreFailure('protocol', 'no', `redis: the salt of shared states is ${JSON.stringify(text)}`)
   const [k0, k1] = [Number.parseInt(text.slice(0, 8), 16), Number.parseInt(text.slice(8), 16)]
-  return (key) => digest(k0, k1, key).low
+  const digest = digesting(k0, k1)
+  return (key) => digest(key).low
 }

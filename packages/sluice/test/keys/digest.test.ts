@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createDigester } from '../../../src/stores/memory/digest.ts'
-import { seeded } from '../../../src/testing/random.ts'
+import { createDigester } from '../../src/keys/digest.ts'
+import { seeded } from '../../src/testing/random.ts'
 import { absorbed, finished, keyed } from './half-sip-hash.ts'
 
 function digests(seed: number) {

@@ -1,24 +1,30 @@
 /**
- * Computes the position of keys in the tables: 64 bits under a key of this process (HalfSipHash-1-3, Aumasson and Bernstein), so that
- * nobody outside can choose keys that collide. The scope is hashed once per limit; a call only adds its key.
+ * Digests texts to 64 bits under a secret (HalfSipHash-1-3, Aumasson and Bernstein), so that nobody outside can choose texts that collide.
+ * What many texts begin with is hashed once.
  */
 export interface Digester {
-  /** The hash state after the process's key and a scope. */
-  seed(text: string): Seed
-  /** Digests a key under a seed into `lo` and `hi`. */
-  digest(seed: Seed, key: string): void
+  /** The seed of texts that begin with nothing in common. */
+  readonly start: Seed
+  /** The seed of texts after a scope. */
+  seed(scope: string): Seed
+  /** Digests a text under a seed into `lo` and `hi`. */
+  digest(seed: Seed, text: string): void
   /** The last digest, as two 32-bit numbers. */
   lo: number
   hi: number
 }
 
-/** The four words of the hash after a scope. */
+/** The four words of the hash after a secret and a scope. */
 export type Seed = Int32Array
 
 /** @param random numbers in [0, 1) that an attacker cannot guess */
 export function createDigester(random: () => number): Digester {
-  const word = (): number => Math.floor(random() * 2 ** 32) | 0
-  const [k0, k1] = [word(), word()]
+  const word = (): number => Math.floor(random() * 2 ** 32)
+  return keyedDigester(word(), word())
+}
+
+/** A digester under a secret of two numbers below 2^32. */
+export function keyedDigester(k0: number, k1: number): Digester {
   const start = Int32Array.of(k0, k1, 0x6c796765 ^ k0, 0x74656462 ^ k1)
 
   // One loop for words and final rounds: the four words of the state stay local variables.
@@ -57,10 +63,11 @@ export function createDigester(random: () => number): Digester {
     return undefined
   }
   const digester: Digester = {
+    start,
     lo: 0,
     hi: 0,
-    seed: (text) => absorb(start, text, 0) as Seed,
-    digest: (seed, key) => void absorb(seed, key, 12),
+    seed: (scope) => absorb(start, scope, 0) as Seed,
+    digest: (seed, text) => void absorb(seed, text, 12),
   }
   return digester
 }
