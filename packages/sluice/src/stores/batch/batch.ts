@@ -67,24 +67,27 @@ export function batchOf(groups: readonly CallGroup[]): Batch {
     if (last === undefined) states.set(state.name, (last = state))
     return last
   }
-  const byGroup = groups.map(({ calls }): Part | undefined => {
-    const first = calls[0]
-    if (first === undefined) return undefined
-    if (calls.length === 1) {
-      const { part, isLog } = stateOf(first)
-      // Parts of other states do not touch this one, so its calls may be encoded in a row.
-      if (part !== undefined && part.states.length === 1 && !isLog && part.descriptors[0] === indexOf(first)) {
-        part.times += 1
-        return part
-      }
-    }
-    const part = { states: calls.map(stateOf), descriptors: calls.map(indexOf), times: 1, passed: 0 }
-    for (const state of part.states) state.part = part
+  const added = (own: readonly BatchState[], indexes: readonly number[]): Part => {
+    const part = { states: own, descriptors: indexes, times: 1, passed: 0 }
+    for (let index = 0; index < own.length; index += 1) (own[index] as BatchState).part = part
     parts.push(part)
     return part
+  }
+  let single = true
+  const byGroup = groups.map(({ calls }): Part | undefined => {
+    const first = calls[0]
+    single &&= calls.length === 1
+    if (first === undefined) return undefined
+    if (calls.length > 1) return added(calls.map(stateOf), calls.map(indexOf))
+    const state = stateOf(first)
+    const index = indexOf(first)
+    const { part, isLog } = state
+    if (part === undefined || part.states.length > 1 || isLog || part.descriptors[0] !== index) return added([state], [index])
+    // Parts of other states do not touch this one, so its calls may be encoded in a row.
+    part.times += 1
+    return part
   })
-  const alike = descriptors.length === 1 && groups.every(({ calls }) => calls.length === 1)
-  return { states: [...states.values()], descriptors, parts, byGroup, alike }
+  return { states: [...states.values()], descriptors, parts, byGroup, alike: single && descriptors.length === 1 }
 }
 
 function batchOfOne(call: Call): Batch {

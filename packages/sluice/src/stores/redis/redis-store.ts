@@ -90,12 +90,14 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     const reply = await send(program, states, args, callOptions)
     return validated('redis: the program', reply, () => {
       const { now, next, values, isPassed } = readReply(reply, states.length, batch.parts.length)
-      const found = states.map((state, index) => foundState(state, values[index] as Uint8Array | null, closed.has(state)))
+      const found = states.map((state, index) =>
+        foundState(state, values[index] as Uint8Array | null, closed.size > 0 && closed.has(state)),
+      )
       const verdicts = replay(groups, batch, { now, next, states: found }, charge)
       if (!isPassed(batch.parts)) throw new InvalidReply()
-      if (charge) {
+      if (charge && newKeys !== undefined) {
         const made = states.filter((_, index) => found[index]?.missing === true && found[index].passed === true)
-        newKeys?.made(made.map(({ first }) => first.id.scope.text))
+        newKeys.made(made.map(({ first }) => first.id.scope.text))
       }
       return verdicts
     })
