@@ -6,7 +6,7 @@ import type { Io } from '../cli/io.ts'
 import { readPolicy } from '../policy/read-policy.ts'
 import { type RuleFacts, ruleFacts } from '../policy/rule-facts.ts'
 import { withoutPassword } from '../stores/store-name.ts'
-import { tokenWarnings } from '../identity/token-warnings.ts'
+import { tokenWarning } from '../identity/token-warnings.ts'
 import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
 
 export const checkVerb: Verb = {
@@ -51,7 +51,7 @@ function factsOf(file: string, policy: Policy, store: string | undefined) {
     exempt: exempt.map(({ text }) => text),
     overrides: overrides.length,
     rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
-    warnings: [...policy.warnings, ...tokenWarnings(policy), ...fileWarnings(file, policy)],
+    warnings: [...policy.warnings, ...policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? []), ...fileWarnings(file, policy)],
   }
 }
 

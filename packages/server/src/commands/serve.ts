@@ -7,7 +7,7 @@ import { createEngine, type Engine, hashKeys, type Policy, type Pseudonym } from
 import { usage } from '../cli/failure.ts'
 import { type Io, warningTo } from '../cli/io.ts'
 import { readinessOf } from '../endpoints/health.ts'
-import { type AdminAccess, adminAccess, readAdminToken } from '../http/admin.ts'
+import { adminAccess, readAdminToken } from '../http/admin.ts'
 import { type ConnectionBounds, connectionMetrics } from '../http/connection-bound.ts'
 import { watchConnections } from '../http/connections.ts'
 import { isLoopback, type ListenAt } from '../http/port.ts'
@@ -73,7 +73,9 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const tokens = tokenCounts()
   const identities = createIdentities(file, first, tokens.count, (line) => (speaks ? io.err(`sluice: ${line}\n`) : undefined))
   const ofService = serviceMetrics(opened.store, () => ({ policy, ring }))
-  const metrics = prometheusMetrics({ read: [...ofService, ...(admin?.metrics ?? []), ...connectionMetrics(() => connections)] })
+  const metrics = prometheusMetrics({
+    read: [...ofService, ...(admin?.metrics ?? []), ...connectionMetrics(() => connections), tokens.metric],
+  })
   const { store, ring, says } = surrounded(opened.store, opened.name, first.failure)
 
   const beginning = await group.begin()
@@ -87,7 +89,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
 
   let draining = false
   const reports = group.reports({
-    metrics: () => metrics.text() + tokens.text(),
+    metrics: () => metrics.text(),
     readiness: () => readinessOf(engine, store, draining),
     top: () => countedBy(top),
   })
@@ -127,20 +129,16 @@ async function share(group: Group, { policy: latest, overrides: earlier }: Begin
   return { replace: put, replaceByFile: file, overrides, callbacks: { policy: relayed, ordered, override } }
 }
 
-async function announce(
-  { listen: { host }, connections }: ServeOptions,
-  policy: Policy,
-  port: number,
-  more: string[],
-  io: Io,
-): Promise<void> {
+async function announce(options: ServeOptions, policy: Policy, port: number, more: string[], io: Io): Promise<void> {
+  const { listen, connections } = options
+  const { host } = listen
   if (connections.warning !== undefined) warningTo(io)(connections.warning)
   await printWarnings(policy, io)
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   for (const line of [`serving ${policy.rules.length} rules on ${address}`, ...more]) io.out(`sluice: ${line}\n`)
 }
 
-function adminOf({ adminTokenFile }: ServeOptions, onWrong: () => void): AdminAccess | undefined {
+function adminOf({ adminTokenFile }: ServeOptions, onWrong: () => void) {
   return adminTokenFile === undefined ? undefined : adminAccess(readAdminToken(adminTokenFile), onWrong)
 }
 

@@ -7,7 +7,7 @@ import { type Io, signalled } from '../cli/io.ts'
 import { wholeNumber } from '../cli/parse-arguments.ts'
 import { JSON_FLAG, print, type Verb } from '../cli/verb.ts'
 import { openStore } from '../stores/open-store.ts'
-import { type Findings, findingsOf } from './verify/findings.ts'
+import { findingsOf } from './verify/findings.ts'
 import { hammer, STATE, type Tally, type Task } from './verify/hammer.ts'
 
 /** Stores that live in one process: the callers of one process compete there. */
@@ -48,7 +48,7 @@ export const verifyVerb: Verb = {
 }
 
 /** Runs the test in a space of its own and always removes that space afterwards. */
-async function tested(io: Io, task: Task, limit: AnyLimit, processes: number): Promise<{ name: string; findings: Findings }> {
+async function tested(io: Io, task: Task, limit: AnyLimit, processes: number) {
   const { store, name, discard, close } = await openStore(task.url, { space: task.space })
   const interrupted = signalled(io, ['SIGINT', 'SIGTERM']).then((signal): never => {
     throw failed(`verify: stopped by ${signal}`)
@@ -94,30 +94,18 @@ function exchange(child: ChildProcess, message: object): Promise<unknown> {
   })
 }
 
-function textOf(result: Findings & Omit<Task, 'url' | 'space' | 'ms'> & { readonly store: string; readonly processes: number }): string[] {
-  const {
-    store,
-    rate,
-    burst,
-    processes,
-    callers,
-    seconds,
-    total,
-    allowed,
-    errors,
-    errorKinds,
-    theoreticalMax,
-    overGrantPercent,
-    worstOverGrant,
-  } = result
+type Result = Awaited<ReturnType<typeof findingsOf>> & Pick<Task, 'rate' | 'burst' | 'callers'> & { store: string; processes: number }
+
+function textOf(result: Result): string[] {
+  const { store, rate, burst, processes, callers, seconds, errors, errorKinds } = result
   const kinds = Object.entries(errorKinds).map(([kind, count]) => `${count} ${kind}`)
   return [
     `${store}: one token bucket of ${rate}, burst ${burst}, called by ${processes} x ${callers} callers for ${seconds.toFixed(3)} s of the store's time`,
-    `  total            ${total}`,
-    `  allowed          ${allowed}`,
-    `  theoretical max  ${theoreticalMax}`,
-    `  over-grant       ${overGrantPercent.toFixed(2)} %`,
-    `  worst interval   ${worstOverGrant} above burst + rate * t`,
+    `  total            ${result.total}`,
+    `  allowed          ${result.allowed}`,
+    `  theoretical max  ${result.theoreticalMax}`,
+    `  over-grant       ${result.overGrantPercent.toFixed(2)} %`,
+    `  worst interval   ${result.worstOverGrant} above burst + rate * t`,
     `  errors           ${errors}${kinds.length === 0 ? '' : ` (${kinds.join(', ')})`}`,
   ]
 }

@@ -11,11 +11,7 @@ const MAX_SETTLE_MS = 500
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5_000
 
-export interface WatchedFile {
-  /** Reads the file now, changed or not. */
-  read(): void
-  close(): void
-}
+export type WatchedFile = ReturnType<typeof watchFile>
 
 export interface WatchedBy<T> {
   /**
@@ -34,7 +30,7 @@ export interface WatchedBy<T> {
  * link that is set to another folder, as Kubernetes does with a ConfigMap. Changes of other files in the folder have no effect.
  * @param last the contents as last read
  */
-export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>): WatchedFile {
+export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>) {
   /** The mark at the last read. It is empty at first, because the file may have changed between its reading and now. */
   let seen = ''
   /** A change that has not settled: the latest mark, and when the first one was noticed. */
@@ -82,6 +78,7 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
   }
   const checking = setInterval(check, CHECK_MS)
   return {
+    /** Reads the file now, changed or not. */
     read() {
       if (busy) wanted = true
       else void take(true)

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { ReadMetric } from 'sluice/observe'
 import { failed, usage } from '../cli/failure.ts'
 import { readAs } from '../files/regular-file.ts'
 import { Refusal } from './answer.ts'
@@ -26,22 +25,16 @@ export function readAdminToken(file: string): string {
   return text
 }
 
-/** The check of the admin token, and the counters of requests that it refused. */
-export interface AdminAccess {
-  readonly admits: Admission
-  readonly metrics: readonly ReadMetric[]
-}
-
 /**
- * Checks the bearer token of requests. It compares digests in constant time, so the time does not show where tokens differ.
+ * Checks the bearer token of requests, and counts those that it refused. It compares digests in constant time, so the time does not show where tokens differ.
  * @param onWrong called for each wrong token; a request without one may come from a person in a browser
  */
-export function adminAccess(token: string, onWrong: () => void = () => {}): AdminAccess {
+export function adminAccess(token: string, onWrong: () => void = () => {}) {
   const wanted = digest(token)
   let [wrong, missing] = [0, 0]
   const refused = 'Requests that may not administer, by what they brought: a wrong token, or none.'
   return {
-    admits({ headers: { authorization = '' } }) {
+    admits({ headers: { authorization = '' } }: IncomingMessage) {
       const sent = /^bearer +([!-~]+) *$/i.exec(authorization)?.[1]
       if (timingSafeEqual(digest(sent ?? ''), wanted) && sent !== undefined) return true
       if (sent === undefined) missing += 1

@@ -46,22 +46,8 @@ function openFilesLimit(): number {
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
 }
 
-/** Connections above the bound. They are closed soon and get answers only from the health endpoints. */
-export interface ExtraConnections {
-  readonly sockets: ReadonlyMap<Socket, unknown>
-  add(socket: Socket): void
-  /** Refuses a request on one of them; returns false for a health request, which the normal handler answers. */
-  refuse(request: IncomingMessage, response: ServerResponse): boolean
-}
-
-export interface ConnectionCounts {
-  readonly open: number
-  /** Connections above the bound so far. */
-  readonly turnedAway: number
-}
-
-/** @param counts called at each scrape */
-export function connectionMetrics(counts: () => ConnectionCounts): readonly ReadMetric[] {
+/** @param counts called at each scrape: open connections, and those above the bound so far */
+export function connectionMetrics(counts: () => { readonly open: number; readonly turnedAway: number }): readonly ReadMetric[] {
   const refused = 'Connections above --max-connections, which were answered for health alone.'
   return [
     gauge('sluice_connections', 'Connections that are open.', () => [{ value: counts().open }]),
@@ -74,11 +60,12 @@ const EXTRA_MS = 2_000
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 
 /**
+ * Connections above the bound. They are closed soon and get answers only from the health endpoints.
  * @param bound the number of connections that are served, for the message
  * @param most connections above it at the same time; the oldest without a request is closed for a new one, so that a probe gets its turn
  * @param isAnswered whether a request of a connection is being answered
  */
-export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean): ExtraConnections {
+export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean) {
   const extras = new Map<Socket, NodeJS.Timeout>()
   const detail = `All ${bound} connections that this process serves are taken (--max-connections).`
   /** A destroyed connection stays in the map until its close event, so it is not closed again to make room. */
@@ -87,8 +74,8 @@ export function extraConnections(bound: number, most: number, isAnswered: (socke
     if (open.length >= most) (open.find((socket) => !isAnswered(socket)) ?? open[0])?.destroy()
   }
   return {
-    sockets: extras,
-    add(socket) {
+    sockets: extras as ReadonlyMap<Socket, unknown>,
+    add(socket: Socket) {
       makeRoom()
       const late = setTimeout(() => socket.destroy(), EXTRA_MS)
       extras.set(socket, late)
@@ -97,7 +84,8 @@ export function extraConnections(bound: number, most: number, isAnswered: (socke
         extras.delete(socket)
       })
     },
-    refuse(request, response) {
+    /** Refuses a request on one of them; returns false for a health request, which the normal handler answers. */
+    refuse(request: IncomingMessage, response: ServerResponse) {
       response.shouldKeepAlive = false
       if (HEALTH.has(normalizePath(request.url ?? '/'))) return false
       sendError(response, new Refusal(503, detail, {}, [['Retry-After', '1']]))

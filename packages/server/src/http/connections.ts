@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { refuseBroken, refuseExpectation } from './broken-messages.ts'
-import { type ConnectionBounds, type ConnectionCounts, extraConnections } from './connection-bound.ts'
+import { type ConnectionBounds, extraConnections } from './connection-bound.ts'
 import { closePort, twoTurns } from './port.ts'
 import { closeSlowReaders } from './slow-readers.ts'
 
@@ -15,12 +15,8 @@ export interface ConnectionOptions {
   readonly onFull?: () => void
 }
 
-export interface Connections extends ConnectionCounts {
-  /** Starts no more responses until `drain`. A client that waits for a response makes no new connection, so the port can be closed. */
-  pause(): void
-  /** If the server listens, closes the port. Lets responses under way finish for at most `ms` milliseconds, then cuts off the rest. */
-  drain(ms: number): Promise<void>
-}
+export type Connections = ReturnType<typeof watchConnections>
+type UnderWay = ReadonlyMap<Duplex, readonly ServerResponse[]>
 
 /** Milliseconds within which the bytes that a client has already sent reach the event loop. */
 const SETTLE_MS = 100
@@ -38,7 +34,7 @@ export function watchConnections(
   server: Server,
   handle: RequestListener,
   { bounds = UNBOUNDED, readMs = READ_MS, onFull }: ConnectionOptions = {},
-): Connections {
+) {
   /** Time of the last response of each connection, or of its beginning. */
   const sockets = new Map<Socket, number>()
   /** Responses by connection, in order. A response is under way until its last byte is handed to the system. */
@@ -80,11 +76,14 @@ export function watchConnections(
     get open() {
       return sockets.size
     },
+    /** Connections above the bound so far. */
     get turnedAway() {
       return turnedAway
     },
+    /** Starts no more responses until `drain`. A client that waits for a response makes no new connection, so the port can be closed. */
     pause: () => gate.pause(underWay),
-    async drain(ms) {
+    /** If the server listens, closes the port. Lets responses under way finish for at most `ms` milliseconds, then cuts off the rest. */
+    async drain(ms: number) {
       const last = setTimeout(() => sockets.forEach((_, socket) => socket.destroy()), ms)
       await closeGate(server, gate, underWay, () => arrived)
       const closed = new Promise<void>((resolve) => (isEmpty = resolve))
@@ -98,20 +97,13 @@ export function watchConnections(
 }
 
 /** Holds requests back while the port is being closed. */
-interface Gate {
-  /** Whether each connection is closed after its response. */
-  draining: boolean
-  /** Requests to answer once the port is closed; undefined: answer at once. */
-  held: (() => void)[] | undefined
-  pause(underWay: ReadonlyMap<Duplex, readonly ServerResponse[]>): void
-  release(): void
-}
-
-function createGate(): Gate {
+function createGate() {
   return {
+    /** Whether each connection is closed after its response. */
     draining: false,
-    held: undefined,
-    pause(underWay) {
+    /** Requests to answer once the port is closed; undefined: answer at once. */
+    held: undefined as (() => void)[] | undefined,
+    pause(underWay: UnderWay) {
       this.draining = true
       this.held ??= []
       // A connection that is kept alive for the next request would keep the server running.
@@ -126,7 +118,7 @@ function createGate(): Gate {
 }
 
 /** Closes the port, if the server has one, and holds requests from then on. */
-async function closeGate(server: Server, gate: Gate, underWay: ReadonlyMap<Duplex, readonly ServerResponse[]>, arrived: () => number) {
+async function closeGate(server: Server, gate: ReturnType<typeof createGate>, underWay: UnderWay, arrived: () => number) {
   if (!server.listening) return gate.pause(underWay)
   gate.draining = true
   // Clients that connected and wrote before the signal are answered; later ones find the port closed.

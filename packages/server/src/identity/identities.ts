@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Claims, Policy, Pseudonym, RequestFacts } from 'sluice/policy'
+import type { Policy, RequestFacts } from 'sluice/policy'
 import { readSecret } from '../files/regular-file.ts'
 import { type ChosenKeys, keySource, nextKeySource } from './key-source.ts'
 import { createVerifier, type TokenResult } from './verifier.ts'
@@ -7,37 +7,16 @@ import { createVerifier, type TokenResult } from './verifier.ts'
 /** Length in bytes: two of a billion identities collide with a probability below 2^-68. */
 const PSEUDONYM_BYTES = 16
 
-/** Finds the identity of a request: verified claims of its token, and pseudonyms for keys. */
-export interface Identities {
-  claims(facts: RequestFacts): Promise<Claims | undefined>
-  readonly pseudonym: Pseudonym
-  /**
-   * Reads the files of another policy, in slices. Nothing changes until `use` is called. Rejects with LimiterError INVALID_POLICY for a
-   * file that cannot be used.
-   */
-  prepare(policy: Policy): Promise<PreparedIdentities>
-  /** Stops following the keys. */
-  close(): void
-}
-
-export interface PreparedIdentities {
-  /** Absent if the policy keeps identifiers as they are. */
-  readonly pseudonym: Pseudonym | undefined
-  use(): void
-}
+export type Identities = ReturnType<typeof createIdentities>
 
 /**
+ * Finds the identity of a request: verified claims of its token, and pseudonyms for keys.
  * @param file the policy's own file; the other files are found relative to its folder
  * @param count called with the result of each token
  * @param says called with a line about each replacement of keys while the process runs; if it is absent, keys are not followed
  * @throws LimiterError INVALID_POLICY for a file that cannot be read or used
  */
-export function createIdentities(
-  file: string,
-  first: Policy,
-  count: (result: TokenResult) => void,
-  says?: (line: string) => void,
-): Identities {
+export function createIdentities(file: string, first: Policy, count: (result: TokenResult) => void, says?: (line: string) => void) {
   const of = ({ identifiers }: Policy, chosen: ChosenKeys | undefined) => {
     const secret = identifiers?.mode === 'hmac' ? readSecret(file, identifiers.secretFile, 'identifiers.secretFile') : undefined
     const { source, choice } = chosen ?? {}
@@ -54,13 +33,18 @@ export function createIdentities(
   }
   let unfollow = follow()
   return {
-    claims: async (facts) => current.verifier?.claims(facts),
+    claims: async (facts: RequestFacts) => current.verifier?.claims(facts),
     // Only a policy with a secret uses pseudonyms.
-    pseudonym: (text) => current.pseudonym?.(text) ?? '',
-    async prepare(policy) {
+    pseudonym: (text: string) => current.pseudonym?.(text) ?? '',
+    /**
+     * Reads the files of another policy, in slices. Nothing changes until `use` is called. Rejects with LimiterError INVALID_POLICY for a
+     * file that cannot be used.
+     */
+    async prepare(policy: Policy) {
       const { jwt } = policy
       const next = of(policy, jwt === undefined ? undefined : { choice: jwt, source: await nextKeySource(file, jwt, current.chosen) })
       return {
+        /** Absent if the policy keeps identifiers as they are. */
         pseudonym: next.pseudonym,
         use() {
           unfollow?.()
@@ -69,6 +53,7 @@ export function createIdentities(
         },
       }
     },
+    /** Stops following the keys. */
     close: () => unfollow?.(),
   }
 }

@@ -1,14 +1,9 @@
 import type { Policy, Rule } from 'sluice/policy'
 
 /**
- * Warnings about claims that a policy reads although it does not configure how tokens are verified; one line per rule. A claim in a key
- * is not reported if another source can replace it.
+ * Warns in one line about claims that a rule reads although its policy does not configure how tokens are verified. A claim in a key is not
+ * reported if another source can replace it.
  */
-export function tokenWarnings(policy: Policy): string[] {
-  return policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? [])
-}
-
-/** As `tokenWarnings`, for one of the policy's rules. */
 export function tokenWarning({ jwt }: Policy, { name, mode, match, key, tiers }: Rule): string | undefined {
   if (jwt !== undefined || mode === 'off') return undefined
   const matched = match.when.filter(({ source }) => isClaim(source.text))

@@ -1,18 +1,14 @@
 import { createHash } from 'node:crypto'
 import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose'
 import type { Claims, JwtChoice, RequestFacts } from 'sluice/policy'
+import { counter } from '../http/service-metrics.ts'
 import { KeysUnavailable, type TokenKeys } from './remote-keys.ts'
 
 type Invalid = 'malformed' | 'signature' | 'algorithm' | 'key' | 'expired' | 'early' | 'claim'
 /** The result for a token. All but `accepted` and `cached` count as a request without claims. */
 export type TokenResult = 'accepted' | 'cached' | 'unavailable' | Invalid
 
-export interface TokenVerifier {
-  /** The claims of a request's bearer token, if it has one and it is valid. */
-  claims(facts: Pick<RequestFacts, 'headers'>): Promise<Claims | undefined>
-  /** Clears the cache, because keys have changed: every token is verified again. */
-  forget(): void
-}
+export type TokenVerifier = ReturnType<typeof createVerifier>
 
 export interface VerifierParts {
   readonly keys: TokenKeys | undefined
@@ -30,7 +26,7 @@ const MAX_TOKEN_LENGTH = 16_384
 const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i
 
 /** Verifies bearer tokens. It verifies a token once and caches its claims until the token expires. */
-export function createVerifier({ keys, choice, now, count, remembered = 10_000 }: VerifierParts): TokenVerifier {
+export function createVerifier({ keys, choice, now, count, remembered = 10_000 }: VerifierParts) {
   let known = verifiedTokens(remembered)
   const leewayMs = choice.by === 'upstream' ? 0 : choice.leewayMs
   const options = optionsOf(choice)
@@ -39,8 +35,10 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
     return payloadOf(token, keys, { ...options, currentDate: new Date(now()) })
   }
   return {
+    /** Clears the cache, because keys have changed: every token is verified again. */
     forget: () => void (known = verifiedTokens(remembered)),
-    async claims({ headers }) {
+    /** The claims of a request's bearer token, if it has one and it is valid. */
+    async claims({ headers }: Pick<RequestFacts, 'headers'>): Promise<Claims | undefined> {
       const header = Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined
       const text = typeof header === 'string' ? header : header?.length === 1 ? header[0] : header?.join(', ')
       // Other authentication schemes are not ours.
@@ -113,19 +111,14 @@ function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
-/** A cache of the claims of valid tokens, by digest of the token. It evicts the least recently used entry. */
-export interface VerifiedTokens {
-  get(digest: string, now: number): Claims | undefined
-  /** @param until milliseconds since 1970 at which the token expires */
-  add(digest: string, claims: Claims, until: number): void
-  readonly size: number
-}
-
-/** @param most entries kept at the same time */
-export function verifiedTokens(most: number): VerifiedTokens {
+/**
+ * A cache of the claims of valid tokens, by digest of the token. It evicts the least recently used entry.
+ * @param most entries kept at the same time
+ */
+export function verifiedTokens(most: number) {
   const entries = new Map<string, { readonly claims: Claims; readonly until: number }>()
   return {
-    get(digest, now) {
+    get(digest: string, now: number): Claims | undefined {
       const entry = entries.get(digest)
       if (entry === undefined) return undefined
       entries.delete(digest)
@@ -134,7 +127,8 @@ export function verifiedTokens(most: number): VerifiedTokens {
       entries.set(digest, entry)
       return entry.claims
     },
-    add(digest, claims, until) {
+    /** @param until milliseconds since 1970 at which the token expires */
+    add(digest: string, claims: Claims, until: number) {
       entries.delete(digest)
       if (entries.size >= most) entries.delete(entries.keys().next().value as string)
       entries.set(digest, { claims, until })
@@ -145,23 +139,12 @@ export function verifiedTokens(most: number): VerifiedTokens {
   }
 }
 
-/** Counters of accepted and rejected tokens, by result, for a scrape; an identity is never a label. */
-export interface TokenCounts {
-  count(result: TokenResult): void
-  /** The text exposition format; empty before the first token. */
-  text(): string
-}
-
-const NAME = 'sluice_tokens_total'
-
-export function tokenCounts(): TokenCounts {
+/** Counts accepted and rejected tokens by result; an identity is never a label. */
+export function tokenCounts() {
   const counts = new Map<TokenResult, number>()
+  const help = 'Bearer tokens by what became of them; all but accepted and cached count as no token.'
   return {
-    count: (result) => void counts.set(result, (counts.get(result) ?? 0) + 1),
-    text() {
-      if (counts.size === 0) return ''
-      const lines = [...counts].map(([result, count]) => `${NAME}{result="${result}"} ${count}`)
-      return `# HELP ${NAME} Bearer tokens by what became of them; all but accepted and cached count as no token.\n# TYPE ${NAME} counter\n${lines.join('\n')}\n`
-    },
+    count: (result: TokenResult) => void counts.set(result, (counts.get(result) ?? 0) + 1),
+    metric: counter('sluice_tokens_total', help, () => [...counts].map(([result, value]) => ({ labels: { result }, value }))),
   }
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { DecisionEvent, LimitView, Observer } from 'sluice'
+import type { DecisionEvent, LimitView } from 'sluice'
 import type { Policy } from 'sluice/policy'
 import { readingOf } from './overview.ts'
 
@@ -10,14 +10,10 @@ const MAX_LISTENERS = 32
 const MAX_UNREAD = 262_144
 export const EVENT_STREAM = 'text/event-stream'
 
-export interface Live extends Observer {
-  /** Adds a listener and keeps its response open; returns false if there are too many. */
-  listen(response: ServerResponse): boolean
-  close(): void
-}
+export type Live = ReturnType<typeof createLive>
 
 /** Server-sent events for the page: how many requests passed and were refused, and the state of each limit. They contain no keys. */
-export function createLive(policyNow: () => Policy): Live {
+export function createLive(policyNow: () => Policy) {
   const listeners = new Set<ServerResponse>()
   const views = new Map<string, LimitView>()
   let [allowed, refused] = [0, 0]
@@ -38,7 +34,8 @@ export function createLive(policyNow: () => Policy): Live {
       for (const view of decision.limits) views.set(view.name, view)
       timer ??= setTimeout(flush, GATHER_MS)
     },
-    listen(response) {
+    /** Adds a listener and keeps its response open; returns false if there are too many. */
+    listen(response: ServerResponse) {
       if (listeners.size >= MAX_LISTENERS) return false
       response.writeHead(200, { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', Connection: 'close' })
       response.write('retry: 1000\n\n')

@@ -1,26 +1,22 @@
 import type { Engine, KeyTarget, Override, OverrideFields } from 'sluice/policy'
 import type { RelayedOverride } from '../workers/messages.ts'
 
-/** Overrides that are set while the service runs, in each of its processes. */
-export interface HeldOverrides {
-  /**
-   * Sets an override.
-   * @throws LimiterError INVALID_OPTIONS that names each wrong field
-   */
-  set(fields: OverrideFields): void
-  /** Removes the overrides of a key; returns how many there were. */
-  withdraw(target: KeyTarget): number
-}
+export type HeldOverrides = ReturnType<typeof holdOverrides>
 
-/** @param relay called for every change, in the spelling that names one override in all processes */
-export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) => void): HeldOverrides {
+/**
+ * Overrides that are set while the service runs, in each of its processes.
+ * @param relay called for every change, in the spelling that names one override in all processes
+ */
+export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) => void) {
   const named = ({ rule, values }: Override): RelayedOverride => ({ rule, key: values.map((value) => value ?? null) })
   return {
-    set(fields) {
+    /** @throws LimiterError INVALID_OPTIONS that names each wrong field */
+    set(fields: OverrideFields) {
       const change = named(engine.override(fields))
       relay({ ...change, fields: { ...fields, ...change } })
     },
-    withdraw(target) {
+    /** Removes the overrides of a key; returns how many there were. */
+    withdraw(target: KeyTarget) {
       const withdrawn = engine.withdrawKey(target)
       for (const override of withdrawn) relay(named(override))
       return withdrawn.length

@@ -16,15 +16,6 @@ export interface OpenOptions {
   readonly folder?: string
 }
 
-/** A store that is not connected yet. */
-export interface PreparedStore {
-  readonly opened: OpenStore
-  /** Connects and waits until the store can decide; rejects with the client's error. It may be called again after a failure. */
-  reach(): Promise<void>
-  /** A rejection of `reach` as a line for a person, without a password. */
-  failureOf(error: unknown): CommandFailure
-}
-
 const ALLOWED =
   'memory:, redis://HOST:PORT, rediss://..., redis+cluster://HOST,HOST, redis+sentinel://HOST,HOST/PRIMARY, postgres://..., or pglite:DIR'
 /** Milliseconds a store may take to answer for the first time. */
@@ -62,13 +53,14 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
  * Makes the store of a URL, and does not connect it.
  * @throws CommandFailure exit 3 for a URL of unknown kind, exit 2 if the driver cannot be loaded
  */
-export async function prepareStore(url: string, { startMs = START_MS, space, folder = '.' }: OpenOptions): Promise<PreparedStore> {
+export async function prepareStore(url: string, { startMs = START_MS, space, folder = '.' }: OpenOptions) {
   const name = withoutPassword(url)
   const open = OPENERS.get(/^([a-z+]+):/.exec(url)?.[1] ?? '')
   if (open === undefined) throw usage(`store ${name}: unknown kind; expected ${ALLOWED}`)
   const mistake = storeParameterMistake(url)
   if (mistake !== undefined) throw usage(`store ${name} ${mistake}`)
   if (/^memory:./s.test(url)) throw usage(`store ${name} has more than its scheme: expected memory:`)
+  /** A rejection of `reach` as a line for a person, without a password. */
   const failureOf = (error: unknown): CommandFailure => {
     if (error instanceof CommandFailure) return error
     const why = error instanceof Error ? (error.message.split('\n')[0] as string) : String(error)
@@ -78,6 +70,7 @@ export async function prepareStore(url: string, { startMs = START_MS, space, fol
     throw failureOf(error)
   })
   const { begin, reason, ...opened } = opening
+  /** Connects and waits until the store can decide; rejects with the client's error. It may be called again after a failure. */
   const reach = async (): Promise<void> => {
     const deadline = performance.now() + startMs
     const ready = begin().then(() => opened.store.ready({ deadline }).catch(unlessReadOnly))

@@ -16,23 +16,7 @@ const MAX_WAITING = 1_024
  * The port of all workers. The primary accepts connections and passes each to the worker that has been free for longest. It keeps a
  * connection until a worker takes it, so none is lost when the port is closed or a worker is late.
  */
-export interface Door {
-  /** Opens the port at the first call; later calls have the same result. */
-  open(): Promise<Opened>
-  /** Adds a worker, which takes connections from now on. */
-  add(worker: Worker): void
-  /**
-   * Removes a worker that has ended, after everything that it sent has been received. A connection that was passed to it and not taken
-   * goes to another worker: a worker reports `taken` before it reads from a connection.
-   */
-  remove(worker: Worker): void
-  /** Marks the connection that was passed to a worker as taken, and closes the primary's copy of it. */
-  taken(worker: Worker): void
-  /** Closes the port; resolves when workers have taken every accepted connection, or after three seconds. */
-  close(): Promise<void>
-}
-
-export function createDoor(at: ListenAt): Door {
+export function createDoor(at: ListenAt) {
   const free = new Set<Worker>()
   /** The connection passed to each worker that has not taken it yet. */
   const passed = new Map<Worker, Socket>()
@@ -68,16 +52,23 @@ export function createDoor(at: ListenAt): Door {
     pass()
   })
   return {
+    /** Opens the port at the first call; later calls have the same result. */
     open: () => (opened ??= openedAt(server, at)),
-    add(worker) {
+    /** Adds a worker, which takes connections from now on. */
+    add(worker: Worker) {
       free.add(worker)
       pass()
     },
-    remove(worker) {
+    /**
+     * Removes a worker that has ended, after everything that it sent has been received. A connection that was passed to it and not taken
+     * goes to another worker: a worker reports `taken` before it reads from a connection.
+     */
+    remove(worker: Worker) {
       free.delete(worker)
       takeBack(worker)
     },
-    taken(worker) {
+    /** Marks the connection that was passed to a worker as taken, and closes the primary's copy of it. */
+    taken(worker: Worker) {
       const socket = passed.get(worker)
       if (socket === undefined) return
       passed.delete(worker)
@@ -85,9 +76,13 @@ export function createDoor(at: ListenAt): Door {
       free.add(worker)
       pass()
     },
+    /** Closes the port; resolves when workers have taken every accepted connection, or after three seconds. */
     async close() {
-      const turn = (): Promise<void> => pause(TURN_MS)
-      await closePort(server, () => arrived, turn)
+      await closePort(
+        server,
+        () => arrived,
+        () => pause(TURN_MS),
+      )
       const taken = new Promise<void>((resolve) => (emptied = resolve))
       if (!isEmpty()) await Promise.race([taken, pause(MAX_WAIT_MS, undefined, { ref: false })])
     },

@@ -2,17 +2,6 @@ import type { Worker } from 'node:cluster'
 import { type Reports, sendTo } from './messages.ts'
 import { countersOf, sumMetrics } from './sum-metrics.ts'
 
-/** Collects the reports of all workers for one of them, and keeps the last counters of workers that have ended. */
-export interface Gathering {
-  /**
-   * Sends `receiver` the reports of all workers, after a second at most. For a late worker it uses the counters that it last reported.
-   * @param wanted the number of workers that there should be
-   */
-  gather(receiver: Worker, id: number, name: keyof Reports, workers: readonly Worker[], wanted: number): void
-  reported(worker: Worker, id: number, report: unknown): void
-  ended(worker: Worker): void
-}
-
 const MAX_WAIT_MS = 1_000
 
 interface Round {
@@ -23,7 +12,8 @@ interface Round {
   finish(): void
 }
 
-export function createGathering(restarts: () => number): Gathering {
+/** Collects the reports of all workers for one of them, and keeps the last counters of workers that have ended. */
+export function createGathering(restarts: () => number) {
   const rounds = new Map<number, Round>()
   /** The last metrics of each worker, and the counters of those that have ended. */
   const last = new Map<number, string>()
@@ -31,7 +21,11 @@ export function createGathering(restarts: () => number): Gathering {
   let started = 0
   const lastCounters = (id: number): string => countersOf(last.get(id) ?? '')
   return {
-    gather(receiver, id, name, workers, wanted) {
+    /**
+     * Sends `receiver` the reports of all workers, after a second at most. For a late worker it uses the counters that it last reported.
+     * @param wanted the number of workers that there should be
+     */
+    gather(receiver: Worker, id: number, name: keyof Reports, workers: readonly Worker[], wanted: number) {
       started += 1
       const round = started
       const reports: unknown[] = []
@@ -46,14 +40,14 @@ export function createGathering(restarts: () => number): Gathering {
       rounds.set(round, { name, open, reports, finish })
       for (const worker of workers) sendTo(worker, { kind: 'report', id: round, name })
     },
-    reported(worker, id, report) {
+    reported(worker: Worker, id: number, report: unknown) {
       const round = rounds.get(id)
       if (round?.open.delete(worker.id) !== true) return
       round.reports.push(report)
       if (round.name === 'metrics') last.set(worker.id, report as string)
       if (round.open.size === 0) round.finish()
     },
-    ended({ id }) {
+    ended({ id }: Worker) {
       // Keeps the counters of an ended worker: a counter that decreased would look like a restart of the whole service.
       departed = sumMetrics([departed, lastCounters(id)])
       last.delete(id)

@@ -88,8 +88,3 @@ export function randomNames(): Beginning['names'] {
 export function sendTo(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message)
 }
-
-/** Whether a message is one of ours: the runtime sends its own messages over the same channel. */
-export function isMessage(message: unknown): message is { readonly kind: string } {
-  return typeof message === 'object' && message !== null && 'kind' in message && typeof message.kind === 'string'
-}

@@ -5,16 +5,14 @@ import type { CountRepeated } from '../cli/repeated-warnings.ts'
 import type { ListenAt } from '../http/port.ts'
 import { createDoor } from './door.ts'
 import { createGathering } from './gathering.ts'
-import { isMessage, randomNames, sendTo, type ToPrimary } from './messages.ts'
+import { randomNames, sendTo, type ToPrimary } from './messages.ts'
 import { createPolicyOrder, relayedOverrides } from './shared-state.ts'
 
 /** Milliseconds before a worker that ended is replaced; doubled for each one that ends soon after it began. */
 const MIN_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
-/**
- * Milliseconds that workers have to stop: the port takes up to six seconds to close, responses under way four, and the store half of one.
- */
+/** Milliseconds that workers have to stop: up to six seconds for the port, four for responses under way, and half of one for the store. */
 const LAST_MS = 10_500
 
 /**
@@ -80,16 +78,8 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
   await gone
 }
 
-/** The processes of a service. */
-interface Fleet {
-  restarts(): number
-  start(): Worker
-  signal(signal: NodeJS.Signals): void
-  /** Ends all but `later` at once, and kills what is left after ten seconds. Resolves when all have ended. */
-  stop(later: ReadonlySet<Worker>): Promise<unknown>
-}
-
 /**
+ * The processes of a service.
  * @param isReplaced called when a worker has ended
  * @param closed called later, when everything that the worker sent has been received
  */
@@ -97,7 +87,7 @@ function createFleet(
   receive: (worker: Worker, message: ToPrimary) => void,
   closed: (worker: Worker) => void,
   isReplaced: (worker: Worker) => boolean,
-): Fleet {
+) {
   let [restarts, quickly] = [0, 0]
   let replacing = true
   const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
@@ -121,14 +111,15 @@ function createFleet(
       setTimeout(replace, pause)
     })
     worker.process.once('close', () => closed(worker))
-    worker.on('message', (message: unknown) => (isMessage(message) ? receive(worker, message as ToPrimary) : undefined))
+    worker.on('message', (message: ToPrimary) => receive(worker, message))
     return worker
   }
   return {
     restarts: () => restarts,
     start,
     signal,
-    stop(later) {
+    /** Ends all but `later` at once, and kills what is left after ten seconds. Resolves when all have ended. */
+    stop(later: ReadonlySet<Worker>) {
       replacing = false
       const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
       for (const worker of workers()) if (!later.has(worker)) worker.process.kill('SIGTERM')
@@ -141,7 +132,7 @@ function createFleet(
 /** Waits until one worker serves or fails: one worker, and not all of them, reports a port in use or an unreachable store. */
 function servesOrFails(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
-    worker.on('message', (message: unknown) => (isMessage(message) && message.kind === 'serving' ? resolve() : undefined))
+    worker.on('message', ({ kind }: ToPrimary) => (kind === 'serving' ? resolve() : undefined))
     // It has already printed the reason.
     worker.once('exit', (code) => reject(new CommandFailure(code ?? EXIT.failed, '')))
   })

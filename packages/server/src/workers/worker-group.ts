@@ -7,17 +7,8 @@ import { type CountRepeated, inBatches, repeatedWarnings } from '../cli/repeated
 import type { Readiness } from '../endpoints/health.ts'
 import { type ListenAt, openPort } from '../http/port.ts'
 import type { Counted } from '../page/busiest-keys.ts'
-import {
-  type Beginning,
-  type Gathered,
-  isMessage,
-  type Opened,
-  randomNames,
-  type Reports,
-  type ToPrimary,
-  type ToWorker,
-} from './messages.ts'
-import type { RelayedOverride, RelayedPolicy } from './messages.ts'
+import type { Beginning, Gathered, Opened, RelayedOverride, RelayedPolicy, Reports, ToPrimary, ToWorker } from './messages.ts'
+import { randomNames } from './messages.ts'
 import { sumMetrics } from './sum-metrics.ts'
 
 /** The reports of this process. */
@@ -105,9 +96,7 @@ export function workerGroup(io: Io): Group {
         return callbacks === undefined ? void early.push(message) : apply(message, callbacks)
     }
   }
-  process.on('message', (received: unknown, connection: unknown) =>
-    isMessage(received) ? receive(received as ToWorker, connection) : undefined,
-  )
+  process.on('message', receive)
   return {
     // A worker that replaces another has a new id, so only the first worker speaks.
     speaks: cluster.worker?.id === 1,
@@ -161,7 +150,7 @@ async function report(id: number, make: (() => unknown) | undefined): Promise<vo
 }
 
 /** Gets the reports of all workers from the primary. */
-function createGathers(): { readonly all: AllReports; gathered(id: number, gathered: Gathered): void } {
+function createGathers() {
   const waiting = new Map<number, (gathered: Gathered) => void>()
   let last = 0
   const gather = (name: keyof Reports): Promise<Gathered> => {
@@ -176,7 +165,7 @@ function createGathers(): { readonly all: AllReports; gathered(id: number, gathe
       readiness: async () => readinessOfAll(await gather('readiness')),
       top: async () => (await gather('top')).reports as Counted[],
     },
-    gathered(id, gathered) {
+    gathered(id: number, gathered: Gathered) {
       waiting.get(id)?.(gathered)
       waiting.delete(id)
     },
@@ -187,10 +176,10 @@ function send(message: ToPrimary): void {
   if (process.connected) process.send?.(message)
 }
 
-function later<T>(): { readonly promise: Promise<T>; resolve(value: T): void } {
+function later<T>() {
   let resolve: (value: T) => void = () => {}
   const promise = new Promise<T>((settle) => (resolve = settle))
-  return { promise, resolve: (value) => resolve(value) }
+  return { promise, resolve: (value: T) => resolve(value) }
 }
 
 /** Handles a connection as a server does with one that it accepted itself. */
