@@ -3,7 +3,7 @@ import { MICRO } from '../algorithms/decimal.ts'
 import { phaseOf } from '../limiter/phase.ts'
 import type { Call, CallGroup } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
-import { LIMITS } from './limits.ts'
+import { LIMITS, TENS } from './limits.ts'
 import { seeded } from './random.ts'
 
 /** One call of `decide`: groups decided at one time. */
@@ -23,11 +23,6 @@ export interface TraceOptions {
   readonly groups?: number
 }
 
-/** The probability that a key keeps the limit of its last call. */
-const STEADY = 0.7
-/** The probability of a step that repeats one call, for one key or for several, as busy callers do. */
-const ALIKE = 0.2
-
 /**
  * Random traces from a seed, with few keys. Groups have one to four limits of several algorithms, and may repeat a state; there are runs
  * of one call. Costs are from a fraction of a token to more than the capacity. Limits stay with a key and change under it. There are
@@ -37,43 +32,59 @@ export function* traces(seed: number, calls: number, options: TraceOptions = {})
   const { algorithms, start = 1_763_692_800_123_456, forwards = false, groups: most = 60 } = options
   const limits = LIMITS.filter(({ algorithm }) => algorithms === undefined || algorithms.includes(algorithm.tag))
   const random = seeded(seed)
-  const pick = (count: number): number => Math.floor(random() * count)
-  const callOf = caller(seed, limits, random)
+  const draw = groupDrawer(limits, random, { scope: `trace:${seed}`, most, keys: 12, steady: 0.7, alike: 0.2 })
   let now = start
-  let made = 0
-  while (made < calls) {
+  for (let left = calls; left > 0;) {
     const step = jump(random)
     now += forwards ? Math.abs(step) : step
-    const groups: CallGroup[] = []
-    const wanted = 1 + pick(most)
-    const alike = random() < ALIKE ? callOf() : undefined
-    const keys = random() < 0.5 ? 1 : 12
-    for (let group = 0; group < wanted && made < calls; group += 1) {
-      const groupCalls =
-        alike === undefined
-          ? consistent(Array.from({ length: 1 + pick(4) }, () => callOf()))
-          : [keys === 1 ? alike : again(alike, `k${pick(keys)}`)]
-      made += groupCalls.length
-      groups.push({ calls: groupCalls })
-    }
+    const groups = draw(left)
+    left -= groups.reduce((sum, group) => sum + group.calls.length, 0)
     yield { now, groups }
   }
 }
 
-/** Creates calls for few keys. */
-function caller(seed: number, limits: readonly AnyLimit[], random: () => number): () => Call {
+export interface DrawOptions {
+  readonly scope: string
+  /** The most groups in one step. */
+  readonly most: number
+  readonly keys: number
+  /** The probability that a key keeps the limit of its last call. */
+  readonly steady: number
+  /** The probability of a step that repeats one call, for one key or for several, as busy callers do. */
+  readonly alike: number
+}
+
+/** Draws the groups of one step after another, each with about `left` calls at most. */
+export function groupDrawer(limits: readonly AnyLimit[], random: () => number, options: DrawOptions): (left?: number) => CallGroup[] {
+  const { scope, most, keys, steady, alike } = options
   const pick = (count: number): number => Math.floor(random() * count)
-  const scopes = new Map(limits.map(({ algorithm }) => [algorithm.tag, { text: `trace:${seed}:${algorithm.tag}:` }]))
+  const scopes = scopesOf(scope)
   const last = new Map<string, AnyLimit>()
-  return () => {
+  const callOf = (): Call => {
     const drawn = limits[pick(limits.length)] as AnyLimit
     const { tag } = drawn.algorithm
-    const key = `k${pick(12)}`
+    const key = `k${pick(keys)}`
     const known = last.get(tag + key)
-    const limit = known !== undefined && random() < STEADY ? known : drawn
+    const limit = known !== undefined && random() < steady ? known : drawn
     last.set(tag + key, limit)
-    return { id: { scope: scopes.get(tag) as { text: string }, key }, limit, cost: costOf(limit, random), phase: phaseOf(limit, key) }
+    return { id: { scope: scopes[tag], key }, limit, cost: costOf(limit, random), phase: phaseOf(limit, key) }
   }
+  return (left = Infinity) => {
+    const groups: CallGroup[] = []
+    const wanted = 1 + pick(most)
+    const repeated = random() < alike ? callOf() : undefined
+    const oneKey = random() < 0.5
+    for (let made = 0; groups.length < wanted && made < left; made += groups.at(-1)?.calls.length ?? 0) {
+      if (repeated === undefined) groups.push({ calls: consistent(Array.from({ length: 1 + pick(4) }, callOf)) })
+      else groups.push({ calls: [oneKey ? repeated : again(repeated, `k${pick(keys)}`)] })
+    }
+    return groups
+  }
+}
+
+/** One scope per algorithm, as in limiters. */
+export function scopesOf(prefix: string): Readonly<Record<AlgorithmTag, { readonly text: string }>> {
+  return Object.fromEntries(Object.keys(TENS).map((tag) => [tag, { text: `${prefix}:${tag}:` }])) as Record<AlgorithmTag, { text: string }>
 }
 
 /** The same call for another key. */

@@ -2,11 +2,11 @@ import { expect } from 'vitest'
 import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
 import { microCost } from '../../algorithms/decimal.ts'
 import { phaseOf } from '../../limiter/phase.ts'
-import type { Call, CallGroup, Change, ChangeResult, Decided, GroupVerdict, StateId, Store } from '../../stores/store.ts'
+import type { Call, CallGroup, Change, Decided, GroupVerdict, StateId, Store } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
-import { TENS } from '../limits.ts'
 import { Reference } from '../reference.ts'
 import * as verbs from '../store-verbs.ts'
+import { scopesOf } from '../traces.ts'
 
 export interface StoreSuiteOptions {
   /** Opens a store that shares nothing with other suites. */
@@ -55,35 +55,70 @@ export interface Bench {
   decide(calls: readonly Call[], now: Micros): Promise<Answer>
   /** Charges several groups in one call of the store, and compares as well. */
   list(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
-  /** Peeks at groups at a given time, and compares as well. */
-  peek(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
+  /** Peeks at a group at a given time, and compares as well. */
+  peek(calls: readonly Call[], now: Micros): Promise<Answer>
+  /** Peeks at several groups in one call of the store, and compares as well. */
+  peekList(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
   /** Charges one group at a given time without waiting, and compares if the store decided. */
   decideNow(calls: readonly Call[], now: Micros): GroupVerdict | undefined
   /** Makes changes at a given time in the store and in the reference. */
-  change(changes: readonly Change[], now: Micros): Promise<readonly ChangeResult[]>
-  adjust(calls: readonly Call[], tokens: readonly number[], now: Micros, receipt?: Micros): Promise<void>
+  change(changes: readonly Change[], now: Micros): Promise<void>
+  /** Adjusts the call's state by tokens, and checks that its numbers then equal those of the reference. */
+  adjust(call: Call, tokens: number, now: Micros, receipt?: Micros): Promise<void>
   /** Null ends the block. */
-  block(ids: readonly StateId[], micros: Micros | null, now: Micros): Promise<void>
-  reset(ids: readonly StateId[]): Promise<void>
+  block(id: StateId, micros: Micros | null, now: Micros): Promise<void>
   /** Checks that the numbers of a state in the store equal those of the reference. */
   sameState(id: StateId): Promise<void>
 }
 
 export const START: Micros = 1_763_692_800_123_456
-/** One scope per algorithm, as in limiters. */
-export function scopesOf(prefix: string): Readonly<Record<AlgorithmTag, { readonly text: string }>> {
-  return Object.fromEntries(Object.keys(TENS).map((tag) => [tag, { text: `${prefix}:${tag}:` }])) as Record<AlgorithmTag, { text: string }>
-}
-
 const SCOPES = scopesOf('s')
 
 export function answerOf({ outcome, at, retryAfter, calls }: Decided): Answer {
   return { outcome, at, retryAfter, calls }
 }
 
+/** Charges groups at a given time in a store and in the reference; returns the answers of both. */
+export async function decideBoth(
+  store: Store,
+  reference: Reference,
+  groups: readonly CallGroup[],
+  now: Micros,
+): Promise<[Answer[], Answer[]]> {
+  const answers = (await verbs.decide(store, groups, { now })).map(answerOf)
+  return [answers, groups.map((group) => reference.decide(group, now))]
+}
+
+/** Peeks at groups at a given time, and checks that the store's answers equal the reference's. */
+export async function peekBoth(store: Store, reference: Reference, groups: readonly CallGroup[], now: Micros): Promise<Answer[]> {
+  const peeking = new Reference(reference)
+  const answers = (await verbs.peek(store, groups, { now })).map(answerOf)
+  expect(answers).toEqual(groups.map((group) => peeking.decide(group, now, true)))
+  return answers
+}
+
+/** Makes changes at a given time in a store and in the reference. */
+export async function changeBoth(store: Store, reference: Reference, changes: readonly Change[], now: Micros): Promise<void> {
+  expect(await store.change(changes, { now })).toEqual(changes.map(() => ({})))
+  for (const change of changes) {
+    if (change.kind === 'adjust') reference.adjust([change.call], [change.amount], { now, receipt: change.receipt })
+    else if (change.kind === 'reset') reference.reset(change.id)
+    else reference.block(change.id, change.kind === 'block' ? now + change.micros : 0)
+  }
+}
+
 export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
   const reference = new Reference()
   let made = 0
+  const change = (changes: readonly Change[], now: Micros): Promise<void> => changeBoth(open(), reference, changes, now)
+  const list = async (groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]> => {
+    const [answers, expected] = await decideBoth(open(), reference, groups, now)
+    expect(answers).toEqual(expected)
+    return answers
+  }
+  const sameState = async (id: StateId): Promise<void> => {
+    expect(await options.readState(id)).toEqual(reference.numbersOf(id))
+  }
   return {
     options,
     short: (options.differentialCalls ?? 100_000) < 10_000,
@@ -98,53 +133,21 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
       cost: microCost(cost),
       phase: phaseOf(limit, key),
     }),
-    async decide(calls, now) {
-      const [verdict] = await verbs.decide(open(), [{ calls }], { now })
-      const answer = answerOf(verdict as Decided)
-      expect(answer).toEqual(reference.decide({ calls }, now))
-      return answer
-    },
-    async list(groups, now) {
-      const answers = (await verbs.decide(open(), groups, { now })).map(answerOf)
-      expect(answers).toEqual(groups.map((group) => reference.decide(group, now)))
-      return answers
-    },
-    async peek(groups, now) {
-      const peeking = new Reference(reference)
-      const answers = (await verbs.peek(open(), groups, { now })).map(answerOf)
-      expect(answers).toEqual(groups.map((group) => peeking.decide(group, now, true)))
-      return answers
-    },
+    decide: async (calls, now) => (await list([{ calls }], now))[0] as Answer,
+    list,
+    peek: async (calls, now) => (await peekBoth(open(), reference, [{ calls }], now))[0] as Answer,
+    peekList: (groups, now) => peekBoth(open(), reference, groups, now),
     decideNow(calls, now) {
       const verdict = open().decideNow?.({ calls }, now)
       if (verdict !== undefined) expect(answerOf(verbs.decided(verdict))).toEqual(reference.decide({ calls }, now))
       return verdict
     },
-    async change(changes, now) {
-      const results = await open().change(changes, { now })
-      for (const change of changes) {
-        if (change.kind === 'adjust') reference.adjust([change.call], [change.amount], { now, receipt: change.receipt })
-        else if (change.kind === 'reset') reference.reset(change.id)
-        else reference.block(change.id, change.kind === 'block' ? now + change.micros : 0)
-      }
-      return results
+    change,
+    async adjust(call, tokens, now, receipt) {
+      await change([{ kind: 'adjust', call, amount: Math.sign(tokens) * microCost(Math.abs(tokens)), receipt }], now)
+      await sameState(call.id)
     },
-    async adjust(calls, tokens, now, receipt) {
-      const given = { now, receipt }
-      const amounts = tokens.map((amount) => Math.sign(amount) * microCost(Math.abs(amount)))
-      await verbs.adjust(open(), calls, amounts, given)
-      reference.adjust(calls, amounts, given)
-    },
-    async block(ids, micros, now) {
-      await verbs.block(open(), ids, micros, { now })
-      for (const id of ids) reference.block(id, micros === null ? 0 : now + micros)
-    },
-    async reset(ids) {
-      await verbs.reset(open(), ids)
-      for (const id of ids) reference.reset(id)
-    },
-    async sameState(id) {
-      expect(await options.readState(id)).toEqual(reference.numbersOf(id))
-    },
+    block: (id, micros, now) => change([micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros }], now),
+    sameState,
   }
 }

@@ -25,9 +25,8 @@ export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     })
 
     it.each([true, false])('decides each group, with a part for each call and no other fields: charge %s', async (charge) => {
-      const groups = [[call(fresh(), ten)], limits.map((limit) => call(fresh(), limit)), [call(fresh(), ten, 11)]].map((calls) => ({
-        calls,
-      }))
+      const all = [[call(fresh(), ten)], limits.map((limit) => call(fresh(), limit)), [call(fresh(), ten, 11)]]
+      const groups = all.map((calls) => ({ calls }))
       const verdicts = await bench.store.decide(groups, { now: START, charge, onContention: 'fail' })
       expect(verdicts.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'impossible'])
       expect(verdicts.map(({ calls }) => calls?.length)).toEqual([1, limits.length, 1])
@@ -50,9 +49,9 @@ export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         await decide([{ ...key, cost: 2_000_000 }], START)
         decideNow([key, { ...other, cost: 10_000_000 }], START)
         if (bench.can('block', 'unblock')) {
-          await bench.block([key.id], 5_000_000, START)
+          await bench.block(key.id, 5_000_000, START)
           decideNow([key], START)
-          await bench.block([key.id], null, START)
+          await bench.block(key.id, null, START)
         }
         await decide([{ ...other, cost: 6_000_000 }], START)
         expect(kept).toEqual(copies)
@@ -77,7 +76,7 @@ export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         { kind: 'unblock', id: one.id },
       ]
       const able = changes.filter(({ kind }) => bench.can(kind))
-      expect(await bench.change(able, START)).toEqual(able.map(() => ({})))
+      await bench.change(able, START)
       for (const { id } of [one, other]) await bench.sameState(id)
       await decide([{ ...one, cost: 8_000_000 }], START)
       await decide([other], START)

@@ -43,7 +43,7 @@ function waysOf(bench: Bench, random: () => number): readonly Way[] {
     const window = call.limit.windowMs * MICROS_PER_MS
     const begun = Math.floor(at / window) * window
     const receipt = [undefined, 0, START, begun, begun - window][Math.floor(random() * 5)]
-    return bench.adjust([call], [(random() < 0.5 ? call.cost : -call.cost) / MICRO], at, receipt)
+    return bench.adjust(call, (random() < 0.5 ? call.cost : -call.cost) / MICRO, at, receipt)
   }
   return bench.can('adjust') ? [decide, list, adjust] : [decide, list]
 }

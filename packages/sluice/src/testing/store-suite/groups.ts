@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
-import type { CallGroup } from '../../stores/store.ts'
+import type { Call, CallGroup } from '../../stores/store.ts'
 import { TENS } from '../limits.ts'
-import { answerOf, type Bench, START } from './bench.ts'
+import { type Bench, START } from './bench.ts'
 import * as verbs from '../store-verbs.ts'
 
 /** Groups, blocks, resets and keys: behaviour that does not depend on the algorithm. */
@@ -40,16 +40,13 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
 
     it('forgets what is reset, and nothing else', async () => {
       const [key, other] = [fresh(), fresh()]
-      await decide([...limits.map((limit) => call(key, limit, 10)), call(other, ten, 10)], START)
-      await bench.reset(limits.map((limit) => call(key, limit).id))
-      expect(
-        (
-          await decide(
-            limits.map((limit) => call(key, limit, 10)),
-            START,
-          )
-        ).outcome,
-      ).toBe('allowed')
+      const all = limits.map((limit) => call(key, limit, 10))
+      await decide([...all, call(other, ten, 10)], START)
+      await bench.change(
+        all.map(({ id }) => ({ kind: 'reset', id })),
+        START,
+      )
+      expect((await decide(all, START)).outcome).toBe('allowed')
       expect((await decide([call(other, ten)], START)).outcome).toBe('denied')
     })
 
@@ -74,18 +71,18 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       context.skip(!bench.can('block', 'unblock'), 'the store has no block')
       const key = fresh()
       const { id } = call(key, ten)
-      await bench.block([id], 5_000_000, START)
+      await bench.block(id, 5_000_000, START)
       const blocked = await decide([call(key, ten)], START)
       expect(blocked).toMatchObject({ outcome: 'denied', calls: [{ blocked: true, retryAfter: 5_000_000, remaining: 10 }] })
-      await bench.reset([id])
+      await bench.change([{ kind: 'reset', id }], START)
       expect((await decide([call(key, ten)], START + 4_999_999)).outcome).toBe('denied')
-      expect((await bench.peek([{ calls: [call(key, ten)] }], START + 1))[0]?.outcome).toBe('denied')
+      expect((await bench.peek([call(key, ten)], START + 1)).outcome).toBe('denied')
       expect((await decide([call(key, ten)], START + 5_000_000)).outcome).toBe('allowed')
-      await bench.block([id], 60_000_000, START + 5_000_000)
+      await bench.block(id, 60_000_000, START + 5_000_000)
       expect((await decide([call(fresh(), ten), call(key, ten)], START + 5_000_000)).outcome).toBe('denied')
-      await bench.block([id], null, START + 6_000_000)
+      await bench.block(id, null, START + 6_000_000)
       expect((await decide([call(key, ten)], START + 6_000_000)).outcome).toBe('allowed')
-      await bench.block([call(fresh(), ten).id], null, START)
+      await bench.block(call(fresh(), ten).id, null, START)
     })
 
     it('X6: a blocked key, called alone or in a group, is reported as it is and not as if it had been charged', async (context) => {
@@ -93,23 +90,21 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       for (const limit of limits) {
         const key = fresh()
         const one = call(key, limit)
-        await bench.block([one.id], 5_000_000, START)
+        await bench.block(one.id, 5_000_000, START)
         const untouched = { outcome: 'denied', blocked: true, remaining: 10, resetAfter: 0, replenishAfter: 0 }
         expect((await decide([one], START)).calls).toMatchObject([untouched])
         expect((await decide([call(fresh(), ten, 4), one], START)).calls).toMatchObject([{ outcome: 'allowed', remaining: 10 }, untouched])
-        expect((await bench.peek([{ calls: [one] }], START))[0]?.calls).toMatchObject([untouched])
+        expect((await bench.peek([one], START)).calls).toMatchObject([untouched])
       }
     })
 
     it('a peek answers as a charge would, and reports what is there', async () => {
       for (const limit of limits) {
         const key = fresh()
-        expect((await bench.peek([{ calls: [call(key, limit, 4)] }], START))[0]).toMatchObject({
-          outcome: 'allowed',
-          calls: [{ remaining: 10, resetAfter: 0, replenishAfter: 0 }],
-        })
+        const untouched = { outcome: 'allowed', calls: [{ remaining: 10, resetAfter: 0, replenishAfter: 0 }] }
+        expect(await bench.peek([call(key, limit, 4)], START)).toMatchObject(untouched)
         await decide([call(key, limit, 7)], START)
-        const [seen] = await bench.peek([{ calls: [call(key, limit, 4)] }], START)
+        const seen = await bench.peek([call(key, limit, 4)], START)
         expect(seen).toEqual(await decide([call(key, limit, 4)], START))
       }
     })
@@ -119,26 +114,20 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const [key, other] = [fresh(), fresh()]
       const calls = [call(key, ten), call(other, ten)]
       await decide(calls, START)
-      await bench.block([call(key, ten).id], 5_000_000, START)
+      await bench.block(call(key, ten).id, 5_000_000, START)
       expect((await decide([call(key, ten)], START)).outcome).toBe('denied')
       expect((await decide(calls, START + 1)).outcome).toBe('denied')
-      for (const keys of [
-        [key, key],
-        [key, other],
-        [other, key],
-      ]) {
-        const groups = keys.map((name): CallGroup => ({ calls: [call(name, ten)] }))
-        const verdicts = await verbs.decide(bench.store, groups, { now: START + 2 })
-        expect(verdicts.map(({ outcome }) => outcome === 'allowed')).toEqual(keys.map((name) => name === other))
+      for (const [one, next] of [calls, calls.toReversed(), [calls[0], calls[0]]] as const) {
+        const groups = [one, next].map((each): CallGroup => ({ calls: [each as Call] }))
+        const answers = await bench.list(groups, START + 2)
+        expect(answers.map(({ outcome }) => outcome === 'allowed')).toEqual([one === calls[1], next === calls[1]])
       }
     })
 
     it('does not mix up what it answered: verdicts last', async () => {
       const key = fresh()
-      const [first] = await verbs.decide(bench.store, [{ calls: [call(key, ten, 4)] }], { now: START })
-      const [second] = await verbs.decide(bench.store, [{ calls: [call(key, ten, 4)] }], { now: START })
-      if (first === undefined || second === undefined) throw new Error('no verdict')
-      expect([answerOf(first), answerOf(second)]).toMatchObject([{ calls: [{ remaining: 6 }] }, { calls: [{ remaining: 2 }] }])
+      const answers = [await decide([call(key, ten, 4)], START), await decide([call(key, ten, 4)], START)]
+      expect(answers).toMatchObject([{ calls: [{ remaining: 6 }] }, { calls: [{ remaining: 2 }] }])
     })
   })
 }

@@ -35,10 +35,7 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       for (const limit of [tokenBucket({ rate: '1/36525d', burst: 1 }), tokenBucket({ rate: '3/36525d', burst: 3 })]) {
         for (const tokens of [0.000001, 0.5, 1, 2, 9]) {
           const call = bench.call(bench.fresh(), limit)
-          for (const now of [LATE, LATE + 1, LATE + 1_000_000]) {
-            await bench.adjust([call], [-tokens], now)
-            await bench.sameState(call.id)
-          }
+          for (const now of [LATE, LATE + 1, LATE + 1_000_000]) await bench.adjust(call, -tokens, now)
         }
       }
     })
@@ -50,7 +47,7 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       for (let second = 0; second < 24; second += 0.5) {
         const call = bench.call(key, limit, [0.1, 0.3, 0.000001][(2 * second) % 3])
         await bench.decide([call], START + second * 1_000_000)
-        await bench.peek([{ calls: [bench.call(key, limit, 2)] }], START + second * 1_000_000)
+        await bench.peek([bench.call(key, limit, 2)], START + second * 1_000_000)
         await bench.sameState(call.id)
       }
     })
@@ -62,14 +59,13 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         const key = bench.fresh()
         let now = START + Math.floor(random() * 1_000_000)
         let limit = anyLimit('tb', random)
-        await bench.adjust([callOf(bench, key, limit, limit.capacity)], [-2 * limit.capacity], now)
+        await bench.adjust(callOf(bench, key, limit, limit.capacity), -2 * limit.capacity, now)
         for (let change = 0; change < 3; change += 1) {
           now += Math.floor(random() * 1_000)
           limit = anyLimit('tb', random)
           await bench.decide([callOf(bench, key, limit, limit.capacity * random())], now)
           const tokens = Math.max(0.000001, Math.floor(limit.capacity * random() * MICRO) / MICRO)
-          await bench.adjust([callOf(bench, key, limit, 1)], [random() < 0.5 ? tokens : -tokens], now)
-          await bench.sameState(callOf(bench, key, limit, 1).id)
+          await bench.adjust(callOf(bench, key, limit, 1), random() < 0.5 ? tokens : -tokens, now)
         }
       }
     }, 60_000)
@@ -96,12 +92,12 @@ async function tryLimits(
     if (kind < 0.35) await bench.decide([one(0)], now)
     else if (kind < 0.55 && bench.options.givesBack !== true) await bench.decide([one(0), one(1), ...(random() < 0.3 ? [one(0)] : [])], now)
     else if (kind < 0.65) await bench.list(groupsOf(one, random, bench), now)
-    else if (kind < 0.75) await bench.peek(groupsOf(one, random, bench), now)
+    else if (kind < 0.75) await bench.peekList(groupsOf(one, random, bench), now)
     else if (kind < 0.9 && bench.can('adjust')) {
       const tokens = Math.max(0.000001, Math.floor(limits[0].capacity * random() * MICRO) / MICRO)
-      await bench.adjust([one(0)], [random() < 0.5 ? tokens : -tokens], now, random() < 0.5 ? receipt : undefined)
+      await bench.adjust(one(0), random() < 0.5 ? tokens : -tokens, now, random() < 0.5 ? receipt : undefined)
     } else if (kind < 0.95 && bench.can('block', 'unblock')) {
-      await bench.block([one(0).id], random() < 0.3 ? null : 1 + Math.floor(random() * 5_000_000), now)
+      await bench.block(one(0).id, random() < 0.3 ? null : 1 + Math.floor(random() * 5_000_000), now)
     } else limits = [anyLimit(tag, random), limits[1]]
     receipt = now
   }

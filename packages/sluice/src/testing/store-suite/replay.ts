@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
-import type { Call, CallGroup } from '../../stores/store.ts'
+import type { Call, CallGroup, Change } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { seeded } from '../random.ts'
 import { Reference } from '../reference.ts'
 import { type TraceOptions, traces, type TraceStep } from '../traces.ts'
-import { type Answer, answerOf, type Bench } from './bench.ts'
-import { createMet } from './met.ts'
-import * as verbs from '../store-verbs.ts'
+import { type Answer, type Bench, changeBoth, decideBoth, peekBoth } from './bench.ts'
+import { createMet, type Met } from './met.ts'
 
 const SEED = 20_261_121
 /** About one in this many calls of the differential test is also peeked at before it is charged. */
@@ -42,17 +41,17 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
     if (options.givesBack !== true) return traces(seed, calls, { ...given, algorithms: tags })
     return apart(traces(seed, calls, { ...given, algorithms: tags, forwards: true }))
   }
-  /** Resets the states of refused groups: after a charge and its refund they decide alike, but are not equal. */
-  const forget = async (groups: readonly CallGroup[], answers: readonly Answer[], reference: Reference): Promise<void> => {
-    if (options.givesBack !== true || answers.every(({ outcome }) => outcome === 'allowed')) return
-    const ids = groups.flatMap(({ calls }) => calls.map(({ id }) => id))
-    await verbs.reset(bench.store, ids)
-    for (const id of ids) reference.reset(id)
-  }
-  const compare = (actual: readonly Answer[], expected: readonly Answer[]): void => {
-    if (JSON.stringify(actual) === JSON.stringify(expected)) return
-    if (options.givesBack === true) expect(actual.map(withoutReturns)).toEqual(expected.map(withoutReturns))
-    else expect(actual).toEqual(expected)
+  const decide = async (groups: readonly CallGroup[], now: Micros, reference: Reference, met: Met): Promise<void> => {
+    met.before(groups, now, reference)
+    const [actual, expected] = await decideBoth(bench.store, reference, groups, now)
+    met.after(groups, expected)
+    const equal = JSON.stringify(actual) === JSON.stringify(expected)
+    if (options.givesBack !== true) return equal ? undefined : expect(actual).toEqual(expected)
+    if (!equal) expect(actual.map(withoutReturns)).toEqual(expected.map(withoutReturns))
+    if (expected.every(({ outcome }) => outcome === 'allowed')) return
+    // After a charge and its refund the states of a refused group decide alike, but are not equal.
+    const resets = groups.flatMap(({ calls }) => calls.map(({ id }): Change => ({ kind: 'reset', id })))
+    await changeBoth(bench.store, reference, resets, now)
   }
   /** Groups that are decided one by one contain no runs, and times that only grow never run backwards. */
   const meets = [
@@ -69,18 +68,9 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       let compared = 0
       let latest: Micros = 0
       for (const { now, groups } of stepsOf(SEED, total)) {
-        if (compared % PEEK_EVERY < groups.length) {
-          const peeking = new Reference(reference)
-          const seen = await verbs.peek(bench.store, groups, { now })
-          expect(seen.map(answerOf)).toEqual(groups.map((group) => peeking.decide(group, now, true)))
-        }
+        if (compared % PEEK_EVERY < groups.length) await peekBoth(bench.store, reference, groups, now)
         latest = Math.max(latest, now)
-        met.before(groups, now, reference)
-        const expected = groups.map((group) => reference.decide(group, now))
-        const actual = (await verbs.decide(bench.store, groups, { now })).map(answerOf)
-        compare(actual, expected)
-        met.after(groups, expected)
-        await forget(groups, expected, reference)
+        await decide(groups, now, reference, met)
         compared += groups.reduce((sum, { calls }) => sum + calls.length, 0)
       }
       expect(compared).toBeGreaterThanOrEqual(total)
@@ -96,52 +86,47 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       const random = seeded(SEED)
       const receipts: Micros[] = [0]
       const total = Math.max(MIN_WITH_VERBS, (options.differentialCalls ?? 100_000) / 40)
-      const decide = async (groups: readonly CallGroup[], now: Micros): Promise<void> => {
-        met.before(groups, now, reference)
-        const expected = groups.map((group) => reference.decide(group, now))
-        const actual = (await verbs.decide(store, groups, { now })).map(answerOf)
-        compare(actual, expected)
-        met.after(groups, expected)
-        await forget(groups, expected, reference)
-      }
       for (const { now, groups } of stepsOf(SEED + 1, total, { groups: 3, forwards: true })) {
-        await decide(groups, now)
+        await decide(groups, now, reference, met)
         receipts.push(now)
         if (random() > VERBS) continue
         const { calls } = groups[Math.floor(random() * groups.length)] as { calls: readonly Call[] }
         await verb(calls, now, receipts[Math.floor(random() * Math.min(receipts.length, 4)) + Math.max(0, receipts.length - 4)], random)
         // The effect of a verb shows at the next call, alone, because a store may have a fast path for that.
         if (options.givesBack === true) continue
-        for (const call of calls) if (random() < 0.5) await decide([{ calls: [call] }], now + Math.floor(random() * 3))
+        for (const call of calls) if (random() < 0.5) await decide([{ calls: [call] }], now + Math.floor(random() * 3), reference, met)
       }
       const forwards = meets.filter((name) => name !== 'run of one call' && name !== 'backwards')
       expect(met.tooFew([...forwards, ...MEETS_WITH_VERBS], total / CALLS_TO_MEET)).toEqual([])
       await sameStates(reference, Math.max(...receipts))
 
       async function verb(calls: readonly Call[], now: Micros, receipt: Micros | undefined, draw: () => number): Promise<void> {
-        const ids = calls.map(({ id }) => id)
         const kind = draw()
-        if (kind < 0.6) {
-          const amounts = calls.map(({ cost }) => (draw() < 0.5 ? -cost : cost))
-          const given = receipt === undefined || draw() < 0.4 ? { now } : { now, receipt }
-          const before = calls.map(({ id }) => JSON.stringify(reference.numbersOf(id)))
-          await verbs.adjust(store, calls, amounts, given)
-          reference.adjust(calls, amounts, given)
-          calls.forEach(({ id }, index) => {
-            const same = JSON.stringify(reference.numbersOf(id)) === before[index]
-            if ((amounts[index] as number) < 0) met.count('penalty')
-            else if ('receipt' in given) met.count(same ? 'refund too late' : 'refund in time')
-          })
-        } else if (kind < 0.9) {
-          const duration = draw() < 0.3 ? null : 1 + Math.floor(draw() * (draw() < 0.5 ? 1_000_000 : 30_000_000))
-          await verbs.block(store, ids, duration, { now })
-          for (const id of ids) reference.block(id, duration === null ? 0 : now + duration)
-          met.count(duration === null ? 'unblocked' : 'block')
-        } else {
-          await verbs.reset(store, ids)
-          for (const id of ids) reference.reset(id)
-          met.count('reset')
+        if (kind >= 0.9) {
+          await changeBoth(
+            store,
+            reference,
+            calls.map(({ id }) => ({ kind: 'reset', id })),
+            now,
+          )
+          return met.count('reset')
         }
+        if (kind >= 0.6) {
+          const micros = draw() < 0.3 ? undefined : 1 + Math.floor(draw() * (draw() < 0.5 ? 1_000_000 : 30_000_000))
+          const changeOf = ({ id }: Call): Change => (micros === undefined ? { kind: 'unblock', id } : { kind: 'block', id, micros })
+          await changeBoth(store, reference, calls.map(changeOf), now)
+          return met.count(micros === undefined ? 'unblocked' : 'block')
+        }
+        const amounts = calls.map(({ cost }) => (draw() < 0.5 ? -cost : cost))
+        const given = draw() < 0.4 ? undefined : receipt
+        const before = calls.map(({ id }) => JSON.stringify(reference.numbersOf(id)))
+        const adjusts = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amounts[index] as number, receipt: given }))
+        await changeBoth(store, reference, adjusts, now)
+        calls.forEach(({ id }, index) => {
+          const same = JSON.stringify(reference.numbersOf(id)) === before[index]
+          if ((amounts[index] as number) < 0) met.count('penalty')
+          else if (given !== undefined) met.count(same ? 'refund too late' : 'refund in time')
+        })
       }
     }, 60_000)
 

@@ -33,8 +33,7 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
             [2_002.5, -5],
             [2_500, -5],
           ] as const) {
-            await bench.adjust([call(key, second)], [tokens], at(3_600 + seconds), receipt === undefined ? undefined : at(3_600 + receipt))
-            await bench.sameState(call(key, second).id)
+            await bench.adjust(call(key, second), tokens, at(3_600 + seconds), receipt === undefined ? undefined : at(3_600 + receipt))
           }
         }
         for (const seconds of [3_000, 3_599.5, 3_599.75, 3_600, 3_600.5, 3_661, 7_200, 7_201]) {
@@ -56,7 +55,7 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         for (const seconds of [10, 11, 13, 15.5, 16, 18.999999, 19, 19, 19.5, 19.999999, 20]) {
           const now = START + Math.round(seconds * 1_000_000)
           await decide([call(key, short, costs[(count += 1) % costs.length])], now)
-          if (seconds === 19.5 && bench.can('adjust')) await bench.adjust([call(key, short)], [-1], now)
+          if (seconds === 19.5 && bench.can('adjust')) await bench.adjust(call(key, short), -1, now)
           await bench.sameState(call(key, short).id)
         }
       }
@@ -68,7 +67,7 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const key = fresh()
       await decide([call(key, slow, 10)], START)
       const before = await bench.options.readState(call(key, slow).id)
-      const [seen] = await bench.peek([{ calls: [call(key, fast)] }], START)
+      const seen = await bench.peek([call(key, fast)], START)
       expect(await bench.options.readState(call(key, slow).id)).toEqual(before)
       expect(seen).toMatchObject({ outcome: 'denied', retryAfter: 1_000_000 })
       // The check converts the key, so its wait is valid from here on.
@@ -82,7 +81,7 @@ export function turnsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const [large, small] = [tokenBucket({ rate: '1/h', burst: 100 }), tokenBucket({ rate: '1/h', burst: 5 })]
       const key = fresh()
       await decide([call(key, large, 10)], START)
-      expect((await bench.peek([{ calls: [call(key, small)] }], START))[0]?.calls[0]?.remaining).toBe(5)
+      expect((await bench.peek([call(key, small)], START)).calls[0]?.remaining).toBe(5)
       expect((await decide([call(key, large, 90)], START)).outcome).toBe('allowed')
     })
   })

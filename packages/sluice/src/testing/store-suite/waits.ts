@@ -44,7 +44,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
           for (let times = pick(6); times > 0; times -= 1) await decide([one], now - pick(900_000))
         if (bench.can('block') && pick(4) === 0) {
           const { id } = group[pick(group.length)] as Call
-          await bench.block([id], 1 + pick(9_000_000), now)
+          await bench.block(id, 1 + pick(9_000_000), now)
         }
         const answer = await decide(group, now)
         if (answer.outcome !== 'denied') continue
@@ -53,7 +53,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         if (retryAfter === undefined) continue
         found += 1
         if (retryAfter > Math.max(...parts.map((part) => part.retryAfter))) longer += 1
-        const at = async (wait: number): Promise<string | undefined> => (await peek([{ calls: group }], now + wait))[0]?.outcome
+        const at = async (wait: number): Promise<string | undefined> => (await peek(group, now + wait)).outcome
         expect(await at(retryAfter)).toBe('allowed')
         for (const wait of [retryAfter - 1, pick(retryAfter), pick(retryAfter)]) expect(await at(Math.max(0, wait))).toBe('denied')
       }
@@ -73,7 +73,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const { retryAfter, calls } = await decide(group, start + 6_500_000)
       expect(calls[1]).toMatchObject({ outcome: 'denied', retryAfter: 4_500_000 })
       expect(retryAfter).toBe(6_000_000)
-      const after = async (wait: number) => (await peek([{ calls: group }], start + 6_500_000 + wait))[0]?.outcome
+      const after = async (wait: number) => (await peek(group, start + 6_500_000 + wait)).outcome
       expect([await after(4_500_000), await after(5_999_999), await after(6_000_000)]).toEqual(['denied', 'denied', 'allowed'])
     })
 
@@ -82,13 +82,13 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const ramped = fixedWindow({ limit: 10, window: '10s', ramp: '5s' })
       const one = call(fresh(), ramped, 5)
       const start = Math.floor(START / 10_000_000) * 10_000_000
-      await bench.block([one.id], 4_000_000, start + 7_000_000)
+      await bench.block(one.id, 4_000_000, start + 7_000_000)
       expect(await decide([one], start + 7_000_000)).toMatchObject({
         outcome: 'denied',
         retryAfter: 5_500_000,
         calls: [{ blocked: true, retryAfter: 5_500_000 }],
       })
-      expect((await peek([{ calls: [one] }], start + 12_499_999))[0]?.outcome).toBe('denied')
+      expect((await peek([one], start + 12_499_999)).outcome).toBe('denied')
       expect((await decide([one], start + 12_500_000)).outcome).toBe('allowed')
     })
 
@@ -104,8 +104,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const answer = await decide(group, START)
       expect(answer.outcome).toBe('denied')
       expect(answer.retryAfter).toBeUndefined()
-      for (let wait = 0; wait < 20_000_000; wait += 1_234_567)
-        expect((await peek([{ calls: group }], START + wait))[0]?.outcome).toBe('denied')
+      for (let wait = 0; wait < 20_000_000; wait += 1_234_567) expect((await peek(group, START + wait)).outcome).toBe('denied')
     })
   })
 }
