@@ -27,17 +27,18 @@ export async function decideRequests(
     groups.push(groupOf(charges))
     policies.push(policyOf(charges))
   }
-  const grouped = requests.map(({ charges }): Grouped => {
+  const grouped = requests.map(({ charges }) => {
     const enforced = enforcing(charges)
     const shadows = enforced.length === charges.length ? NONE : charges.filter(({ rule }) => rule.mode === 'shadow')
     const first = groups.length
     if (enforced.length > 0) add(enforced)
     for (const charge of shadows) add([charge])
+    // The enforcing rules are the group `first` if there are any; each shadow rule is a group after it.
     return { enforced, shadows, first }
   })
   const resolved = await resolve(deciders, groups, policies, options)
   return requests.map((charges, index) => {
-    const { enforced, shadows, first } = grouped[index] as Grouped
+    const { enforced, shadows, first } = grouped[index] as (typeof grouped)[number]
     const own = enforced.length === 0 ? 0 : 1
     const result = own === 0 ? undefined : resolved[first]
     const shadowResults = shadows.length === 0 ? NO_RESULTS : resolved.slice(first + own, first + own + shadows.length)
@@ -58,15 +59,6 @@ async function resolve(
   const verdict = groups.length === 1 && charges ? deciders.main.decideNow?.(group) : undefined
   if (verdict === undefined) return decideGroups(deciders, groups, policyAt, options)
   return [verdict.failure === undefined ? verdict : await onFailure(verdict, policyAt(0), deciders.local, group, options)]
-}
-
-/**
- * The groups of one request: the enforcing rules at index `first` (none if there are no such rules), then one group for each shadow rule.
- */
-interface Grouped {
-  readonly enforced: readonly RuleCharge[]
-  readonly shadows: readonly RuleCharge[]
-  readonly first: number
 }
 
 const NONE: readonly RuleCharge[] = []

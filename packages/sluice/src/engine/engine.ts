@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { checkOptions, type Form, FUNCTION, LIST, OBJECT, refuseUnknown, requireForm, shown, TEXT } from '../errors/options.ts'
+import { checkOptions, type Form, FUNCTION, LIST, OBJECT, refuseUnknown, requireForm } from '../errors/options.ts'
 import { headerLines } from '../identity/header-lines.ts'
-import { type Claims, readRequest, requireClaims, type Request, type RequestFacts } from '../identity/request.ts'
+import { type Claims, readRequest, type Request, type RequestFacts, requireClaims } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
 import { WAIT } from '../limiter/call-options.ts'
 import { createStoreCaller } from '../limiter/call-store.ts'
@@ -11,20 +11,17 @@ import type { Deciders } from '../limiter/on-failure.ts'
 import { type Deadline, timingOf, type WaitOptions } from '../limiter/timing.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { HeaderChoice } from '../policy/model/header-choice.ts'
-import type { Override } from '../policy/model/override.ts'
-import { overrideFrom, type OverrideFields } from '../policy/override-value.ts'
 import type { Policy } from '../policy/model/policy.ts'
 import { finish, inSlices } from '../policy/model/sliced.ts'
 import type { CallOptions, Store } from '../stores/store.ts'
 import type { Random, Time } from '../time/time.ts'
-import { NOBODY } from './by-key.ts'
 import { type ChargedRequest, decideRequests } from './decide-requests.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
-import { type Explanation, explainRules } from './explain.ts'
-import { type KeyOverrides, keyOverrides } from './key-overrides.ts'
+import { explainRules, type Explanation } from './explain.ts'
+import { type OverrideVerbs, overrideVerbs } from './key-overrides.ts'
 import { type KeyVerbs, keyVerbs } from './keys.ts'
-import { load, type Loaded, type Pseudonym, type Surroundings } from './loaded.ts'
-import { liveOverrides } from './overrides.ts'
+import { load, type Loaded, NOBODY, type Pseudonym, type Surroundings } from './loaded.ts'
+import { OverrideTable } from './overrides.ts'
 import { chargeReporter } from './report-charges.ts'
 import { chargesOf, chargesOfKey, contextOf, type EngineContext } from './request-charges.ts'
 import { RULE_SET } from './rule-charge.ts'
@@ -57,7 +54,7 @@ export interface KeyRequest {
 }
 
 /** Decides requests by a policy, from the facts of each request. */
-export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
+export interface Engine extends AsyncDisposable, KeyVerbs, OverrideVerbs {
   readonly policy: Policy
   /** The policy's choice of response headers. */
   readonly headers: HeaderChoice
@@ -74,16 +71,6 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** Reports which rules apply, with keys and limits, and why the others do not. Calls no store. */
   explain(facts: RequestFacts): Promise<Explanation>
-  /**
-   * Overrides the limit of one key of one rule from the next decision on. Fields are named as in the policy file. It takes precedence over
-   * the file's overrides and outlives a reload. The key keeps what it has left, capped at the new limit.
-   * @throws LimiterError INVALID_OPTIONS naming each invalid field, also an `until` that has passed
-   */
-  override(fields: OverrideFields): Override
-  /** The overrides that were set by `override` and are in force. */
-  overrides(): readonly Override[]
-  /** Removes an override that was set by `override`; returns whether there was one. */
-  withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
   /** Uses another policy from the next decision on. Decisions in flight finish with the policy that they began with. */
   reload(policy: Policy): void
   /**
@@ -115,8 +102,8 @@ export function buildEngine(parts: EngineParts): Engine {
   const { sync } = store.capabilities
   let loaded = finish(load(parts.policy, parts))
   let closed = false
-  const live = liveOverrides()
-  const context: EngineContext = { live: live.index, now: () => clock.now(), random }
+  const live = new OverrideTable()
+  const context: EngineContext = { live, now: () => clock.now(), random }
 
   const timing = ({ policy }: Loaded, options?: DecideOptions): CallOptions => {
     if (options !== undefined) refuseUnknown('engine', options, WAIT)
@@ -182,7 +169,7 @@ export function buildEngine(parts: EngineParts): Engine {
   )
   return {
     ...keys,
-    ...keyOverrides(() => loaded, live, context.now),
+    ...overrideVerbs(() => loaded, live, context.now),
     get policy() {
       return loaded.policy
     },
@@ -225,24 +212,6 @@ export function buildEngine(parts: EngineParts): Engine {
       const { pseudonym = parts.pseudonym } = options
       const ready = await inSlices(load(policy, { ...parts, pseudonym }), clock, SLICE_MS)
       return () => void (loaded = ready)
-    },
-    override(fields) {
-      const override = overrideFrom(fields, loaded.policy.rules)
-      const now = clock.now()
-      if (override.until !== undefined && override.until <= now)
-        throw new LimiterError('INVALID_OPTIONS', `override.until is ${shown(fields.until)}: expected an instant to come`)
-      live.set(override, now)
-      return override
-    },
-    overrides() {
-      const now = clock.now()
-      return live.list(now)
-    },
-    withdraw(override) {
-      requireForm('engine', 'override', override, OBJECT)
-      requireForm('withdraw', 'rule', override.rule, TEXT)
-      requireForm('withdraw', 'values', override.values, LIST)
-      return live.remove(override.rule, override.values)
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -1,12 +1,13 @@
 import { canonicalValue } from '../identity/canonical.ts'
 import type { Source } from '../identity/source.ts'
 import type { Override } from '../policy/model/override.ts'
-import type { Rule } from '../policy/model/rule.ts'
 import type { Micros } from '../time/micros.ts'
 import { keyedRules, type KeyTarget } from './keys.ts'
 import type { Loaded } from './loaded.ts'
-import type { OverrideIndex } from './override-index.ts'
-import { isInForce, type LiveOverrides } from './overrides.ts'
+import { isInForce, type OverrideTable } from './overrides.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { LIST, OBJECT, requireForm, shown, TEXT } from '../errors/options.ts'
+import { type OverrideFields, overrideFrom } from '../policy/override-value.ts'
 import { pseudonyms } from './rule-charge.ts'
 
 /** An override of a key, for the operator. */
@@ -17,7 +18,17 @@ export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> 
   readonly origin: 'policy' | 'set'
 }
 
-export interface KeyOverrides {
+export interface OverrideVerbs {
+  /**
+   * Overrides the limit of one key of one rule from the next decision on. Fields are named as in the policy file. It takes precedence over
+   * the file's overrides and outlives a reload. The key keeps what it has left, capped at the new limit.
+   * @throws LimiterError INVALID_OPTIONS naming each invalid field, also an `until` that has passed; or if there are too many already
+   */
+  override(fields: OverrideFields): Override
+  /** The overrides that were set by `override` and are in force. */
+  overrides(): readonly Override[]
+  /** Removes an override that was set by `override`; returns whether there was one. */
+  withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
   /**
    * The overrides in force that have the key among their values. Those set at run time come before those of the policy.
    * @throws LimiterError INVALID_KEY, UNKNOWN_RULE if there is no such rule, or INVALID_OPTIONS for a rule without a key
@@ -27,21 +38,49 @@ export interface KeyOverrides {
   withdrawKey(target: KeyTarget): readonly Override[]
 }
 
-export function keyOverrides(loaded: () => Loaded, live: LiveOverrides, now: () => Micros): KeyOverrides {
+const MAX_OVERRIDES = 10_000
+
+/** @param live the overrides set at run time */
+export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: () => Micros): OverrideVerbs {
+  const forgetEnded = (at: Micros): void => {
+    for (const one of [...live.all()]) if (!isInForce(one, at)) live.remove(one.rule, one.values)
+  }
   return {
-    overridesOfKey(target) {
-      const { policy, rulesByName, pseudonym, overrides } = loaded()
+    override(fields) {
+      const override = overrideFrom(fields, loaded().policy.rules)
       const at = now()
-      const find = finder(policy.rules, rulesByName, target, at)
-      const shown = (origin: KeyOverride['origin'], { rule, values, limit, until }: Override): KeyOverride => {
+      if (!isInForce(override, at))
+        throw new LimiterError('INVALID_OPTIONS', `override.until is ${shown(fields.until)}: expected an instant to come`)
+      const replaces = live.of(override.rule, override.values) !== undefined
+      if (!replaces && live.size >= MAX_OVERRIDES) forgetEnded(at)
+      if (!replaces && live.size >= MAX_OVERRIDES) {
+        const what = `there are ${MAX_OVERRIDES} already: remove some, or write them into the policy`
+        throw new LimiterError('INVALID_OPTIONS', `override: ${what}`)
+      }
+      live.add(override)
+      return override
+    },
+    overrides() {
+      const at = now()
+      return [...live.all()].filter((override) => isInForce(override, at))
+    },
+    withdraw(override) {
+      requireForm('engine', 'override', override, OBJECT)
+      requireForm('withdraw', 'rule', override.rule, TEXT)
+      requireForm('withdraw', 'values', override.values, LIST)
+      return live.remove(override.rule, override.values) !== undefined
+    },
+    overridesOfKey(target) {
+      const { rulesByName, pseudonym, overrides } = loaded()
+      const find = finder(loaded(), target, now())
+      const view = (origin: KeyOverride['origin'], { rule, values, limit, until }: Override): KeyOverride => {
         const key = pseudonym === undefined ? values : pseudonyms(rulesByName.get(rule)?.key.flat() ?? [], values, pseudonym)
         return { rule, key: key.map((value) => value ?? null), limit, ...(until === undefined ? {} : { until }), origin }
       }
-      return [...find(live.index).map((one) => shown('set', one)), ...find(overrides).map((one) => shown('policy', one))]
+      return [...find(live).map((one) => view('set', one)), ...find(overrides).map((one) => view('policy', one))]
     },
     withdrawKey(target) {
-      const { policy, rulesByName } = loaded()
-      const found = finder(policy.rules, rulesByName, target, now())(live.index)
+      const found = finder(loaded(), target, now())(live)
       for (const { rule, values } of found) live.remove(rule, values)
       return found
     },
@@ -53,12 +92,7 @@ export function keyOverrides(loaded: () => Loaded, live: LiveOverrides, now: () 
  * exactly. The finder looks the key up in each spelling that a source of the rules gives it. It does not scan: an index has thousands of
  * overrides, most of them for other keys.
  */
-function finder(
-  rules: readonly Rule[],
-  rulesByName: ReadonlyMap<string, Rule>,
-  target: KeyTarget,
-  at: Micros,
-): (index: OverrideIndex) => Override[] {
+function finder({ policy: { rules }, rulesByName }: Loaded, target: KeyTarget, at: Micros): (table: OverrideTable) => Override[] {
   keyedRules(rules, target)
   const { key, limit } = target
   const spellings = new Map<string, string>()
@@ -79,8 +113,8 @@ function finder(
       return value !== undefined && value === (source === undefined ? key : spelt(source))
     })
   }
-  return (index) => {
-    const candidates = new Set([key, ...spellings.values()].flatMap((value) => [...index.withValue(value)]))
+  return (table) => {
+    const candidates = new Set([key, ...spellings.values()].flatMap((value) => [...table.withValue(value)]))
     return [...candidates].filter(isAbout)
   }
 }

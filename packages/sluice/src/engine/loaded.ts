@@ -5,11 +5,28 @@ import type { Store } from '../stores/store.ts'
 import { overBudget, type StoreKind } from '../policy/model/bound.ts'
 import { type FindRules, indexRules } from '../policy/model/match.ts'
 import type { Policy } from '../policy/model/policy.ts'
-import { indexTiers, type Rule } from '../policy/model/rule.ts'
+import type { Request } from '../identity/request.ts'
+import { indexTiers, type Match, type Rule, truthOf } from '../policy/model/rule.ts'
 import type { Sliced } from '../policy/model/sliced.ts'
-import { type FindByKey, indexByName } from './by-key.ts'
-import type { OverrideIndex } from './override-index.ts'
-import { indexOverrides } from './overrides.ts'
+import { indexOverrides, type OverrideTable } from './overrides.ts'
+
+/** The request that stands for a bare key: nothing of it is known. */
+export const NOBODY: Request = {
+  method: '',
+  path: '*',
+  exactPath: '*',
+  readings: undefined,
+  unreadable: undefined,
+  query: '',
+  host: undefined,
+  hosts: undefined,
+  headers: {},
+  rawHeaders: undefined,
+  address: undefined,
+  network: undefined,
+  trustedPeer: false,
+  claims: undefined,
+}
 
 /** A keyed hash of a text. The same text has the same hash, which is useless without the key. */
 export type Pseudonym = (text: string) => string
@@ -19,10 +36,11 @@ export interface Loaded {
   readonly policy: Policy
   readonly rulesByName: ReadonlyMap<string, Rule>
   readonly find: FindRules
-  readonly findByKey: FindByKey
+  /** The rules without a condition on path, method or host, whose other conditions hold for `NOBODY`. */
+  readonly unconditional: readonly Rule[]
   readonly trust: TrustedProxies
   /** The overrides of the policy file. */
-  readonly overrides: OverrideIndex
+  readonly overrides: OverrideTable
   /** Present exactly if the policy asks for pseudonyms. */
   readonly pseudonym: Pseudonym | undefined
 }
@@ -46,11 +64,15 @@ export interface Surroundings {
 export function* load(policy: Policy, { trustedProxies, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {
   if (!Array.isArray(policy?.rules))
     throw new LimiterError('INVALID_OPTIONS', 'createEngine: policy is missing; parsePolicy(text) gives one')
+  const rulesByName = new Map<string, Rule>()
+  const unconditional: Rule[] = []
   for (const rule of policy.rules) {
     yield
+    rulesByName.set(rule.name, rule)
     const problem = overBudget(policy.failure, rule, storeKind)
     if (problem !== undefined) throw new LimiterError('INVALID_OPTIONS', `maxOvergrant of rule ${rule.name} is ${problem}`)
     if (rule.mode === 'off') continue
+    if (matchesNobody(rule.match)) unconditional.push(rule)
     yield* indexTiers(rule)
     for (const { limit } of rule.tiers) {
       yield
@@ -60,21 +82,16 @@ export function* load(policy: Policy, { trustedProxies, pseudonym, storeKind, st
   return {
     policy,
     find: yield* indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
-    rulesByName: yield* nameRules(policy.rules),
-    findByKey: yield* indexByName(policy),
+    rulesByName,
+    unconditional,
     trust: trustedProxies ?? policy.trustedProxies ?? trustProxies([]),
     overrides: yield* indexOverrides(policy.overrides ?? []),
     pseudonym: policy.identifiers?.mode === 'hmac' ? validPseudonym(pseudonym) : undefined,
   }
 }
 
-function* nameRules(rules: readonly Rule[]): Sliced<ReadonlyMap<string, Rule>> {
-  const byName = new Map<string, Rule>()
-  for (const rule of rules) {
-    yield
-    byName.set(rule.name, rule)
-  }
-  return byName
+function matchesNobody({ path, methods, hosts, when }: Match): boolean {
+  return (path ?? methods ?? hosts) === undefined && when.every((one) => truthOf(one, NOBODY) === true)
 }
 
 function validPseudonym(pseudonym: Pseudonym | undefined): Pseudonym {

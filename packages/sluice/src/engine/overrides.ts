@@ -1,15 +1,63 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
-import { LimiterError } from '../errors/limiter-error.ts'
+import { composeKey } from '../keys/encode.ts'
 import type { Override } from '../policy/model/override.ts'
 import type { Rule } from '../policy/model/rule.ts'
 import type { Sliced } from '../policy/model/sliced.ts'
 import type { Micros } from '../time/micros.ts'
-import { type OverrideIndex, overrideTable } from './override-index.ts'
 
 type Values = Override['values']
 
-export function* indexOverrides(overrides: readonly Override[]): Sliced<OverrideIndex> {
-  const table = overrideTable()
+/** Overrides by rule and key, and by each value of the key. */
+export class OverrideTable {
+  readonly #byKey = new Map<string, Override>()
+  readonly #byValue = new Map<string, Set<Override>>()
+
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  of(rule: string, values: Values): Override | undefined {
+    return this.#byKey.get(nameOf(rule, values))
+  }
+
+  /** Overrides with exactly this value anywhere in their key, in the order in which they were added. */
+  withValue(value: string): Iterable<Override> {
+    return this.#byValue.get(value) ?? []
+  }
+
+  all(): Iterable<Override> {
+    return this.#byKey.values()
+  }
+
+  /** Replaces the override of the same rule and key. */
+  add(override: Override): void {
+    this.remove(override.rule, override.values)
+    this.#byKey.set(nameOf(override.rule, override.values), override)
+    for (const value of override.values) {
+      if (value !== undefined) this.#byValue.set(value, (this.#byValue.get(value) ?? new Set<Override>()).add(override))
+    }
+  }
+
+  remove(rule: string, values: Values): Override | undefined {
+    const found = this.of(rule, values)
+    if (found === undefined) return undefined
+    this.#byKey.delete(nameOf(rule, values))
+    for (const value of found.values) {
+      const having = value === undefined ? undefined : this.#byValue.get(value)
+      having?.delete(found)
+      if (having?.size === 0) this.#byValue.delete(value as string)
+    }
+    return found
+  }
+}
+
+/** Names of rules have no blanks. */
+function nameOf(rule: string, values: Values): string {
+  return `${rule} ${composeKey(values)}`
+}
+
+export function* indexOverrides(overrides: readonly Override[]): Sliced<OverrideTable> {
+  const table = new OverrideTable()
   for (const override of overrides) {
     yield
     table.add(override)
@@ -23,42 +71,7 @@ export function isInForce({ until }: Override, now: Micros): boolean {
 }
 
 /** The limit that overrides the rule's own for this key at this instant. */
-export function overrideOf(index: OverrideIndex, rule: Rule, values: Values, now: Micros): AnyLimit | undefined {
-  const found = index.size === 0 ? undefined : index.of(rule.name, values)
+export function overrideOf(table: OverrideTable, rule: Rule, values: Values, now: Micros): AnyLimit | undefined {
+  const found = table.size === 0 ? undefined : table.of(rule.name, values)
   return found === undefined || !isInForce(found, now) ? undefined : found.limit
-}
-
-/** Overrides that were set at run time. They outlive a reload of the policy. */
-export interface LiveOverrides {
-  readonly index: OverrideIndex
-  /** The overrides in force. */
-  list(now: Micros): readonly Override[]
-  /** @throws LimiterError INVALID_OPTIONS if there are too many already */
-  set(override: Override, now: Micros): void
-  /** Returns whether there was one. */
-  remove(rule: string, values: Values): boolean
-}
-
-const MAX_OVERRIDES = 10_000
-
-export function liveOverrides(): LiveOverrides {
-  const table = overrideTable()
-  const forgetEnded = (now: Micros): void => {
-    for (const { rule, values } of [...table.all()].filter((override) => !isInForce(override, now))) table.remove(rule, values)
-  }
-  return {
-    index: table,
-    list: (now) => [...table.all()].filter((override) => isInForce(override, now)),
-    set(override, now) {
-      const replaces = table.of(override.rule, override.values) !== undefined
-      if (!replaces && table.size >= MAX_OVERRIDES) forgetEnded(now)
-      if (!replaces && table.size >= MAX_OVERRIDES)
-        throw new LimiterError(
-          'INVALID_OPTIONS',
-          `override: there are ${MAX_OVERRIDES} already: remove some, or write them into the policy`,
-        )
-      table.add(override)
-    },
-    remove: (rule, values) => table.remove(rule, values) !== undefined,
-  }
 }

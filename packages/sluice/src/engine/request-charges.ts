@@ -4,10 +4,10 @@ import { exemptionOf } from '../policy/model/exemption.ts'
 import type { Rule } from '../policy/model/rule.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Random } from '../time/time.ts'
-import { NOBODY } from './by-key.ts'
-import type { Loaded } from './loaded.ts'
-import type { OverrideIndex } from './override-index.ts'
-import { overrideOf } from './overrides.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
+import { type Loaded, NOBODY } from './loaded.ts'
+import { overrideOf, type OverrideTable } from './overrides.ts'
 import { type ChargeContext, chargeOf, chargeOfKey, type RuleCharge, timesSample } from './rule-charge.ts'
 import { unreadRules } from './unread-rules.ts'
 
@@ -24,7 +24,7 @@ export interface RequestCharges {
 
 /** What a decision needs in addition to the policy. */
 export interface EngineContext {
-  readonly live: OverrideIndex
+  readonly live: OverrideTable
   readonly now: () => Micros
   readonly random: Random
 }
@@ -55,7 +55,14 @@ export function chargesOfKey(
   engine: EngineContext,
 ): RequestCharges {
   const context = contextOf(at, engine)
-  return sampled(at.findByKey(limit), engine.random, (rule) => chargeOfKey(rule, key, NOBODY, cost, context))
+  return sampled(rulesOfKey(at, limit), engine.random, (rule) => chargeOfKey(rule, key, NOBODY, cost, context))
+}
+
+function rulesOfKey({ policy, rulesByName, unconditional }: Loaded, name: string | undefined): readonly Rule[] {
+  if (name === undefined) return unconditional
+  const rule = rulesByName.get(name)
+  if (rule !== undefined) return rule.mode === 'off' ? [] : [rule]
+  throw new LimiterError('UNKNOWN_RULE', `limit is ${shown(name)}, expected one of ${policy.rules.map((one) => one.name).join(', ')}`)
 }
 
 /** The overrides and the pseudonym that apply now. They ignore sampling; `explain` shows every rule as if it were counted. */

@@ -86,31 +86,30 @@ export function pseudonyms(sources: Rule['key'][number], values: RuleCharge['val
 interface Identified {
   readonly scope: Scope
   readonly named: NamedLimit
+  /** By tag: limits that override the tier's may use other algorithms. */
+  readonly scopes: Map<string, Scope>
 }
 
 const identified = new WeakMap<Tier, Identified>()
-/** Scopes of limits that override a tier's and use another algorithm, by its tag. */
-const others = new WeakMap<Tier, Map<string, Scope>>()
 
 /**
  * Returns one scope per tier, because stores compare scopes by identity. Tiers of one rule have states of their own; no rule's name
  * contains `#`. A limit that overrides the tier's uses the same states, unless its algorithm differs.
  */
-function identifiedBy(rule: Rule, tier: Tier, limit: AnyLimit): Identified {
+function identifiedBy(rule: Rule, tier: Tier, limit: AnyLimit): Pick<Identified, 'scope' | 'named'> {
   const known = identified.get(tier) ?? identify(rule, tier)
   if (limit === tier.limit) return known
-  const named = { name: rule.name, limit }
   const { tag } = limit.algorithm
-  if (tag === tier.limit.algorithm.tag) return { scope: known.scope, named }
-  const ofTier = others.get(tier) ?? new Map<string, Scope>()
-  const scope = ofTier.get(tag) ?? scopeOfTier(rule, tier, limit)
-  others.set(tier, ofTier.set(tag, scope))
-  return { scope, named }
+  const scope = known.scopes.get(tag) ?? scopeOfTier(rule, tier, limit)
+  known.scopes.set(tag, scope)
+  return { scope, named: { name: rule.name, limit } }
 }
 
 function identify(rule: Rule, tier: Tier): Identified {
   const { limit, windowMs } = tier
-  const made = { scope: scopeOfTier(rule, tier, limit), named: { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) } }
+  const scope = scopeOfTier(rule, tier, limit)
+  const named = { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) }
+  const made = { scope, named, scopes: new Map([[limit.algorithm.tag, scope]]) }
   identified.set(tier, made)
   return made
 }
