@@ -1,7 +1,6 @@
 export { createGate, type Gate, type Passage, type RequestReader } from './http/gate.ts'
 export type { Decider, EngineAnswer, GateOptions, Peers } from './http/gate-options.ts'
 export { type HeaderList, headersOf, type HeaderSink, type HeaderWriter, headerWriter } from './http/headers.ts'
-export { type Problem, PROBLEM_TYPE, problemOf, type Refusal } from './http/problem.ts'
-export type { Answer } from './http/refusals.ts'
+export { type Answer, type Problem, PROBLEM_TYPE, problemOf, type Refusal } from './http/problem.ts'
 export { type TrustedProxies, trustProxies } from './identity/trusted-proxies.ts'
 export type { HeaderOptions } from './policy/model/header-choice.ts'

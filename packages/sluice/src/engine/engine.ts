@@ -133,7 +133,7 @@ export function buildEngine(parts: EngineParts): Engine {
     return { request: NOBODY, ...chargesOfKey(at, key, limit, charged, context) }
   }
   const report = (decision: EngineDecision, route: string | undefined, durationMs: number): void =>
-    notify(observers, {
+    notify(observers, 'onDecision', {
       limiter: RULE_SET,
       store: store.name,
       ...(route === undefined ? {} : { route }),

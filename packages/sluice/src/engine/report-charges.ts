@@ -1,5 +1,5 @@
 import { encodeKey } from '../keys/encode.ts'
-import { notifyCharge, type Observer } from '../observe/events.ts'
+import { notify, type Observer } from '../observe/events.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import type { Loaded, Pseudonym } from './loaded.ts'
 import type { RuleCharge } from './rule-charge.ts'
@@ -20,7 +20,7 @@ export function chargeReporter(observers: readonly Observer[], hash: Pseudonym):
     for (const [index, { rule, call }] of charges.entries()) {
       if (rule.key.length === 0) continue
       const key = pseudonym === undefined ? hash(call.id.key) : encodeKey(call.id.key)
-      notifyCharge(counting, { rule: rule.name, key, allowed: results[index]?.result === 'allowed' })
+      notify(counting, 'onCharge', { rule: rule.name, key, allowed: results[index]?.result === 'allowed' })
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { FUNCTION, refuseUnknown, requireForm, shown } from '../errors/options.ts'
+import { ANY, checkOptions, type Form, FUNCTION, requireForm, shown } from '../errors/options.ts'
 import type { RequestFacts } from '../identity/request.ts'
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
@@ -34,26 +34,27 @@ export interface GateOptions<Request> {
 /** Where addresses come from. `option`: requests have none, so the option `address` or a key is required. */
 export type Peers = 'socket' | 'option'
 
-const KNOWN = ['limiter', 'engine', 'key', 'cost', 'skip', 'headers', 'onDenied', 'trustedProxies']
-const FUNCTIONS = ['key', 'skip', 'onDenied', 'address']
+const has = (value: unknown, method: string): boolean => FUNCTION[0]((value as Readonly<Record<string, unknown>> | null)?.[method])
+const FORMS: Readonly<Record<string, Form>> = {
+  limiter: [(value) => has(value, 'check'), 'what createLimiter gave'],
+  engine: [(value) => has(value, 'decide'), 'what createEngine gave'],
+  key: FUNCTION,
+  cost: ANY,
+  skip: FUNCTION,
+  headers: ANY,
+  onDenied: FUNCTION,
+  trustedProxies: ANY,
+}
+const FORMS_WITH_ADDRESS: Readonly<Record<string, Form>> = { ...FORMS, address: FUNCTION }
 
 /** @throws LimiterError INVALID_OPTIONS or INVALID_COST for an option that is unknown, of the wrong kind, or without effect */
-export function checkOptions<Request>(options: GateOptions<Request>, peers: Peers): void {
-  refuseUnknown('rateLimit', options, peers === 'socket' ? KNOWN : [...KNOWN, 'address'])
+export function checkGateOptions<Request>(options: GateOptions<Request>, peers: Peers): void {
+  checkOptions('rateLimit', options, peers === 'socket' ? FORMS : FORMS_WITH_ADDRESS)
   const { limiter, engine, cost } = options
   if ((limiter === undefined) === (engine === undefined)) throw refused('give either limiter or engine')
-  if (limiter !== undefined && typeof (limiter as Limiter | null)?.check !== 'function')
-    throw refused(`limiter is ${shown(limiter)}, expected what createLimiter gave`)
-  if (engine !== undefined && typeof (engine as Decider | null)?.decide !== 'function')
-    throw refused(`engine is ${shown(engine)}, expected what createEngine gave`)
-  const all = options as Readonly<Record<string, unknown>>
-  for (const name of FUNCTIONS) {
-    const given = all[name]
-    if (given !== undefined && typeof given !== 'function') throw refused(`${name} is ${shown(given)}, expected a function`)
-  }
   if (cost !== undefined && typeof cost !== 'function' && !(typeof cost === 'number' && cost > 0 && cost < Infinity))
     throw new LimiterError('INVALID_COST', `rateLimit: cost is ${shown(cost)}, expected a number above 0 or a function`)
-  if (peers === 'option' && all['address'] === undefined && options.key === undefined)
+  if (peers === 'option' && (options as { readonly address?: unknown }).address === undefined && options.key === undefined)
     throw refused("a request has no address here; give address, the platform's, or for a limiter key")
   if (engine === undefined) return
   if (options.key !== undefined) throw refused('key is for a limiter; an engine takes the keys of its rules')

@@ -4,10 +4,9 @@ import { FLAG, type Form, requireForm } from '../errors/options.ts'
 import type { Headers } from '../identity/header-field.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { addressKeys } from './address-key.ts'
-import { chain } from './chain.ts'
-import { checkOptions, type Decider, type GateOptions, type Peers } from './gate-options.ts'
+import { checkGateOptions, type Decider, type GateOptions, type Peers } from './gate-options.ts'
 import { type HeaderSink, type HeaderWriter, headerWriter } from './headers.ts'
-import { type Answer, answerOf, refusals } from './refusals.ts'
+import { type Answer, answerOf, refusals } from './problem.ts'
 
 /** Reads a framework's request. The gate calls only the methods that it needs. */
 export interface RequestReader<Request> {
@@ -61,7 +60,7 @@ function isSkipped(value: unknown): boolean {
 
 /** @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine */
 export function createGate<Request>(options: GateOptions<Request>, reader: RequestReader<Request>, peers: Peers = 'socket'): Gate<Request> {
-  checkOptions(options, peers)
+  checkGateOptions(options, peers)
   requireForm('createGate', 'reader', reader, READER)
   const { limiter, skip } = options
   const check = limiter === undefined ? byEngine(options.engine as Decider, options, reader) : byLimiter(limiter, options, reader)
@@ -155,4 +154,13 @@ function writerOf<Request>({ headers, engine }: GateOptions<Request>): () => Hea
     }
     return writer
   }
+}
+
+/** Calls `next` synchronously if the value is there, so that calls that need no waiting create no promise. */
+function chain<T, U>(value: T | PromiseLike<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return isLater(value) ? Promise.resolve(value).then(next) : next(value)
+}
+
+function isLater<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value
 }

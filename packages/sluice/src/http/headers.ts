@@ -1,8 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { jitteredSeconds } from '../decision/jitter.ts'
 import { DECISION, requireForm, TEXT } from '../errors/options.ts'
-import { headerChoice, type HeaderOptions } from '../policy/model/header-choice.ts'
-import { asRefused, refusalFields } from './refusal.ts'
+import { headerChoice, type HeaderOptions, type RefusalHeaders } from '../policy/model/header-choice.ts'
 import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
@@ -89,4 +88,20 @@ function waitOf(decision: Decision): number | undefined {
   if (decision.outcome === 'undecided') return UNDECIDED_WAIT_MS
   const { retryAfterMs } = decision
   return Number.isFinite(retryAfterMs) ? retryAfterMs : undefined
+}
+
+/** The decision as these dialects report it: limits that refused have nothing left. */
+export function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
+  if (options === undefined || decision.allowed) return decision
+  const { violated = [] } = decision as Decision & { readonly violated?: readonly string[] }
+  const limits = decision.limits.map((view) =>
+    view.name === decision.limitName || violated.includes(view.name) ? { ...view, remaining: options.remaining } : view,
+  )
+  return { ...decision, limits }
+}
+
+/** The field that reports the reason, if the dialect has a word for it. */
+export function refusalFields(decision: Decision, options: RefusalHeaders | undefined): [string, string][] {
+  const reason = options === undefined || decision.reason === undefined ? undefined : options.reasons[decision.reason]
+  return options === undefined || reason === undefined ? [] : [[options.field, reason]]
 }

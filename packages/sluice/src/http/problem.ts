@@ -1,5 +1,4 @@
 import type { Decision, Reason } from '../decision/decision.ts'
-
 import { DECISION, requireForm, TEXTS } from '../errors/options.ts'
 
 /** A problem body (RFC 9457) with the draft's problem types. It names limits, never keys. */
@@ -55,4 +54,38 @@ function detailOf({ outcome, reason, limitName, retryAfterMs }: Exclude<Refusal,
 
 function violatedBy({ limitName }: Decision): readonly string[] {
   return limitName === undefined ? [] : [limitName]
+}
+
+/** The answer to a refused client. */
+export interface Answer {
+  readonly problem: Problem
+  /** The problem as text. */
+  readonly body: string
+}
+
+/** The most limits to cache. Limits have few names, but every cache is bounded. */
+const MAX_NAMES = 1_024
+
+/** Caches answers: denials of one limit for one reason are identical. A flood is refused without serializing JSON. */
+export function refusals(): (decision: Refusal) => Answer {
+  const known = new Map<string, Map<string, Answer>>()
+  return (decision) => {
+    const { limitName = '', retryAfterMs } = decision
+    // A denial without a wait has another text.
+    const reason = retryAfterMs === undefined ? `${decision.reason ?? ''}, no wait` : decision.reason
+    let ofLimit = known.get(limitName)
+    if (ofLimit === undefined) {
+      if (known.size >= MAX_NAMES) known.clear()
+      known.set(limitName, (ofLimit = new Map<string, Answer>()))
+    }
+    let answer = ofLimit.get(reason)
+    if (answer === undefined) ofLimit.set(reason, (answer = answerOf(decision)))
+    return answer
+  }
+}
+
+/** @param violated names of the limits that refused; default the one that the decision names */
+export function answerOf(decision: Refusal, violated?: readonly string[]): Answer {
+  const problem = problemOf(decision, violated)
+  return { problem, body: `${JSON.stringify(problem)}\n` }
 }

@@ -1,7 +1,6 @@
 import type { Decision, LimitView } from '../decision/decision.ts'
 import type { HeaderChoice } from '../policy/model/header-choice.ts'
-import { type LimitTexts, limitTexts, secondsOf } from './limit-texts.ts'
-import { sfInteger } from './structured.ts'
+import { type LimitTexts, limitTexts, secondsOf, sfInteger } from './limit-texts.ts'
 
 /** What one answer reports about its limits, for all fields. */
 export interface Standing {

@@ -10,7 +10,7 @@ import {
   StoreFailure,
   type Verdict,
 } from '../stores/store.ts'
-import { notifyStoreCall, type Observer, type StoreEvent } from '../observe/events.ts'
+import { notify, type Observer, type StoreEvent } from '../observe/events.ts'
 import { createDeadlines } from '../time/deadlines.ts'
 import type { Cancel, MonotonicInstant, Time } from '../time/time.ts'
 
@@ -48,7 +48,7 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
   const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: unknown): void => {
     if (!isObserved) return
     const event = { store: store.name, operation, durationMs: clock.monotonic() - started }
-    notifyStoreCall(listening, failure instanceof StoreFailure ? { ...event, failure: failure.kind } : event)
+    notify(listening, 'onStoreCall', failure instanceof StoreFailure ? { ...event, failure: failure.kind } : event)
   }
   const observed = async (operation: StoreEvent['operation'], call: () => Promise<void>): Promise<void> => {
     const started = start()

@@ -140,7 +140,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   }
   const report = (resolved: Resolved, decision: Decision, started: number): void => {
     const results = resultsOf(resolved, limits)
-    notify(observers, { limiter: name, store: store.name, decision, results, durationMs: clock.monotonic() - started })
+    notify(observers, 'onDecision', { limiter: name, store: store.name, decision, results, durationMs: clock.monotonic() - started })
   }
   const start = (): number => (observed ? clock.monotonic() : 0)
   /** Decides without calling a server; undefined if the store cannot. */

@@ -53,35 +53,17 @@ export interface Observer {
   onCharge?(event: ChargeEvent): void
 }
 
-/** Calls every observer, even if another one throws. */
-export function notify(observers: readonly Observer[], event: DecisionEvent): void {
+/** Reports an event to every observer, even if another one throws. */
+export function notify<Verb extends keyof Observer>(
+  observers: readonly Observer[],
+  verb: Verb,
+  event: Parameters<Required<Observer>[Verb]>[0],
+): void {
   for (const observer of observers) {
     try {
-      observer.onDecision?.(event)
+      ;(observer[verb] as ((event: unknown) => void) | undefined)?.call(observer, event)
     } catch {
       // An observer's failure must not become the request's.
-    }
-  }
-}
-
-/** As `notify`, for a call of a store. */
-export function notifyStoreCall(observers: readonly Observer[], event: StoreEvent): void {
-  for (const observer of observers) {
-    try {
-      observer.onStoreCall?.(event)
-    } catch {
-      // As above.
-    }
-  }
-}
-
-/** As `notify`, for a rule's charge. */
-export function notifyCharge(observers: readonly Observer[], event: ChargeEvent): void {
-  for (const observer of observers) {
-    try {
-      observer.onCharge?.(event)
-    } catch {
-      // As above.
     }
   }
 }

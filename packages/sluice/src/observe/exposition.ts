@@ -1,4 +1,4 @@
-import { createSeries } from './series.ts'
+import { createSeries, type Series } from './series.ts'
 
 /** One metric: it counts, and writes itself for a scrape. */
 export interface Metric {
@@ -22,23 +22,26 @@ export interface Histogram extends Metric {
 const BUCKETS = [0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
 export function counter(name: string, help: string, labels: readonly string[]): Counter {
-  const series = createSeries(labels, () => ({ value: 0 }))
-  return {
-    add: (...values) => void (series.at(...values).value += 1),
-    text() {
-      const lines = headOf(name, help, 'counter')
-      series.each((at, { value }) => lines.push(`${name}{${at}} ${value}`))
-      return lines.join('\n')
-    },
-  }
+  const { series, text } = singleValues(name, help, labels, 'counter')
+  return { add: (...values) => void (series.at(...values).value += 1), text }
 }
 
 export function gauge(name: string, help: string, labels: readonly string[]): Gauge {
+  const { series, text } = singleValues(name, help, labels, 'gauge')
+  return { set: (value, ...values) => void (series.at(...values).value = value), text }
+}
+
+function singleValues(
+  name: string,
+  help: string,
+  labels: readonly string[],
+  type: 'counter' | 'gauge',
+): Metric & { readonly series: Series<{ value: number }> } {
   const series = createSeries(labels, () => ({ value: 0 }))
   return {
-    set: (value, ...values) => void (series.at(...values).value = value),
+    series,
     text() {
-      const lines = headOf(name, help, 'gauge')
+      const lines = headOf(name, help, type)
       series.each((at, { value }) => lines.push(`${name}{${at}} ${numberText(value)}`))
       return lines.join('\n')
     },

@@ -46,7 +46,7 @@ const CAPACITY = 1_000
 export function topKeys(capacity: number = CAPACITY): TopKeys {
   requireForm('topKeys', 'capacity', capacity, COUNT)
   const cells = new Map<string, Cell>()
-  // A min-heap by frequency, so that the cell to replace is first.
+  // Once it is full, a min-heap by frequency, so that the cell to replace is first. A sorted list is one.
   const heap: Cell[] = []
 
   const put = (cell: Cell, at: number): void => {
@@ -66,17 +66,6 @@ export function topKeys(capacity: number = CAPACITY): TopKeys {
     }
     put(cell, at)
   }
-  /** Moves a new cell up. Its count is the least possible, so it passes all cells that have more. */
-  const rise = (cell: Cell): void => {
-    let { at } = cell
-    while (at > 0) {
-      const above = (at - 1) >> 1
-      if (countAt(heap, above) <= cell.requests) break
-      put(heap[above] as Cell, at)
-      at = above
-    }
-    put(cell, at)
-  }
   const floor = (): number => (heap.length < capacity ? 0 : countAt(heap, 0))
   return {
     get floor() {
@@ -89,16 +78,18 @@ export function topKeys(capacity: number = CAPACITY): TopKeys {
       if (known !== undefined) {
         known.requests += 1
         known.refused += refused
-        return sink(known)
+        if (heap.length === capacity) sink(known)
+        return
       }
       const least = floor()
-      const cell = { name, rule, key, requests: least + 1, error: least, refused, at: heap.length }
+      const cell = { name, rule, key, requests: least + 1, error: least, refused, at: 0 }
       cells.set(name, cell)
-      if (heap.length < capacity) return rise(cell)
-      const given = heap[0] as Cell
-      cells.delete(given.name)
-      cell.at = 0
-      sink(cell)
+      if (heap.length < capacity) {
+        if (heap.push(cell) === capacity) heap.sort((one, other) => one.requests - other.requests).forEach(put)
+      } else {
+        cells.delete((heap[0] as Cell).name)
+        sink(cell)
+      }
     },
     top: (count) =>
       heap

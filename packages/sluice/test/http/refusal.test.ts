@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Decision } from '../../src/decision/decision.ts'
-import { headersOf } from '../../src/http/headers.ts'
-import { asRefused, refusalFields } from '../../src/http/refusal.ts'
+import { asRefused, headersOf, refusalFields } from '../../src/http/headers.ts'
 
 const view = (name: string, remaining: number) => ({
   name,
