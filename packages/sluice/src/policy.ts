@@ -1,6 +1,6 @@
 export { groupAddress } from './identity/address.ts'
 export { clientAddress, isTrustedPeer } from './identity/client-address.ts'
-export type { Headers } from './identity/header-field.ts'
+export type { Headers } from './identity/headers.ts'
 export { normalizePath } from './identity/path.ts'
 export type { Claims, RequestFacts } from './identity/request.ts'
 export { type TrustedProxies, trustProxies } from './identity/trusted-proxies.ts'

@@ -2,7 +2,7 @@
 import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { checkOptions, type Form, FUNCTION, LIST, OBJECT, refuseUnknown, requireForm } from '../errors/options.ts'
-import { headerLines } from '../identity/header-lines.ts'
+import { headerLines } from '../identity/headers.ts'
 import { type Claims, readRequest, type Request, type RequestFacts, requireClaims } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
 import { WAIT } from '../limiter/call-options.ts'

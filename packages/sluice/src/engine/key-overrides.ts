@@ -1,5 +1,4 @@
-import { canonicalValue } from '../identity/canonical.ts'
-import type { Source } from '../identity/source.ts'
+import { canonicalValue, type Source } from '../identity/source.ts'
 import type { Override } from '../policy/model/override.ts'
 import type { Micros } from '../time/micros.ts'
 import { keyedRules, type KeyTarget } from './keys.ts'

@@ -1,7 +1,7 @@
 import { MICRO } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, shown } from '../errors/options.ts'
-import { canonicalValue } from '../identity/canonical.ts'
+import { canonicalValue } from '../identity/source.ts'
 import { stateName, validKey } from '../keys/encode.ts'
 import type { StoreCaller } from '../limiter/call-store.ts'
 import { requireChange } from '../limiter/decidable.ts'

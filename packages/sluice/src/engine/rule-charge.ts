@@ -1,6 +1,6 @@
 import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
-import { canonicalValue } from '../identity/canonical.ts'
+import { canonicalValue } from '../identity/source.ts'
 import type { Request } from '../identity/request.ts'
 import type { NamedLimit } from '../limiter/decision-of.ts'
 import { phaseOf } from '../limiter/phase.ts'

@@ -1,6 +1,6 @@
 import { groupAddress } from '../identity/address.ts'
 import { clientAddress } from '../identity/client-address.ts'
-import type { Headers } from '../identity/header-field.ts'
+import type { Headers } from '../identity/headers.ts'
 import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-proxies.ts'
 
 /** The most peers whose key is cached. When it is reached, the cache is cleared. */

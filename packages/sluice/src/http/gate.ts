@@ -1,7 +1,7 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { FLAG, type Form, requireForm } from '../errors/options.ts'
-import type { Headers } from '../identity/header-field.ts'
+import type { Headers } from '../identity/headers.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { addressKeys } from './address-key.ts'
 import { checkGateOptions, type Decider, type GateOptions, type Peers } from './gate-options.ts'

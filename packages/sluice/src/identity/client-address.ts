@@ -1,5 +1,5 @@
 import { type Form, OBJECT, requireForm } from '../errors/options.ts'
-import { headerField, type Headers } from './header-field.ts'
+import { headerField, type Headers } from './headers.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
@@ -60,38 +60,31 @@ const MAX_HOP_LENGTH = 128
  * @param source `forwarded` (RFC 7239), `x-forwarded-for`, or a header that contains one address
  */
 function* hopsOf(source: string, header: string): Generator<Address | undefined> {
-  const text = header.length > MAX_HEADER_LENGTH ? header.slice(-MAX_HEADER_LENGTH) : header
+  const text = header.slice(-MAX_HEADER_LENGTH)
   if (source !== 'forwarded' && source !== 'x-forwarded-for') return yield parseHop(text.trim())
-  const parse = source === 'forwarded' ? parseElement : (member: string) => parseHop(member.trim())
+  const parse = source === 'forwarded' ? parseElement : parseHop
   let end = text.length
   for (let hops = 0; end >= 0 && hops < MAX_HOPS;) {
-    const start = source === 'forwarded' ? elementStart(text, end) : memberStart(text, end)
-    // The element at the cut may have lost its beginning.
-    if (start === 0 && text.length < header.length) return yield undefined
-    const member = start === undefined ? undefined : text.slice(start, end)
+    const start = elementStart(text, end)
+    // An element without a beginning is malformed; one at the cut may have lost its beginning.
+    if (start === undefined || (start === 0 && text.length < header.length)) return yield undefined
+    const element = text.slice(start, end)
+    end = start - 1
     // A list may have empty elements, which are not hops (RFC 9110, 5.6.1.2).
-    if (start !== undefined && /^[ \t]*$/.test(member as string)) {
-      end = start - 1
-      continue
-    }
-    const hop = member === undefined ? undefined : parse(member)
+    if (/^[ \t]*$/.test(element)) continue
+    const hop = parse(element.trim())
     hops += 1
     yield hop
-    if (start === undefined || hop === undefined) return
-    end = start - 1
+    if (hop === undefined) return
   }
   if (end >= 0) yield undefined
-}
-
-function memberStart(text: string, end: number): number {
-  return end === 0 ? 0 : text.lastIndexOf(',', end - 1) + 1
 }
 
 /** Parses an address as in forwarding headers: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6. Drops zones. */
 function parseHop(text: string): Address | undefined {
   if (text.length > MAX_HOP_LENGTH) return undefined
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)
-  if (bracketed !== null) return parseV6Hop(bracketed[1] as string)
+  if (bracketed?.[1] !== undefined) return bracketed[1].includes(':') ? parseZoned(bracketed[1]) : undefined
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text)
   return withPort === null ? parseZoned(text) : parseAddress(withPort[1] as string)
 }
@@ -102,10 +95,6 @@ function parseZoned(text: string): Address | undefined {
   if (percent === -1) return parseAddress(text)
   const address = text.slice(0, percent)
   return address.includes(':') && /^%[\w.~-]{1,64}$/.test(text.slice(percent)) ? parseAddress(address) : undefined
-}
-
-function parseV6Hop(text: string): Address | undefined {
-  return text.includes(':') ? parseZoned(text) : undefined
 }
 
 /**

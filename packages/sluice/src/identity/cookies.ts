@@ -1,4 +1,4 @@
-import { headerField, type Headers } from './header-field.ts'
+import { headerField, type Headers } from './headers.ts'
 
 /**
  * The values of a cookie, in each way that backends read it. Some readers separate cookies at commas too, and joined lines may have commas

@@ -1,5 +1,4 @@
-import { AMBIGUOUS } from './ambiguous.ts'
-import { type HeaderFields, headerLines } from './header-lines.ts'
+import { AMBIGUOUS, type HeaderFields, headerLines } from './headers.ts'
 
 /**
  * The hosts that a request names, in lower case, without port and final dots. Several if the request has several. If its Host is not a

@@ -1,4 +1,4 @@
-import { AMBIGUOUS } from './ambiguous.ts'
+import { AMBIGUOUS } from './headers.ts'
 import { encodePath, withoutAuthority } from './path.ts'
 
 /** Which parts of a request target cannot be read, and why. */

@@ -1,10 +1,12 @@
-import { groupAddress } from './address.ts'
-import { AMBIGUOUS } from './ambiguous.ts'
+import { attempt, LimiterError } from '../errors/limiter-error.ts'
+import { groupAddress, parseAddress } from './address.ts'
 import { isBot } from './bot.ts'
 import { cookieValues } from './cookies.ts'
 import { credentialReadings, CREDENTIALS } from './credentials.ts'
-import { headerLines, headerValue } from './header-lines.ts'
-import { pathTemplate } from './path-template.ts'
+import { AMBIGUOUS, headerLines, headerValue } from './headers.ts'
+import { canonicalHost } from './host.ts'
+import { pathTemplate } from './path.ts'
+import { readPath } from './path-readings.ts'
 import type { Request } from './request.ts'
 
 /** Reads one value of a request; undefined if the request has none. */
@@ -17,6 +19,8 @@ export interface Source {
   read(request: Request): string | undefined
   /** If the value is AMBIGUOUS: each value that an upstream may take. Undefined if `read` gives the only value. */
   alternatives?(request: Request): Alternatives | undefined
+  /** As `canonicalValue`; absent: every text stays as it is. */
+  canonical?(text: string): string | undefined
 }
 
 export type Alternatives = readonly (string | undefined)[]
@@ -37,6 +41,14 @@ export function parseSource(text: string): Source | undefined {
   const reader = readers.get(kind)?.(name)
   if (reader === undefined) return undefined
   return { text: kind === 'header' ? text.toLowerCase() : text, ...(NEUTRAL.has(kind) ? { neutral: true } : {}), ...reader }
+}
+
+/**
+ * Converts a value that a person wrote to the form that its source gives. An IPv6 address becomes its network; a host becomes lower case
+ * without port and final dots. Undefined for a value that the source can never give.
+ */
+export function canonicalValue(source: Source, text: string): string | undefined {
+  return source.canonical === undefined ? text : source.canonical(text)
 }
 
 /** The first of several sources that has a value; an ambiguous value counts. */
@@ -65,8 +77,10 @@ export function firstOf(sources: readonly Source[]): Source {
 
 /** A source that computes its values from those of another. */
 export function derived(source: Source, text: string, make: (value: string | undefined, request: Request) => string | undefined): Source {
+  const { canonical } = source
   return {
     text,
+    ...(canonical === undefined ? {} : { canonical }),
     read: (request) => make(source.read(request), request),
     alternatives(request) {
       return source.alternatives?.(request)?.map((value) => make(value, request))
@@ -84,13 +98,15 @@ export function valuesOf(kind: 'header' | 'query', name: string, request: Reques
   return CREDENTIALS.has(name) ? lines.flatMap(credentialReadings) : lines
 }
 
-/** A source of values that may occur more than once. */
+/**
+ * The source of this text with other values, which may occur more than once.
+ * @param text a valid source
+ */
 export function repeatable(text: string, values: (request: Request) => readonly string[]): Source {
-  return { text, ...manyTimes(values) }
+  return { ...(parseSource(text) as Source), ...manyTimes(values) }
 }
 
-type Reader = Pick<Source, 'read' | 'alternatives'>
-type Read = Source['read']
+type Reader = Pick<Source, 'read' | 'alternatives' | 'canonical'>
 
 const named =
   (read: (name: string) => Reader) =>
@@ -100,19 +116,17 @@ const only =
   (expected: string, read: Reader) =>
   (name: string): Reader | undefined =>
     name === expected ? read : undefined
-const single = (read: Read | undefined): Reader | undefined => (read === undefined ? undefined : { read })
 
 const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new Map([
   ['header', named((name) => header(name.toLowerCase()))],
   ['query', named((name) => manyTimes(({ query }) => parameters(query, name)))],
   ['cookie', named((name) => manyTimes(({ headers }) => cookieValues(headers, name)))],
-  ['jwt', (name: string) => single(/^[!-~]{1,128}$/.test(name) ? ({ claims }) => claim(claims, name) : undefined)],
-  ['ip', (name: string) => single(name === 'address' ? ({ network }) => network : byPrefix(name))],
+  ['jwt', (name: string) => (/^[!-~]{1,128}$/.test(name) ? { read: ({ claims }) => claim(claims, name) } : undefined)],
+  ['ip', byPrefix],
   ['path', (name: string) => (name === '' ? ofPath((path) => path) : name === 'template' ? ofPath(pathTemplate) : undefined)],
-  // HEAD runs the handler of GET, so it counts as GET.
-  ['method', only('', { read: ({ method }) => (method === 'HEAD' ? 'GET' : method) })],
-  ['host', only('', { read: ({ host }) => host, alternatives: ({ hosts }) => hosts })],
-  ['ua', only('bot', { read: bot, alternatives: (request) => alternativesOf(bots(request)) })],
+  ['method', only('', { read: ({ method }) => handledAs(method), canonical: (text) => handledAs(text.toUpperCase()) })],
+  ['host', only('', { read: ({ host }) => host, alternatives: ({ hosts }) => hosts, canonical: hostOf })],
+  ['ua', only('bot', { read: bot, alternatives: (request) => alternativesOf(bots(request)), canonical: flagOf })],
   ['const', (text: string) => ({ read: () => text })],
 ])
 
@@ -120,7 +134,7 @@ const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new M
  * Prefix lengths for IPv4 and IPv6. `address`: 32 and 64. `/24`: 24 for IPv4, and 64. `/48`, or any above 32: 32 for IPv4, 48 for IPv6.
  * `/24/48`: both. Undefined for any other text.
  */
-export function prefixesOf(name: string): readonly [v4: number, v6: number] | undefined {
+function prefixesOf(name: string): readonly [v4: number, v6: number] | undefined {
   if (name === 'address') return [32, 64]
   const match = /^\/([1-9]\d{0,2})(?:\/([1-9]\d{0,2}))?$/.exec(name)
   if (match === null) return undefined
@@ -129,10 +143,34 @@ export function prefixesOf(name: string): readonly [v4: number, v6: number] | un
   return v4 <= 32 && v6 <= 128 ? [v4, v6] : undefined
 }
 
-function byPrefix(name: string): Read | undefined {
+function byPrefix(name: string): Reader | undefined {
   const prefixes = prefixesOf(name)
   if (prefixes === undefined) return undefined
-  return ({ address }) => (address === undefined ? undefined : groupAddress(address, ...prefixes))
+  return {
+    read:
+      name === 'address'
+        ? ({ network }) => network
+        : ({ address }) => (address === undefined ? undefined : groupAddress(address, ...prefixes)),
+    // Also accepts a network as keys write it, by the network's own address.
+    canonical(text) {
+      const [address = '', prefix] = text.split('/')
+      const found = parseAddress(address) === undefined ? undefined : attempt(() => groupAddress(address, ...prefixes))
+      return found instanceof LimiterError || (prefix !== undefined && found !== text.toLowerCase()) ? undefined : found
+    },
+  }
+}
+
+/** HEAD runs the handler of GET, so it counts as GET. */
+function handledAs(method: string): string {
+  return method === 'HEAD' ? 'GET' : method
+}
+
+function hostOf(text: string): string | undefined {
+  return text === AMBIGUOUS ? text : canonicalHost(text)
+}
+
+function flagOf(text: string): string | undefined {
+  return text === 'true' || text === 'false' ? text : undefined
 }
 
 /** `true` or `false`; absent without a User-Agent, ambiguous if two User-Agents differ. */
@@ -146,11 +184,17 @@ function bots(request: Request): readonly string[] {
 }
 
 function header(name: string): Reader {
-  if (CREDENTIALS.has(name)) return manyTimes((request) => valuesOf('header', name, request))
+  if (CREDENTIALS.has(name)) return { ...manyTimes((request) => valuesOf('header', name, request)), canonical: credentialOf }
   return {
     read: (request) => headerValue(request, name),
     alternatives: (request) => alternativesOf(headerLines(request, name)),
   }
+}
+
+/** Undefined for credentials that backends read in several ways: the value would match all such requests. */
+function credentialOf(text: string): string | undefined {
+  const readings = credentialReadings(text)
+  return readings.length === 1 ? readings[0] : undefined
 }
 
 function manyTimes(values: (request: Request) => readonly string[]): Reader {
@@ -172,6 +216,11 @@ function ofPath(value: (path: string) => string): Reader {
   return {
     read: ({ path }) => value(path),
     alternatives: ({ readings }) => readings?.map(({ path }) => value(path)),
+    canonical(text) {
+      if (text === AMBIGUOUS) return text
+      const { path, unreadable } = readPath(text)
+      return unreadable === undefined ? value(path) : undefined
+    },
   }
 }
 

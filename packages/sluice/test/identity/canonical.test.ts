@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalValue } from '../../src/identity/canonical.ts'
-import { parseSource, type Source } from '../../src/identity/source.ts'
+import { canonicalValue, parseSource, type Source } from '../../src/identity/source.ts'
 
 describe('a value that a person wrote, as its source would give it', () => {
   it.each([

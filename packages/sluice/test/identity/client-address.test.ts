@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { clientAddress, isTrustedPeer } from '../../src/identity/client-address.ts'
-import type { Headers } from '../../src/identity/header-field.ts'
+import type { Headers } from '../../src/identity/headers.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 
 const PROXY = '10.0.0.1'

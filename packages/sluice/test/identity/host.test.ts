@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canonicalValue } from '../../src/identity/canonical.ts'
-import { parseSource, type Source } from '../../src/identity/source.ts'
+import { canonicalValue, parseSource, type Source } from '../../src/identity/source.ts'
 import { createEngine, type Engine, parsePolicy } from '../../src/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 

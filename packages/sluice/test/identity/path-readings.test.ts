@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AMBIGUOUS } from '../../src/identity/ambiguous.ts'
+import { AMBIGUOUS } from '../../src/identity/headers.ts'
 import { everyReading, finalPath, readPath, someReading } from '../../src/identity/path-readings.ts'
 import { normalizePath, normalizePathExactly } from '../../src/identity/path.ts'
 import { compileGlob, pathSegments } from '../../src/policy/model/glob.ts'

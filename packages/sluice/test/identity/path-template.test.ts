@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { normalizePath } from '../../src/identity/path.ts'
-import { pathTemplate } from '../../src/identity/path-template.ts'
+import { normalizePath, pathTemplate } from '../../src/identity/path.ts'
 import { draws } from '../draws.ts'
 
 describe('the template of a path', () => {

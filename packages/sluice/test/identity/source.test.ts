@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { AMBIGUOUS } from '../../src/identity/ambiguous.ts'
+import { AMBIGUOUS } from '../../src/identity/headers.ts'
 import { readRequest, type RequestFacts } from '../../src/identity/request.ts'
 import { firstOf, parseSource, type Source, valuesOf } from '../../src/identity/source.ts'
 import { trustProxies } from '../../src/identity/trusted-proxies.ts'

@@ -1,8 +1,7 @@
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { parseAddress } from '../../identity/address.ts'
-import { canonicalValue } from '../../identity/canonical.ts'
+import { canonicalValue, type Source } from '../../identity/source.ts'
 import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
-import type { Source } from '../../identity/source.ts'
 import type { Condition } from './rule.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { canonicalValue } from '../../identity/canonical.ts'
+import { canonicalValue } from '../../identity/source.ts'
 import { INSTANT_FORM, parseInstant } from '../../time/instant.ts'
 import { textOf, type Value, wordOf } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
