@@ -17,15 +17,9 @@ export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptio
 export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
 
 export interface FetchLimit<Rest extends readonly unknown[]> {
-  /**
-   * Wraps a handler. The handler is called only for requests that may pass; its responses get the header fields.
-   * @throws LimiterError INVALID_OPTIONS if the handler is not a function
-   */
+  /** The handler is called only for requests that may pass. @throws LimiterError INVALID_OPTIONS if it is not a function */
   wrap(handler: FetchHandler<Rest>): (request: Request, ...rest: Rest) => Promise<Response>
-  /**
-   * For a server with its own control flow. Returns the response to a refused request, if refused, and a function that adds the header
-   * fields.
-   */
+  /** For a server with its own control flow: the response to a refused request, and a function that adds the header fields. */
   check(request: Request, ...rest: Rest): Promise<{ readonly denial?: Response; applyHeaders(response: Response): Response }>
 }
 

@@ -78,10 +78,7 @@ export interface Denied extends Base {
   readonly retryAfterMs?: number
 }
 
-/**
- * Waiting does not help. The cost is above the capacity of `limitName` (reason `capacity`), or that rule would read a path or query that
- * cannot be read (`bad-request`).
- */
+/** Waiting does not help: the cost is above the capacity (`capacity`), or the rule reads a part that cannot be read (`bad-request`). */
 export interface Impossible extends Base {
   readonly outcome: 'impossible'
   readonly allowed: false

@@ -36,10 +36,7 @@ export interface DecidedRequest {
   readonly shadowResults: readonly Resolved[]
 }
 
-/**
- * Makes the decision on one request.
- * @param clock this process's clock, read if no store decided
- */
+/** @param clock this process's clock, read if no store decided */
 export function engineDecision(decided: DecidedRequest, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const { enforced, shadows, result, shadowResults } = decided
   const { charges, probabilistic, exempt, unread } = decided.charges
@@ -99,7 +96,6 @@ function nameOf({ rule: { name, mode } }: Pick<RuleCharge, 'rule'>): EngineDecis
   return { name, mode }
 }
 
-/** The results by rule, for observers. */
 export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision): RuleResult[] {
   return rules.map(({ name, mode }): RuleResult => {
     if (mode === 'shadow') return { rule: name, result: shadowResult(shadow.find((one) => one.rule === name)?.outcome), shadow: true }
@@ -113,10 +109,7 @@ function shadowResult(outcome: Outcome | undefined): RuleResult['result'] {
   return outcome === 'undecided' ? 'undecided' : 'shadow_denied'
 }
 
-/**
- * The decision if no rule enforces: nothing is refused, at this process's time. If the store failed a shadow rule, the decision reports
- * the cause.
- */
+/** The decision if no rule enforces: nothing is refused. If the store failed a shadow rule, the decision reports the cause. */
 function unlimited(shadowResults: readonly Resolved[], clock: Pick<Time, 'now'>): Decision {
   const decision = { outcome: 'allowed', at: clock.now(), calls: [] } as const
   const failed = shadowResults.find(({ degraded }) => degraded !== undefined)

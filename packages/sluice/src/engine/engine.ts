@@ -88,7 +88,6 @@ const SLICE_MS = 2
 const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }
 const KEY_REQUEST: readonly string[] = ['key', 'limit', 'cost']
 
-/** The facts of a request in canonical form, and its cost if the caller passed one. */
 interface Read {
   readonly request: Request
   readonly cost: number | undefined
@@ -250,7 +249,6 @@ function only<T>(one: readonly T[]): T {
   return one[0] as T
 }
 
-/** Adds the index of the request to a LimiterError. */
 function named<T>(index: number, run: () => T): T {
   try {
     return run()

@@ -44,10 +44,7 @@ export interface RuleExplanation {
   readonly cost?: number
 }
 
-/**
- * Explains a policy's rules for one request.
- * @param cost micro-tokens that the caller passed, instead of the cost by the rules
- */
+/** @param cost micro-tokens that the caller passed, instead of the cost by the rules */
 export function explainRules(policy: Policy, request: Request, cost: number | undefined, context: ChargeContext): Explanation {
   const { method, path, readings, unreadable, host, address } = request
   const exempt = exemptionOf(policy.exempt, request)

@@ -23,10 +23,7 @@ export interface KeyTarget {
   readonly limit?: string
 }
 
-/**
- * One state that a key may have. It is for the operator, not for clients: `state` names the key as the store does, by its pseudonym if the
- * policy asks for pseudonyms.
- */
+/** One state that a key may have, for the operator. `state` has a pseudonym of the key if the policy asks for pseudonyms. */
 export interface KeyState extends LimitView {
   /** Conditions of the tier; empty for the tier without conditions. */
   readonly tier: string
@@ -104,10 +101,7 @@ function keyCharges({ policy: { rules }, context }: KeyPolicy, target: KeyTarget
   )
 }
 
-/**
- * The rules that a target selects.
- * @throws LimiterError INVALID_KEY, UNKNOWN_RULE if there is no such rule, or INVALID_OPTIONS for a rule without a key
- */
+/** The rules that a target selects. @throws LimiterError INVALID_KEY, UNKNOWN_RULE, or INVALID_OPTIONS for a rule without a key */
 export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly Rule[] {
   refuseUnknown('engine', target, TARGET)
   const { key, limit } = target
@@ -122,7 +116,6 @@ export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly 
   )
 }
 
-/** Every source of the key's first part, each with the key's values if the key comes from that source. */
 function firstSources(rule: Rule): { source: string; values: (key: string) => (string | undefined)[] }[] {
   const places = rule.key.flat().length
   return (rule.key[0] ?? []).map((source, place) => ({
@@ -131,10 +124,7 @@ function firstSources(rule: Rule): { source: string; values: (key: string) => (s
   }))
 }
 
-/**
- * Two peeks. The first has a cost that can never pass and shows what is there. The second shows what a call would get. Later peeks see
- * earlier ones.
- */
+/** Two peeks, of which the second sees the first: what is there (by a cost that can never pass), and what a call would get. */
 function peeksOf({ call }: RuleCharge): CallGroup[] {
   return [{ calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }, { calls: [call] }]
 }

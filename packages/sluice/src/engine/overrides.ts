@@ -65,12 +65,10 @@ export function* indexOverrides(overrides: readonly Override[]): Sliced<Override
   return table
 }
 
-/** Whether an override is in force at this instant. */
 export function isInForce({ until }: Override, now: Micros): boolean {
   return until === undefined || now < until
 }
 
-/** The limit that overrides the rule's own for this key at this instant. */
 export function overrideOf(table: OverrideTable, rule: Rule, values: Values, now: Micros): AnyLimit | undefined {
   const found = table.size === 0 ? undefined : table.of(rule.name, values)
   return found === undefined || !isInForce(found, now) ? undefined : found.limit

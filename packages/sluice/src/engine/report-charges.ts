@@ -4,13 +4,9 @@ import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import type { Loaded, Pseudonym } from './loaded.ts'
 import type { RuleCharge } from './rule-charge.ts'
 
-/** Reports the keys of decisions to observers. */
 export type ReportCharges = (at: Loaded, charges: readonly RuleCharge[], decision: EngineDecision) => void
 
-/**
- * Returns undefined if no observer implements `onCharge`.
- * @param hash hashes a key that the policy keeps in clear
- */
+/** Returns undefined if no observer implements `onCharge`. @param hash hashes a key that the policy keeps in clear */
 export function chargeReporter(observers: readonly Observer[], hash: Pseudonym): ReportCharges | undefined {
   const counting = observers.filter(({ onCharge }) => onCharge !== undefined)
   if (counting.length === 0) return undefined

@@ -11,7 +11,6 @@ import { overrideOf, type OverrideTable } from './overrides.ts'
 import { type ChargeContext, chargeOf, chargeOfKey, type RuleCharge, timesSample } from './rule-charge.ts'
 import { unreadRules } from './unread-rules.ts'
 
-/** What one decision charges. */
 export interface RequestCharges {
   readonly charges: readonly RuleCharge[]
   /** Whether the decision depends on chance: a rule counts only one request in several. */
@@ -29,7 +28,6 @@ export interface EngineContext {
   readonly random: Random
 }
 
-/** What the rules charge a request. */
 export function chargesOf(at: Loaded, request: Request, cost: MicroTokens | undefined, engine: EngineContext): RequestCharges {
   const exemption = exemptionOf(at.policy.exempt, request)
   if (exemption !== undefined) return { charges: [], probabilistic: false, exempt: exemption.text }
@@ -43,10 +41,7 @@ export function chargesOf(at: Loaded, request: Request, cost: MicroTokens | unde
   return reader === undefined ? charges : { ...charges, unread: { rule: reader, detail: unreadable.detail } }
 }
 
-/**
- * What the rules charge a bare key.
- * @throws LimiterError UNKNOWN_RULE for a name that no rule has
- */
+/** What the rules charge a bare key. @throws LimiterError UNKNOWN_RULE for a name that no rule has */
 export function chargesOfKey(
   at: Loaded,
   key: string,

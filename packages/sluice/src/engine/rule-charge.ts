@@ -30,16 +30,12 @@ export interface ChargeContext {
   readonly pseudonym: Pseudonym | undefined
 }
 
-/** What a rule charges a request; undefined if none of its tiers applies. */
 export function chargeOf(rule: Rule, request: Request, cost: MicroTokens | undefined, context: ChargeContext): RuleCharge | undefined {
   const tier = tierOf(rule, request)
   return tier === undefined ? undefined : charge(rule, tier, keyOf(rule, request), cost ?? microCost(rule.cost.of(request)), context)
 }
 
-/**
- * What a rule charges a key that the caller passes directly. The key counts as a value of the first source of the rule's key. So it shares
- * the state of requests with this value.
- */
+/** What a rule charges a key that the caller passes. The key counts as a value of the first source of the rule's key. */
 export function chargeOfKey(
   rule: Rule,
   key: string,
@@ -54,17 +50,13 @@ export function chargeOfKey(
   return tier === undefined ? undefined : charge(rule, tier, values, cost ?? microCost(rule.cost.unknown), context)
 }
 
-/**
- * Multiplies a counted charge by the requests that it represents. It never exceeds the limit's capacity, because such a charge could never
- * pass.
- */
+/** Multiplies a charge by the requests that it represents, up to the limit's capacity: above it, it could never pass. */
 export function timesSample(counted: RuleCharge, sample: number): RuleCharge {
   const { call } = counted
   const capacity = Math.max(call.cost, Math.round(call.limit.capacity * MICRO))
   return { ...counted, call: { ...call, cost: Math.min(call.cost * sample, capacity) } }
 }
 
-/** What a rule charges a key of these values in one of its tiers. */
 export function charge(rule: Rule, tier: Tier, values: RuleCharge['values'], cost: MicroTokens, context: ChargeContext): RuleCharge {
   const limit = context.override(rule, values) ?? tier.limit
   const { scope, named } = identifiedBy(rule, tier, limit)
@@ -72,9 +64,7 @@ export function charge(rule: Rule, tier: Tier, values: RuleCharge['values'], cos
   return { rule, tier, named, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
 }
 
-/**
- * Replaces the values of a key by pseudonyms. The name of the source is hashed too, so that one text from two sources has two pseudonyms.
- */
+/** Replaces the values by pseudonyms. The source's name is hashed too: one text from two sources has two pseudonyms. */
 export function pseudonyms(sources: Rule['key'][number], values: RuleCharge['values'], pseudonym: Pseudonym): RuleCharge['values'] {
   return values.map((value, index) => {
     const source = sources[index]
@@ -128,7 +118,6 @@ function enforces({ rule }: RuleCharge): boolean {
   return rule.mode === 'enforce'
 }
 
-/** Groups charges, all or nothing. */
 export function groupOf(charges: readonly RuleCharge[]): CallGroup {
   return { calls: charges.map(({ call }) => call) }
 }

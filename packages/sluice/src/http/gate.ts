@@ -49,10 +49,7 @@ const READER: Form = [
 ]
 const SKIPPED: Passage = { identity: '' }
 
-/**
- * Whether `skip` returned true. A text such as 'false' is refused, because it would let everything pass; undefined skips nothing.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** A text such as 'false' is refused, because it would let everything pass. @throws LimiterError INVALID_OPTIONS */
 function isSkipped(value: unknown): boolean {
   if (value !== undefined && typeof value !== 'boolean') requireForm('rateLimit', 'what skip returned', value, FLAG)
   return value === true
@@ -142,7 +139,6 @@ function pathOf(target: string): string {
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** Returns the writer for the option, or without it for the engine's current policy. */
 function writerOf<Request>({ headers, engine }: GateOptions<Request>): () => HeaderWriter {
   let written = headers === undefined ? engine?.headers : headers
   let writer = headerWriter(written)

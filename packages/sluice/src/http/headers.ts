@@ -46,10 +46,7 @@ const DEFAULT: HeaderOptions = {}
 /** Writers by their options object: a service passes its policy's object on each call. */
 const writers = new WeakMap<HeaderOptions, HeaderWriter>()
 
-/**
- * The same fields as a list, for an answer that has no headers yet.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** The same fields as a list, for an answer that has no headers yet. @throws LimiterError INVALID_OPTIONS */
 export function headersOf(decision: Decision, identity: string, options: HeaderOptions = DEFAULT): HeaderList {
   requireForm('headersOf', 'decision', decision, DECISION)
   requireForm('headersOf', 'identity', identity, TEXT)
@@ -100,7 +97,6 @@ export function asRefused(decision: Decision, options: RefusalHeaders | undefine
   return { ...decision, limits }
 }
 
-/** The field that reports the reason, if the dialect has a word for it. */
 export function refusalFields(decision: Decision, options: RefusalHeaders | undefined): [string, string][] {
   const reason = options === undefined || decision.reason === undefined ? undefined : options.reasons[decision.reason]
   return options === undefined || reason === undefined ? [] : [[options.field, reason]]

@@ -17,7 +17,6 @@ export interface LimitTexts {
 /** The most limits to remember. Names come from configuration and are few, but every cache is bounded. */
 const MAX_NAMES = 4_096
 
-/** Caches the texts of each limit, until a limit of that name changes. */
 export function limitTexts(): (view: LimitView) => LimitTexts {
   const known = new Map<string, LimitTexts>()
   let last = write('', 0, 0)

@@ -2,7 +2,6 @@ import type { Decision, LimitView } from '../decision/decision.ts'
 import type { HeaderChoice } from '../policy/model/header-choice.ts'
 import { type LimitTexts, limitTexts, secondsOf, sfInteger } from './limit-texts.ts'
 
-/** What one answer reports about its limits, for all fields. */
 export interface Standing {
   readonly decision: Decision
   readonly limits: readonly LimitView[]
@@ -12,7 +11,6 @@ export interface Standing {
   readonly reset: number
 }
 
-/** One header field about quota. */
 export interface QuotaField {
   readonly name: string
   /** The beginning of a value of the same form, for a list to which a second limiter appends items. */
@@ -31,7 +29,6 @@ export interface QuotaFields {
 
 type TextsOf = (view: LimitView) => LimitTexts
 
-/** The fields for a choice of headers. */
 export function quotaFields({ dialect, legacy, limit, remaining }: HeaderChoice): QuotaFields {
   const textsOf = limitTexts()
   const fields = [...DIALECTS[dialect](textsOf), ...(limit ? [LIMIT] : []), ...(remaining ? [REMAINING] : []), ...RESETS[legacy]]
@@ -85,7 +82,6 @@ function quotaPolicy(textsOf: TextsOf): QuotaField {
   return list('RateLimit-Policy', /^\d/, (view) => textsOf(view).quota)
 }
 
-/** A list with an item for each limit. */
 function list(name: string, begins: RegExp, itemOf: (view: LimitView) => string): QuotaField {
   return {
     name,

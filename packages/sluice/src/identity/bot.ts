@@ -29,10 +29,7 @@ const ENDINGS = ['bot', 'crawler', 'spider']
 /** Device names with such an ending. */
 const PEOPLE: ReadonlySet<string> = new Set(['cubot'])
 
-/**
- * Whether a User-Agent names a program without a person. A hint only, because the client chooses the text. Reads each character once,
- * whatever the text.
- */
+/** Whether a User-Agent names a program without a person. A hint only: the client chooses the text. Linear in the text. */
 export function isBot(userAgent: string): boolean {
   const products = userAgent
     .slice(0, MAX_LENGTH)

@@ -31,10 +31,7 @@ export function clientAddress(peer: string | null | undefined, headers: Headers,
   return formatAddress(client)
 }
 
-/**
- * Whether the peer itself is a trusted proxy, so that its other headers may be trusted as well.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** Whether the peer is a trusted proxy, so that its other headers may be trusted too. @throws LimiterError INVALID_OPTIONS */
 export function isTrustedPeer(peer: string | null | undefined, trust: TrustedProxies): boolean {
   requireForm('isTrustedPeer', 'peer', peer, PEER)
   requireForm('isTrustedPeer', 'trust', trust, TRUST)
@@ -42,7 +39,6 @@ export function isTrustedPeer(peer: string | null | undefined, trust: TrustedPro
   return address !== undefined && trust.trusts(address)
 }
 
-/** A header field as one text, with repeated fields joined as HTTP joins them; undefined if it is missing. */
 function headerText(headers: Headers, name: string): string | undefined {
   const value = headerField(headers, name)
   if (typeof value === 'string') return value

@@ -1,9 +1,6 @@
 import { headerField, type Headers } from './headers.ts'
 
-/**
- * The values of a cookie, in each way that backends read it. Some readers separate cookies at commas too, and joined lines may have commas
- * between them. So a value with a comma gives two: the whole, and the text before the comma.
- */
+/** Some readers separate cookies at commas too, so a value with a comma gives two: the whole, and the text before the comma. */
 export function cookieValues(headers: Headers, name: string): readonly string[] {
   const values: string[] = []
   for (const pair of cookieText(headers).split(';')) {

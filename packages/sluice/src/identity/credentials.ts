@@ -6,7 +6,6 @@ const ANOTHER = /,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]+[^\s=,]/
 /** A quoted text up to its closing quote. Without one, up to the end, so that no text is scanned twice. */
 const QUOTED = /"(?:[^"\\]|\\.)*("|\\?$)/gs
 
-/** Whether a field of credentials contains several lines, joined by commas. */
 export function areSeveralCredentials(text: string): boolean {
   return ANOTHER.test(text.replace(QUOTED, (found: string, end: string) => (end === '"' ? '""' : found)))
 }
@@ -48,7 +47,6 @@ function tokenReadings(text: string): readonly string[] {
   return found.size === 0 ? [wordOf(text)] : [...found]
 }
 
-/** Removes quotes, escapes, separators and a parameter name before the token. */
 function tokenOf(text: string): string {
   const plain = text.replace(/\\(.)/g, '$1').replaceAll('"', '')
   return plain.replace(/^\s*(?:token=)*(?=[^=])/i, '').replace(/[\s,;][^]*/, '')

@@ -45,10 +45,7 @@ const FIRST_LINE_KEPT: ReadonlySet<string> = new Set(
 )
 const NONE: readonly string[] = []
 
-/**
- * The values of a header, one for each line. A list or raw headers give the number of lines. A single text is split at its commas, because
- * joined lines cannot be distinguished from a value with a comma.
- */
+/** The values of a header, one for each line. A single text is split at its commas, because joined lines look the same. */
 export function headerLines({ headers, rawHeaders }: HeaderFields, name: string): readonly string[] {
   const value = headerField(headers, name)
   if (value === undefined) return NONE
@@ -71,10 +68,7 @@ export function headerValue(fields: HeaderFields, name: string): string | undefi
   return lines.length > 1 ? AMBIGUOUS : lines[0]
 }
 
-/**
- * Whether a text may be several joined lines. A User-Agent has commas in its comments in every browser, and credentials have them between
- * parameters.
- */
+/** User-Agents have commas in their comments in every browser, and credentials between parameters. */
 function isJoined(name: string, value: string): boolean {
   if (!value.includes(',')) return false
   if (CREDENTIALS.has(name)) return areSeveralCredentials(value)

@@ -19,7 +19,6 @@ const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
 /** The longest name to look for in an invalid Host: three characters for each of the longest DNS name. */
 const MAX_NAME = 759
 
-/** The canonical form of a host; undefined if the text is not one. */
 export function canonicalHost(text: string): string | undefined {
   const host = HOST.exec(text.trim().toLowerCase())?.[1]
   return host === undefined ? undefined : withoutDots(host)

@@ -40,7 +40,6 @@ export interface NetworkSet {
   holds(address: Address): boolean
 }
 
-/** The networks of one prefix length of one family, by their bases. */
 interface SamePrefix {
   readonly words: number
   readonly prefix: number

@@ -9,7 +9,6 @@ export interface Unreadable {
   readonly detail: string
 }
 
-/** A path as one upstream reads it. */
 export interface PathReading {
   /** Normalised and in lower case. Routers differ on case, so rules ignore it. */
   readonly path: string
@@ -17,13 +16,11 @@ export interface PathReading {
   readonly exactPath: string
 }
 
-/** One reading of several. */
 export interface OneReading extends PathReading {
   /** The `path` after all steps, so that all spellings of a resource have one; AMBIGUOUS if it depends on the order of the steps. */
   readonly final: string
 }
 
-/** A path, and every reading of it if upstreams may differ. */
 export interface ReadPath extends PathReading {
   /** Absent if there is one reading. */
   readonly readings?: readonly OneReading[] | undefined
@@ -182,7 +179,6 @@ function withFragment(target: string, query: number): Unreadable {
   return { path: !inQuery, query: true, detail: `${place} has a #; expected a request target without one, %23 in place of it.` }
 }
 
-/** A path with too many readings to list. */
 function withManyReadings(path: string): Unreadable {
   const allowed = 'expected one of fewer %2F, %5C, \\, ;, %25, .. and //'
   return { path: true, query: false, detail: `The path ${shown(path)} can be read in too many ways; ${allowed}.` }

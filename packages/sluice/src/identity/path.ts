@@ -32,7 +32,6 @@ export function queryOf(target: string): string {
   return target.slice(start + 1, fragment === -1 ? undefined : fragment)
 }
 
-/** A request target without its query and fragment. */
 function withoutQuery(target: string): string {
   const end = target.search(/[?#]/)
   return end === -1 ? target : target.slice(0, end)
@@ -44,10 +43,7 @@ export function withoutAuthority(path: string): string {
   return absolute === null ? path : path.slice(absolute[0].length)
 }
 
-/**
- * Decodes escaped unreserved characters; percent-encodes everything outside printable ASCII, and a bare `%`. Hex digits in upper case.
- * Idempotent.
- */
+/** Decodes escaped unreserved characters; encodes others outside printable ASCII, and a bare `%`. Hex in upper case. Idempotent. */
 export function encodePath(path: string): string {
   return path.replace(/%([\da-f]{2})|%|[^!-~]+/gi, (found, hex: string | undefined) => {
     if (hex !== undefined) {

@@ -30,7 +30,6 @@ export interface RequestFacts {
   readonly route?: string | null | undefined
 }
 
-/** The same facts, parsed once and in canonical form. */
 export interface Request extends ReadPath, HeaderFields {
   readonly method: string
   readonly query: string

@@ -88,20 +88,14 @@ export function derived(source: Source, text: string, make: (value: string | und
   }
 }
 
-/**
- * All values of a repeatable source: every query parameter of the name, every line of a header, and credentials in every way that backends
- * read them.
- */
+/** All values of a parameter, or of the lines of a header; credentials in every way that backends read them. */
 export function valuesOf(kind: 'header' | 'query', name: string, request: Request): readonly string[] {
   if (kind === 'query') return parameters(request.query, name)
   const lines = headerLines(request, name)
   return CREDENTIALS.has(name) ? lines.flatMap(credentialReadings) : lines
 }
 
-/**
- * The source of this text with other values, which may occur more than once.
- * @param text a valid source
- */
+/** The source of this (valid) text with other values, which may occur more than once. */
 export function repeatable(text: string, values: (request: Request) => readonly string[]): Source {
   return { ...(parseSource(text) as Source), ...manyTimes(values) }
 }
@@ -130,10 +124,7 @@ const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new M
   ['const', (text: string) => ({ read: () => text })],
 ])
 
-/**
- * Prefix lengths for IPv4 and IPv6. `address`: 32 and 64. `/24`: 24 for IPv4, and 64. `/48`, or any above 32: 32 for IPv4, 48 for IPv6.
- * `/24/48`: both. Undefined for any other text.
- */
+/** `address`: 32 and 64. `/24`: 24 for IPv4, and 64. `/48`, or any above 32: 32, and 48 for IPv6. `/24/48`: both. */
 function prefixesOf(name: string): readonly [v4: number, v6: number] | undefined {
   if (name === 'address') return [32, 64]
   const match = /^\/([1-9]\d{0,2})(?:\/([1-9]\d{0,2}))?$/.exec(name)
@@ -173,7 +164,6 @@ function flagOf(text: string): string | undefined {
   return text === 'true' || text === 'false' ? text : undefined
 }
 
-/** `true` or `false`; absent without a User-Agent, ambiguous if two User-Agents differ. */
 function bot(request: Request): string | undefined {
   const [first, ...others] = bots(request)
   return others.every((other) => other === first) ? first : AMBIGUOUS
@@ -224,10 +214,7 @@ function ofPath(value: (path: string) => string): Reader {
   }
 }
 
-/**
- * The values of a parameter. Some readers separate parameters at semicolons too, so a value with a semicolon gives two: the whole, and the
- * text before it.
- */
+/** Some readers separate parameters at semicolons too, so a value with one also gives the text before it. */
 function parameters(query: string, name: string): string[] {
   const values: string[] = []
   for (const pair of query.split('&')) {

@@ -18,10 +18,7 @@ const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
 
 export const TRUST_FORM = 'an address, a network such as 10.0.0.0/8, or one of loopback, linklocal, uniquelocal'
 
-/**
- * Reads the option `trustedProxies`: a list, or a result of `trustProxies`.
- * @throws LimiterError INVALID_OPTIONS for any other value, INVALID_ADDRESS for an invalid entry
- */
+/** Reads the option `trustedProxies`. @throws LimiterError INVALID_OPTIONS, or INVALID_ADDRESS for an invalid entry */
 export function readTrustedProxies(where: string, given: readonly string[] | TrustedProxies): TrustedProxies {
   if (typeof given === 'object' && given !== null && 'trusts' in given && typeof given.trusts === 'function') return given
   requireList(`${where}: trustedProxies`, given)

@@ -3,10 +3,7 @@ import type { Request } from './request.ts'
 /** Runs work on a request and returns whether it read an unreadable part. */
 export type Watch = (work: (seen: Request) => void) => boolean
 
-/**
- * Detects whether work reads an unreadable part of a request. Detection is safer than a list of the sources that read it: a source missing
- * from such a list would let requests escape its rules.
- */
+/** Detects whether work reads an unreadable part. A list of sources instead could miss one, and let requests escape its rules. */
 export function watchUnread(request: Request): Watch {
   const { path, query } = request.unreadable ?? {}
   const names = [...(path === true ? (['path', 'exactPath', 'readings'] as const) : []), ...(query === true ? (['query'] as const) : [])]

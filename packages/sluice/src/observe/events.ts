@@ -43,9 +43,7 @@ export interface ChargeEvent {
   readonly allowed: boolean
 }
 
-/**
- * A subscriber. It is called synchronously and must be quick. Errors that it throws are dropped, so that observing never affects decisions.
- */
+/** A subscriber, called synchronously. It must be quick. Errors that it throws are dropped, so it never affects decisions. */
 export interface Observer {
   onDecision?(event: DecisionEvent): void
   onStoreCall?(event: StoreEvent): void

@@ -1,6 +1,5 @@
 import { createSeries, type Series } from './series.ts'
 
-/** One metric: it counts, and writes itself for a scrape. */
 export interface Metric {
   /** Its lines in the text format of Prometheus, without a final line end; only the head if nothing was counted. */
   text(): string
@@ -78,7 +77,6 @@ export function headOf(name: string, help: string, type: 'counter' | 'gauge' | '
   return [`# HELP ${name} ${help.replace(/[\\\n]/g, (character) => (character === '\n' ? '\\n' : '\\\\'))}`, `# TYPE ${name} ${type}`]
 }
 
-/** A value in the text format. */
 export function numberText(value: number): string {
   return value === Infinity ? '+Inf' : value === -Infinity ? '-Inf' : String(value)
 }

@@ -33,10 +33,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   ],
 }
 
-/**
- * Counters, gauges and histograms in the text format of Prometheus, without a client library. No identity is ever a label.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** Metrics in the text format of Prometheus, without a client library. No identity is a label. @throws LimiterError INVALID_OPTIONS */
 export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetrics {
   checkOptions('prometheusMetrics', options, FORMS)
   const { read = [] } = options
@@ -64,7 +61,6 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   }
 }
 
-/** Why a rule refused; undefined if it did not. */
 function reasonOf(result: RuleResult['result'], reason: string | undefined): string | undefined {
   switch (result) {
     case 'denied':

@@ -20,10 +20,7 @@ const KIND: Form = oneOf('process', 'shared')
 
 const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
 
-/**
- * Compiles a tree.
- * @throws PolicyError with every issue, including those found before
- */
+/** @throws PolicyError with every issue, including those found before */
 export function* compileTree(node: PolicyNode | undefined, options: BundleOptions, issues: Issues): Sliced<Compiled> {
   if (node === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
   else if (node.kind !== 'map') new Value(node, '', issues).wrong(`a map with ${DIALECTS}`)

@@ -41,10 +41,7 @@ export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
 const MAX_DEPTH = 4
 const KEY_FORM = 'a text, a finite number, null where requests have no value, or a list of these'
 
-/**
- * The values that a policy's text cannot contain, as messages. The text of a bigint or a symbol could be another key than the caller means.
- * A value that is dropped would address every request without the key.
- */
+/** What a policy's text cannot contain, as messages: such a value could address other requests than the caller means. */
 function foreignIn(value: unknown, place: string, depth: number): string[] {
   const isKey = place.startsWith('override.key')
   if (typeof value === 'object' && value !== null) {

@@ -50,10 +50,7 @@ interface ReadText {
   readonly now: Micros
 }
 
-/**
- * Parses a text to its tree.
- * @throws PolicyError for a text that is not a tree, or bytes that are not UTF-8
- */
+/** @throws PolicyError for a text that is not a tree, or bytes that are not UTF-8 */
 export function readTree(source: string | Uint8Array, options: ParseOptions): ReadText {
   checkOptions('parsePolicy', options, FORMS)
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')

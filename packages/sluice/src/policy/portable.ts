@@ -10,7 +10,6 @@ import { finish, inSlices } from './model/sliced.ts'
 
 /** A parsed and validated policy as plain data: another thread can compile it without parsing its text. */
 export interface PortablePolicy {
-  /** The name in messages. */
   readonly filename: string
   readonly strict: boolean
   /** Microseconds since 1970 at which it was read. */
@@ -21,10 +20,7 @@ export interface PortablePolicy {
   readonly pieces: Iterable<NodePiece>
 }
 
-/**
- * As `parsePolicy`, but the result can be sent to another thread, because parsing the text is most of the work.
- * @throws PolicyError as `parsePolicy`
- */
+/** As `parsePolicy`, but the result can be sent to another thread: parsing the text is most of the work. @throws PolicyError */
 export function readPortable(source: string | Uint8Array, options: ParseOptions = {}): PortablePolicy {
   const { text, root, issues, strict, now } = readTree(source, options)
   finish(compileTree(root, { strict, now }, issues))

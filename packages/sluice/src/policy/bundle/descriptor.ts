@@ -9,10 +9,7 @@ const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bo
 
 export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`
 
-/**
- * The source that a descriptor key names. An empty text counts as missing, and header names treat `-` and `_` as the same character
- * (Fairvisor's Token Bucket). An invalid key is reported and gives undefined.
- */
+/** The source that a descriptor names. An empty text counts as missing; header names treat `-` and `_` as the same character. */
 export function readDescriptor(value: Value): Source | undefined {
   const text = textOf(value.node) ?? ''
   const [, kind, name = ''] = NAMED.exec(text) ?? []

@@ -20,7 +20,6 @@ export interface BundleLimit {
   readonly cost: Cost
 }
 
-/** Reads the `algorithm_config` of a token bucket. A wrong one is reported and gives undefined. */
 export function readTokenBucket(value: Value, strict: boolean): BundleLimit | undefined {
   const config = value.open({ names: NAMES, lenient: !strict })
   if (config === undefined) return undefined
@@ -61,10 +60,7 @@ function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
 
 const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
 
-/**
- * The cost of a request: `fixed_cost`, or the value of a header or parameter of the client. `default_cost` applies if there is no value,
- * or one that is not a plain decimal above 0. Of several values the highest counts.
- */
+/** `default_cost` applies if there is no value, or one that is not a plain decimal above 0. Of several values the highest counts. */
 function readBundleCost(config: Value): Cost | undefined {
   const from = config.get('cost_source')?.text(SOURCE_FORM, (text) => /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text))
   const source = config.get('cost_source')
@@ -92,7 +88,6 @@ function readBundleCost(config: Value): Cost | undefined {
   }
 }
 
-/** Warns of costs that differ from Fairvisor's. */
 function warnOfCost(config: Value, source: Value | undefined, from: string | undefined): void {
   const fallback = config.get('default_cost')
   if (fallback !== undefined && source === undefined)

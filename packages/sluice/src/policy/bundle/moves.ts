@@ -2,19 +2,14 @@ import { textOf, type Value } from '../document/value.ts'
 import type { Sliced } from '../model/sliced.ts'
 import { canonicalHeader } from './descriptor.ts'
 
-/** A rule or fallback, and the index of its policy. */
 interface Placed {
   readonly rule: Value
   readonly policy: number
 }
 
-/** Records a difference of some kind at a value. */
 type Find = (kind: string, value: Value, what: string) => void
 
-/**
- * Warns of parts of a bundle of Fairvisor's Token Bucket that have another meaning here, once for each kind of difference. It examines
- * nodes as written, because their errors are reported by their own readers.
- */
+/** Warns of parts of a bundle that have another meaning in Fairvisor's Token Bucket, once for each kind. Errors are reported elsewhere. */
 export function* warnOfMoves(root: Value): Sliced<void> {
   const found = new Map<string, { readonly value: Value; readonly what: string; more: number }>()
   const find: Find = (kind, value, what) => {

@@ -2,7 +2,6 @@ import { textOf, type Value } from '../document/value.ts'
 
 const MAX_LENGTH = 200
 
-/** Reads a name or id. An invalid one is reported and gives undefined. */
 export function readName(value: Value | undefined): string | undefined {
   return value?.as(`a text of 1 to ${MAX_LENGTH} characters`, (node) => {
     const text = textOf(node) ?? ''
@@ -10,10 +9,7 @@ export function readName(value: Value | undefined): string | undefined {
   })
 }
 
-/**
- * A name of a rule that is unique in its bundle, because two policies may use one name. Separators of names (`/`, `#`, `%`) and
- * unprintable characters are percent-encoded, so that no two rules collide.
- */
+/** A name that is unique in the bundle: `/`, `#`, `%` and unprintable characters are percent-encoded, so no two rules collide. */
 export function scopedName(policy: string | undefined, rule: string): string {
   return policy === undefined ? encode(rule) : `${encode(policy)}/${encode(rule)}`
 }

@@ -31,7 +31,6 @@ const NAMES = ['name', 'limit_keys', 'algorithm', 'algorithm_config', 'match']
 const LATER = ['cost_based', 'token_bucket_llm']
 const KEYS_FORM = `a list of ${DESCRIPTOR_FORM}; [] is one bucket for everybody`
 
-/** Reads one rule. A wrong one is reported and gives undefined. */
 export function* readBundleRule(value: Value, options: RuleOptions): Sliced<BundleRule | undefined> {
   const fields = value.open({ names: NAMES, lenient: !options.strict })
   if (fields === undefined) return undefined

@@ -9,10 +9,7 @@ import { overlook, refuseSection } from './tolerated.ts'
 
 export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_limit', 'loop_detection', 'circuit_breaker']
 
-/**
- * Reads the rules of one policy in their order, and last its `fallback_limit`, which applies if the conditions of no rule hold.
- * @param id undefined for rules without a bundle
- */
+/** The rules of one policy in order, and last its `fallback_limit`. @param id undefined for rules without a bundle */
 export function* readSpec(fields: Value, id: string | undefined, strict: boolean): Sliced<Rule[]> {
   refuseSection(fields, 'loop_detection', 'block')
   refuseSection(fields, 'circuit_breaker', 'block')
@@ -34,12 +31,10 @@ export function* readSpec(fields: Value, id: string | undefined, strict: boolean
   return compiled
 }
 
-/** Compiles one rule without a bundle. */
 export function compileAlone(rule: BundleRule): Rule {
   return compile(rule, rule.match ?? [], { id: undefined, mode: 'enforce', match: { when: [] } })
 }
 
-/** What the rules of one policy have in common. */
 interface Scope {
   readonly id: string | undefined
   readonly mode: Mode
@@ -74,7 +69,6 @@ function* readFallback(value: Value | undefined, rules: readonly BundleRule[], s
   return fallback
 }
 
-/** Opens the map that `readSpec` reads. */
 export function openSpec(value: Value, strict: boolean): Value | undefined {
   return value.open({ names: SPEC, lenient: !strict })
 }
@@ -107,7 +101,6 @@ function* elsesOf(rules: readonly BundleRule[]): Sliced<ReadonlyMap<BundleRule, 
   return elses
 }
 
-/** Holds if the conditions of none of these rules hold. */
 function* noneOf(rules: readonly BundleRule[]): Sliced<Condition> {
   return conditionOf(rules, rules.length, yield* indexRules(rules))
 }

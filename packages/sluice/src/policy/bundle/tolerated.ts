@@ -6,10 +6,7 @@ export function overlook(value: Value, what: string, strict: boolean): void {
   else value.warn(what)
 }
 
-/**
- * A list. Anything else is reported and gives undefined. Lua programs write an empty list as `{}`, which Fairvisor accepts. This parser
- * accepts it with a warning, unless it is strict.
- */
+/** Reads a list. Unless it is strict, it accepts `{}` with a warning, as Fairvisor does: Lua programs write an empty list so. */
 export function readList(value: Value, form: string, strict: boolean): Value | undefined {
   if (value.node.kind === 'list') return value
   if (strict || !isEmptyMap(value.node)) return value.wrong(form)
@@ -36,7 +33,6 @@ export function refuseSection(fields: Value, name: string, kind: 'list' | 'block
   value.refuse(` is not yet supported, and is ${found}: expected ${allowed}`, { value: found, allowed })
 }
 
-/** Whether a section is null or says that it is not enabled. */
 function isOff(node: PolicyNode): boolean {
   if (node.kind === 'scalar') return node.type === 'null'
   const enabled = node.kind === 'map' ? node.fields.get('enabled')?.value : undefined

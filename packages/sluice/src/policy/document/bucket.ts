@@ -6,10 +6,7 @@ import type { Value } from './value.ts'
 
 export const RATE_FORM = 'tokens per duration, such as 10/s'
 
-/**
- * Compiles a token bucket from exact texts. It reports an error at the value that causes it.
- * @param burst a validated decimal text
- */
+/** An error is reported at the value that causes it. @param burst a validated decimal text */
 export function readBucket(rate: Rate, burst: string, at: { readonly rate: Value; readonly burst: Value }): AnyLimit | undefined {
   const limit = attempt(() => tokenBucket({ rate, burst }))
   if (!(limit instanceof LimiterError)) return limit

@@ -117,10 +117,7 @@ function scalar(node: yaml.ParsedNode | null, at: number): ScalarNode {
   return { kind: 'scalar', at, text, type: type === 'number' || type === 'boolean' ? type : 'text' }
 }
 
-/**
- * Reports duplicate keys. A template that lost its indentation is one flat map with many duplicates of the same cause, so only one is
- * reported.
- */
+/** A template that lost its indentation is one flat map with many duplicates of the same cause, so only one is reported. */
 function refuseDuplicates(root: PolicyNode, duplicates: readonly Duplicate[], issues: Issues, position: Position): void {
   const outline = root.kind === 'map' ? root.fields.get('rate_limits')?.value : undefined
   const flat = outline?.kind === 'scalar' && outline.type === 'null' ? duplicates.find(({ map }) => map.range[0] === root.at) : undefined

@@ -16,7 +16,6 @@ export type Shown = Pick<PolicyIssue, 'value' | 'allowed'>
 
 export type Position = (at: number) => { readonly line: number; readonly column: number }
 
-/** The most issues that are reported for one text. */
 const MAX_ISSUES = 100
 const MAX_MESSAGE_LENGTH = 500
 

@@ -1,9 +1,6 @@
 import { requireForm, TEXT, TEXTS } from '../../errors/options.ts'
 
-/**
- * The candidate that a misspelt name most likely meant: at most two edits away, and at most half of its length.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** The most likely candidate: at most two edits away, and at most half of its length. @throws LimiterError INVALID_OPTIONS */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   requireForm('nearest', 'name', name, TEXT)
   requireForm('nearest', 'candidates', candidates, TEXTS)
@@ -17,7 +14,6 @@ export function nearest(name: string, candidates: readonly string[]): string | u
   return best?.candidate
 }
 
-/** The Levenshtein distance, computed row by row. */
 function edits(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i += 1) {

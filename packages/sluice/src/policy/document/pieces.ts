@@ -4,16 +4,12 @@ import type { Sliced } from '../model/sliced.ts'
 /** A part of a node tree as a flat list of plain values. It is small, so that receiving it from another thread takes little time. */
 export type NodePiece = readonly (string | number)[]
 
-/** The most nodes in one piece. */
 const NODES = 256
 const TYPES = ['text', 'number', 'boolean', 'null'] as const
 /** Codes in place of a scalar's type. */
 const [LIST, MAP] = [TYPES.length, TYPES.length + 1]
 
-/**
- * Serializes a tree. A scalar is its type, offset and text; a list or map is its kind, offset, size and items. An item of a map is a
- * name, its offset and a node.
- */
+/** A scalar is its type, offset and text; a list or map its kind, offset, size and items; an item of a map begins with name and offset. */
 export function piecesOf(root: PolicyNode): NodePiece[] {
   const pieces: (string | number)[][] = []
   let [current, room] = [[] as (string | number)[], 0]

@@ -54,7 +54,6 @@ export interface Entry {
   readonly value: Value
 }
 
-/** The names that a map may have. */
 export interface Known {
   readonly names: readonly string[]
   /** Part of the format, but refused in this version. */
@@ -66,10 +65,7 @@ export interface Known {
 export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
 const MAX_TEXTS = 1_000
 
-/**
- * A node of a policy being read, the path that messages name it by, and the issues to report to. What reads a value gives undefined for a
- * wrong one, which it reports.
- */
+/** A node of a policy being read, its path in messages, and its issues. Readers give undefined for a wrong value, which they report. */
 export class Value {
   readonly node: PolicyNode
   readonly path: string
@@ -221,7 +217,6 @@ export function uniqueNames(): (at: Value, name: string) => void {
 
 const MAX_SHOWN_LENGTH = 60
 
-/** A value as a message shows it: short, in one line. */
 function show(node: PolicyNode): string {
   if (node.kind !== 'scalar') return node.kind === 'list' ? 'a list' : 'a map'
   if (node.type === 'null') return 'empty'

@@ -17,7 +17,6 @@ export type FindByCondition<T> = (request: Request) => readonly T[]
 /** For fewer things than this a linear search costs no more. */
 const MIN_INDEXED = 8
 
-/** Things whose first equality condition reads this source, by the value that it requires; as indexes. */
 interface OfSource {
   readonly source: Source
   readonly byValue: Map<string | undefined, number[]>

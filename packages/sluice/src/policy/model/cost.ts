@@ -5,7 +5,6 @@ import { indexByPath } from './path-index.ts'
 import type { Cost } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/** The same cost for every request. */
 export function fixedCost(cost: number): Cost {
   return { text: String(cost), of: () => cost, unknown: cost, most: cost }
 }
@@ -21,10 +20,7 @@ export interface ClientCost {
 /** More than any bucket can hold, and still exact. */
 export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
-/**
- * A cost that the client sends, clamped to `min` and `max`; the fallback without a value or for one that is not a plain decimal. Of
- * several values the highest counts, because the backend may read any of them.
- */
+/** A cost that the client sends, clamped; the fallback without a plain decimal. Of several values the highest counts. */
 export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost {
   const clamp = (cost: number): number => Math.min(max, Math.max(min, cost))
   return {
@@ -46,10 +42,7 @@ export function highestOf(values: readonly string[], fallback: number, costOf: (
   return highest
 }
 
-/**
- * Parses a decimal without sign, exponent, blanks or other bases. It rounds more than six decimals up to six, so that nothing is lost. A
- * number too long to be exact gives the maximum.
- */
+/** Parses a plain decimal. More than six decimals are rounded up; a number too long to be exact gives the maximum. */
 export function readCost(text: string): number | undefined {
   const [, whole, decimals = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === undefined) return undefined

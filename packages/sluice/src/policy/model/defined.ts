@@ -1,6 +1,5 @@
 type Optional<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T]
 
-/** The type of an object without its undefined fields. */
 export type Defined<T> = Omit<T, Optional<T>> & { readonly [K in Optional<T>]?: Exclude<T[K], undefined> }
 
 /** The object without its undefined fields: in a compiled policy, an absent field is missing. */

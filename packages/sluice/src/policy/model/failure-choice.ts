@@ -1,6 +1,5 @@
 import type { OnStoreFailure } from './rule.ts'
 
-/** The deadline of a policy that states none. */
 export const DEFAULT_DEADLINE = { deadlineMs: 50, defaultDeadline: true } as const
 
 /** The settings of a policy for a store that cannot answer. */

@@ -4,10 +4,7 @@ import { indexByCondition } from './condition-index.ts'
 import { allHold, type Condition, type Truth } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/**
- * Whether the conditions of one of the first `count` groups hold. False if none can hold; undefined if no group certainly holds and at
- * least one is unknown.
- */
+/** Whether the conditions of one of the first `count` groups hold; undefined if none certainly holds and one is unknown. */
 export type FirstHolding = (request: Request, count: number) => Truth
 
 interface Group {

@@ -44,11 +44,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   refusal: OBJECT,
 }
 
-/**
- * Validates the options and fills in the defaults.
- * @param where begins the error message
- * @throws LimiterError INVALID_OPTIONS for an unknown name or value
- */
+/** Fills in the defaults. @param where begins the message. @throws LimiterError INVALID_OPTIONS for an unknown name or value */
 export function headerChoice(options: HeaderOptions = {}, where: string = 'headers'): HeaderChoice {
   checkOptions(where, options, FORMS)
   const { dialect = 'draft-11', legacy = 'off' } = options

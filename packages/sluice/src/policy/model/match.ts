@@ -33,7 +33,6 @@ export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
   }
 }
 
-/** A rule and its index in the policy. */
 interface Indexed {
   readonly index: number
   readonly rule: Rule
@@ -44,7 +43,6 @@ function inOrder(some: readonly Indexed[], others: readonly Indexed[]): readonly
   return others.length === 0 ? some : [...some, ...others].sort((a, b) => a.index - b.index)
 }
 
-/** All rules of one path. */
 interface PathRules {
   readonly path: Glob
   readonly find: FindByCondition<Indexed>
@@ -103,7 +101,6 @@ export function unreadMatch(match: Match, request: Request, readsUnread: Watch):
   return reads
 }
 
-/** As `mismatch`, for everything except the path. */
 function mismatchApartFromPath({ methods, hosts, when }: Match, request: Request): string | undefined {
   // HEAD runs the handler of GET, so a rule for GET applies to HEAD.
   if (methods !== undefined && !methods.has(request.method) && !(request.method === 'HEAD' && methods.has('GET'))) {

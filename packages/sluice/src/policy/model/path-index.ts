@@ -20,10 +20,7 @@ interface Entry<T> {
   readonly thing: T
 }
 
-/**
- * Finds the things whose pattern matches a path, in their order, and those without a pattern. It walks all patterns as one tree, so the
- * cost of a request grows only with the patterns that begin as its path does.
- */
+/** Finds the things whose pattern matches a path, in order, and those without one. All patterns are one tree. */
 export function* indexByPath<T>(
   things: readonly T[],
   pathOf: (thing: T) => Glob | undefined,

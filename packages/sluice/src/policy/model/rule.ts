@@ -111,10 +111,7 @@ function rateOf({ algorithm, plan }: AnyLimit): number {
   return n / m
 }
 
-/**
- * The values of a rule's key; undefined for absent ones. If the path can be read in several ways, only readings that the rule matches
- * count.
- */
+/** The values of a rule's key; undefined for absent ones. Of several readings of the path only those that the rule matches count. */
 export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
   const { path } = rule.match
   const seen =

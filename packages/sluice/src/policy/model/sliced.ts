@@ -10,10 +10,7 @@ export function finish<T>(work: Sliced<T>): T {
   }
 }
 
-/**
- * Runs the work with pauses, in which the thread handles other events. Rejects with the error that the work throws.
- * @param sliceMs milliseconds after which it pauses, at its next `yield`
- */
+/** Runs the work with pauses of at least every `sliceMs` milliseconds, in which the thread handles other events. */
 export async function inSlices<T>(work: Sliced<T>, time: Pick<Time, 'monotonic' | 'after'>, sliceMs: number): Promise<T> {
   for (;;) {
     const until = time.monotonic() + sliceMs

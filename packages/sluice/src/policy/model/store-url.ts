@@ -25,20 +25,15 @@ export interface StoreHost {
   readonly port: number
 }
 
-/** Parameters of a store's URL: their names, and their allowed values if not any text is allowed. */
 type Parameters = ReadonlyMap<string, readonly string[] | undefined>
 
 interface Scheme {
   readonly name: string
   readonly port: number
   readonly parameters: Parameters
-  /** Whether the URL may name several servers. */
   readonly several?: true
-  /** Whether the path names a primary instead of a database. */
   readonly primary?: true
-  /** Whether a database is a number instead of a name. */
   readonly numbered?: true
-  /** Whether the URL may omit the server. */
   readonly local?: true
 }
 
@@ -169,10 +164,7 @@ export function storeParameterMistake(url: string): string | undefined {
   return allowed === SERVERS ? tlsMistake(scheme, seen) : undefined
 }
 
-/**
- * Checks that a URL is a text. The message shows only the type of other values, which may contain a password.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** The message shows only the type, because other values may contain a password. @throws LimiterError INVALID_OPTIONS */
 export function requireUrl(where: string, url: unknown): void {
   if (typeof url !== 'string') throw new LimiterError('INVALID_OPTIONS', `${where}: url is of type ${typeof url}, expected a text`)
 }

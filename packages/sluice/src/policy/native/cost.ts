@@ -9,7 +9,6 @@ import { readPath } from './match.ts'
 const COST_FORM = `${DECIMAL_FORM}, { from: header:<name> or query:<name>, default, min, max }, or { endpoints: { <path>: <number> }, default }`
 const FROM_FORM = 'header:<name> or query:<name>'
 
-/** Reads the `cost` of a rule; default 1. A wrong one is reported and gives undefined. */
 export function* readCost(value: Value | undefined): Sliced<Cost | undefined> {
   if (value === undefined) return fixedCost(1)
   const { node } = value
@@ -35,7 +34,6 @@ function readClient(value: Value): Cost | undefined {
   return clientCost({ kind, name: kind === 'header' ? name.toLowerCase() : name, fallback, min, max })
 }
 
-/** A fixed cost for each endpoint, for a rule that several of them share. */
 function* readEndpoints(value: Value): Sliced<Cost | undefined> {
   const fields = value.open(ENDPOINT_COST)
   const listed = fields?.get('endpoints')

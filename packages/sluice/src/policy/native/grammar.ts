@@ -9,7 +9,6 @@ export interface Shape {
   readonly schema: Schema
 }
 
-/** A map with only these names. */
 function shapeOf(properties: Readonly<Record<string, Schema>>, more: Schema = {}): Shape {
   return Object.freeze({
     names: Object.freeze(Object.keys(properties)),

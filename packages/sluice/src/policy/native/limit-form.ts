@@ -11,7 +11,6 @@ import { RATE_FORM, readBucket } from '../document/bucket.ts'
 
 export type AlgorithmWord = (typeof ALGORITHMS)[number]
 
-/** The fields of a window limit, as read. */
 interface WindowNumbers {
   readonly limit: string
   readonly window: string
@@ -19,11 +18,9 @@ interface WindowNumbers {
   readonly ramp?: string
 }
 
-/** The fields of one algorithm's limits, and their reader. */
 interface Form {
   readonly fields: readonly string[]
   read(fields: Value): AnyLimit | undefined
-  /** A warning about such limits for the policy's reader. */
   readonly warning?: (limit: AnyLimit) => string
 }
 
@@ -46,17 +43,14 @@ const FORMS: Readonly<Record<AlgorithmWord, Form>> = {
 
 const LIMIT_FIELDS: readonly string[] = [...new Set(Object.values(FORMS).flatMap(({ fields }) => fields))]
 
-/** The algorithm that a map names; the fallback if it names none. A wrong one is reported and gives undefined. */
 export function readAlgorithm(fields: Value, fallback: AlgorithmWord): AlgorithmWord | undefined {
   return fields.get('algorithm') === undefined ? fallback : fields.get('algorithm')?.choice(ALGORITHMS)
 }
 
-/** Whether a map has any field of a limit. */
 export function hasLimit(fields: Value): boolean {
   return LIMIT_FIELDS.some((name) => fields.get(name) !== undefined)
 }
 
-/** Reads the limit of a map from the fields of this algorithm. A wrong one is reported and gives undefined. */
 export function readLimit(fields: Value, algorithm: AlgorithmWord): AnyLimit | undefined {
   const form = FORMS[algorithm]
   const allowed = form.fields.join(', ')
@@ -81,10 +75,7 @@ function readTokenBucket(fields: Value): AnyLimit | undefined {
 
 const AT_RAMP: ReadonlySet<string> = new Set(['INVALID_OPTIONS', 'INVALID_DURATION'])
 
-/**
- * Reads a window limit. It also reports what the constructor refuses although each number is well-formed: too large a limit, or a ramp
- * that does not fit the rest.
- */
+/** Also reports what the constructor refuses although each number is well-formed, such as a ramp that does not fit the rest. */
 function readWindow(fields: Value, make: (numbers: WindowNumbers) => AnyLimit): AnyLimit | undefined {
   for (const name of ['window', 'ramp']) warnOfBare(fields.get(name))
   const limitValue = fields.require('limit', DECIMAL_FORM)

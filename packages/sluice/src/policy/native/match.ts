@@ -9,7 +9,6 @@ import type { Condition, KeyPart, Match } from '../model/rule.ts'
 import { flatMapSliced, type Sliced } from '../model/sliced.ts'
 import { MATCH, MAX_KEY_PARTS } from './grammar.ts'
 
-/** Reads the `match` of a rule; all parts of it must hold. */
 export function readMatch(rule: Value): Match {
   const fields = rule?.get('match')?.open(MATCH)
   if (fields === undefined) return { when: [] }

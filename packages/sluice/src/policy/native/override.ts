@@ -30,7 +30,6 @@ export function* readOverrides(fields: Value, rules: readonly Rule[]): Sliced<Ov
   return overrides.length === 0 ? undefined : overrides
 }
 
-/** Reads one override. A wrong one is reported and gives undefined. */
 export function readOverride(value: Value, rules: ReadonlyMap<string, Rule>): Override | undefined {
   const fields = value.open(OVERRIDE)
   if (fields === undefined) return undefined

@@ -12,7 +12,6 @@ const NAME_FORM = 'up to 64 printable characters without blanks, quotes, # and \
 const KEY_FORM = 'a list of what requests are counted by, such as [ip:address]; [] is one bucket for everybody'
 const KNOWN = { names: RULE.names, later: ['onFull', 'unit'] }
 
-/** Reads one rule of the native dialect. A wrong one is reported and gives undefined. */
 export function* readRule(value: Value, fallback: OnStoreFailure): Sliced<Rule | undefined> {
   const fields = value.open(KNOWN)
   if (fields === undefined) return undefined
@@ -50,7 +49,6 @@ function readMaxOvergrant(fields: Value): number | undefined {
   })
 }
 
-/** Warns of a fixed cost above a burst of the rule. */
 function warnOfCost(value: Value | undefined, { text }: Cost, tiers: readonly Tier[]): void {
   if (value?.node.kind !== 'scalar' || !tiers.some(({ limit }) => Number(text) > limit.capacity)) return
   value.warn(`: a cost of ${text} is above a burst of this rule: such requests are never admitted`)

@@ -12,7 +12,6 @@ import { IDENTIFIER_MODES, IDENTIFIERS, JWT, PUBLIC_ALGORITHMS, SECRET_ALGORITHM
 import { toMillis } from '../../time/micros.ts'
 import { readOverrides } from './override.ts'
 
-/** Names of the sections that `readSharedSections` reads. */
 export const SHARED_SECTIONS: readonly string[] = ['store', 'trustedProxies', 'identifiers', 'jwt', 'exempt', 'overrides']
 
 /** Reads the sections that every dialect may have in addition to its rules, in the same form. */
@@ -40,7 +39,6 @@ function readStore(value: Value | undefined): StoreUrl | undefined {
 
 const FILE_FORM = 'the name of a file'
 
-/** Reads whether keys contain plain identifiers; undefined if the policy does not say. */
 function readIdentifiers(policy: Value): IdentifierChoice | undefined {
   const fields = policy?.get('identifiers')?.open(IDENTIFIERS)
   if (fields === undefined) return undefined
@@ -53,7 +51,6 @@ function readIdentifiers(policy: Value): IdentifierChoice | undefined {
   return mode === undefined || secretFile === undefined ? undefined : { mode, secretFile }
 }
 
-/** Reads the `trustedProxies` of a policy; undefined if it has none. */
 function* readTrustedProxies(list: Value | undefined): Sliced<TrustedProxies | undefined> {
   if (list === undefined) return undefined
   if (list.node.kind !== 'list') return list.wrong(`a list of ${TRUST_FORM}`)
@@ -73,7 +70,6 @@ const WAYS = ['secretFile', 'jwksFile', 'jwksUrl', 'verified'] as const
 const URL_FORM = 'an https:// URL without credentials, or an http:// one of this machine (127.0.0.1, [::1], localhost)'
 const MAX_LEEWAY_MS = 600_000
 
-/** Reads the `jwt` of a policy; undefined if it has none. A wrong one is reported and gives undefined. */
 function readJwt(policy: Value): JwtChoice | undefined {
   const jwt = policy?.get('jwt')?.open(JWT)
   if (jwt === undefined) return undefined

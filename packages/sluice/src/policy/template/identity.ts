@@ -3,7 +3,6 @@ import type { Value } from '../document/value.ts'
 import type { KeyPart } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
 
-/** The identity and tier of tenants. */
 export interface Tenancy {
   readonly identity: KeyPart
   /** Always has a value: the name of a tenant, or `default`. */
@@ -14,10 +13,7 @@ const HEADER_FORM = 'the name of a header'
 
 const source = (text: string): Source => parseSource(text) as Source
 
-/**
- * Reads the identity and tier of tenants. The identity is the subject of a verified token, or the header that `identity` names, else the
- * address. The tier is the plan of a verified token, else the header's entry in `identity.tiers`, else the value of a trusted proxy.
- */
+/** The identity is a verified token's subject or the named header, else the address; the tier its plan, the header's entry, or the proxy's. */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
   const fields = block?.open({ names: ['header', 'tiers'] })
   const written = fields === undefined ? undefined : fields.require('header', HEADER_FORM)

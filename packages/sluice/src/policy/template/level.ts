@@ -7,7 +7,6 @@ import type { Cost, KeyPart, Match, OnStoreFailure, Rule } from '../model/rule.t
 import { MAX_SAMPLED } from '../native/grammar.ts'
 import { readBucket } from '../document/bucket.ts'
 
-/** How requests use the buckets of a level. */
 interface Use {
   /** Field names of this level only. */
   readonly extra?: readonly string[]
@@ -23,10 +22,7 @@ export interface Defaults {
 
 const NAMES = ['capacity', 'burst', 'refill_rate', 'window', 'failure_policy', 'sample']
 
-/**
- * Reads a level as a rule. `capacity` is the burst, `refill_rate` the tokens per `window` (default 1 s); a `shared` level has one bucket for
- * all identities. Undefined for an endpoint that only has a cost, and for a wrong limit, which is reported.
- */
+/** `capacity` is the burst. A `shared` level has one bucket for all. Undefined for an endpoint that only has a cost. */
 export function readLevel(
   value: Value,
   name: string,
@@ -68,7 +64,6 @@ function largerBurst(fields: Value, capacity: string | undefined): string | unde
   return larger
 }
 
-/** Warns of a `window` that is not the time the bucket takes to fill, and of a cost above the capacity. */
 function warnOf(fields: Value, limit: AnyLimit, windowMs: number | undefined): void {
   const [window, cost] = [fields.get('window'), fields.get('cost')]
   if (window !== undefined && windowMs !== undefined && limit.windowMs !== windowMs) {
@@ -85,7 +80,6 @@ const FAILURES: ReadonlyMap<string, OnStoreFailure> = new Map([
   ['local', 'local'],
 ])
 
-/** Reads a `failure_policy`. */
 export function readFailure(value: Value | undefined): OnStoreFailure | undefined {
   return FAILURES.get(value?.choice([...FAILURES.keys()]) ?? '')
 }

@@ -13,10 +13,7 @@ import { type Defaults, readFailure, readLevel } from './level.ts'
 const INNER = ['global', 'tenants', 'endpoints', 'failure_policy', 'headers', 'identity']
 const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...SHARED_SECTIONS]
 
-/**
- * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, which are charged together. A tenant is one
- * identity; its tier chooses the bucket.
- */
+/** Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, charged together. A tenant is one identity. */
 export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
   const outer = root.open({ names: OUTER })
   const inner = outer?.get('rate_limits')?.open({ names: INNER })
