@@ -1,5 +1,5 @@
 import { canonicalValue, type Source } from '../identity/source.ts'
-import type { Override } from '../policy/model/override.ts'
+import type { Override } from '../policy/model/rule.ts'
 import type { Micros } from '../time/micros.ts'
 import { keyedRules, type KeyTarget } from './keys.ts'
 import type { Loaded } from './loaded.ts'

@@ -1,7 +1,6 @@
 import { MICRO } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, shown } from '../errors/options.ts'
-import { canonicalValue } from '../identity/source.ts'
 import { stateName, validKey } from '../keys/encode.ts'
 import type { StoreCaller } from '../limiter/call-store.ts'
 import { requireChange } from '../limiter/decidable.ts'
@@ -13,7 +12,7 @@ import type { Rule } from '../policy/model/rule.ts'
 import type { CallGroup, CallOptions, Change, Decided, Verdict } from '../stores/store.ts'
 import { parsePeriod } from '../time/duration.ts'
 import { toMillis } from '../time/micros.ts'
-import { charge, type ChargeContext, type RuleCharge } from './rule-charge.ts'
+import { charge, type ChargeContext, type RuleCharge, valuesOf } from './rule-charge.ts'
 
 /** A key that an operator inspects or changes. */
 export interface KeyTarget {
@@ -96,7 +95,10 @@ interface KeyCharge extends RuleCharge {
 function keyCharges({ policy: { rules }, context }: KeyPolicy, target: KeyTarget): KeyCharge[] {
   return keyedRules(rules, target).flatMap((rule) =>
     rule.tiers.flatMap((tier) =>
-      firstSources(rule).map(({ source, values }) => ({ ...charge(rule, tier, values(target.key), MICRO, context), source })),
+      (rule.key[0] ?? []).map(({ text }, place) => ({
+        ...charge(rule, tier, valuesOf(rule, place, target.key), MICRO, context),
+        source: text,
+      })),
     ),
   )
 }
@@ -114,14 +116,6 @@ export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly 
     rules.some(({ name }) => name === limit) ? 'INVALID_OPTIONS' : 'UNKNOWN_RULE',
     `limit is ${shown(limit)}, expected a rule with a key${known === '' ? '; there is none' : `: ${known}`}`,
   )
-}
-
-function firstSources(rule: Rule): { source: string; values: (key: string) => (string | undefined)[] }[] {
-  const places = rule.key.flat().length
-  return (rule.key[0] ?? []).map((source, place) => ({
-    source: source.text,
-    values: (key) => Array.from({ length: places }, (_, index) => (index === place ? (canonicalValue(source, key) ?? key) : undefined)),
-  }))
 }
 
 /** Two peeks, of which the second sees the first: what is there (by a cost that can never pass), and what a call would get. */

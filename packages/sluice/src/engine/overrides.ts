@@ -1,7 +1,6 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { composeKey } from '../keys/encode.ts'
-import type { Override } from '../policy/model/override.ts'
-import type { Rule } from '../policy/model/rule.ts'
+import type { Override, Rule } from '../policy/model/rule.ts'
 import type { Sliced } from '../policy/model/sliced.ts'
 import type { Micros } from '../time/micros.ts'
 

@@ -44,10 +44,15 @@ export function chargeOfKey(
   context: ChargeContext,
 ): RuleCharge | undefined {
   const tier = tierOf(rule, request) ?? rule.tiers.at(-1)
+  return tier === undefined ? undefined : charge(rule, tier, valuesOf(rule, 0, key), cost ?? microCost(rule.cost.unknown), context)
+}
+
+/** The values of a rule's key if `key` comes from the source at this place; the others count as absent. */
+export function valuesOf(rule: Rule, place: number, key: string): RuleCharge['values'] {
   const values: (string | undefined)[] = []
   for (const sources of rule.key)
-    for (const source of sources) values.push(values.length === 0 ? (canonicalValue(source, key) ?? key) : undefined)
-  return tier === undefined ? undefined : charge(rule, tier, values, cost ?? microCost(rule.cost.unknown), context)
+    for (const source of sources) values.push(values.length === place ? (canonicalValue(source, key) ?? key) : undefined)
+  return values
 }
 
 /** Multiplies a charge by the requests that it represents, up to the limit's capacity: above it, it could never pass. */

@@ -1,10 +1,9 @@
 import { attempt, LimiterError } from '../errors/limiter-error.ts'
 import { createIssues } from './document/issues.ts'
 import { readOverride } from './native/override.ts'
-import { type PolicyNode, Value } from './document/value.ts'
-import type { Override } from './model/override.ts'
+import { type Field, type PolicyNode, Value } from './document/value.ts'
+import type { Override, Rule } from './model/rule.ts'
 import { PolicyError } from './document/policy-error.ts'
-import type { Rule } from './model/rule.ts'
 
 /** An override in the fields of the policy file: a rule, a key, the fields of a limit, and its end. */
 export interface OverrideFields {
@@ -25,11 +24,12 @@ export interface OverrideFields {
  * @throws LimiterError INVALID_OPTIONS that names each wrong field; UNKNOWN_RULE if only the rule is wrong; no message shows a key
  */
 export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
-  const foreign = foreignIn(value, 'override', 0)
-  if (foreign.length > 0) throw new LimiterError('INVALID_OPTIONS', foreign.join('; '))
+  const mistakes: string[] = []
+  const node = nodeOf(value, 'override', 0, mistakes)
+  if (mistakes.length > 0) throw new LimiterError('INVALID_OPTIONS', mistakes.join('; '))
   const issues = createIssues('override', () => ({ line: 1, column: 1 }))
   const known = new Map(rules.map((rule) => [rule.name, rule]))
-  const override = readOverride(new Value(nodeOf(value), 'override', issues), known)
+  const override = readOverride(new Value(node, 'override', issues), known)
   const error = attempt(() => issues.settle())
   if (!(error instanceof PolicyError)) return override as Override
   const [first, second] = error.issues
@@ -41,30 +41,29 @@ export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
 const MAX_DEPTH = 4
 const KEY_FORM = 'a text, a finite number, null where requests have no value, or a list of these'
 
-/** What a policy's text cannot contain, as messages: such a value could address other requests than the caller means. */
-function foreignIn(value: unknown, place: string, depth: number): string[] {
+/**
+ * The value as a node. What a policy's text cannot contain becomes null and one of the mistakes: the text of a bigint or a symbol could be
+ * another key than the caller means, and a value that is dropped would address every request without the key.
+ */
+function nodeOf(value: unknown, place: string, depth: number, mistakes: string[]): PolicyNode {
   const isKey = place.startsWith('override.key')
-  if (typeof value === 'object' && value !== null) {
-    if (depth >= MAX_DEPTH) return [`${place} is nested too deep: expected ${isKey ? KEY_FORM : `at most ${MAX_DEPTH} levels`}`]
-    if (Array.isArray(value)) return value.flatMap((item, index) => foreignIn(item, `${place}[${index}]`, depth + 1))
-    return Object.entries(value).flatMap(([name, content]) =>
-      content === undefined ? [] : foreignIn(content, `${place}.${name}`, depth + 1),
-    )
+  if (typeof value === 'object' && value !== null && depth < MAX_DEPTH) {
+    if (Array.isArray(value))
+      return { kind: 'list', at: 0, items: value.map((item, index) => nodeOf(item, `${place}[${index}]`, depth + 1, mistakes)) }
+    const fields = new Map<string, Field>()
+    for (const [name, content] of Object.entries(value))
+      if (content !== undefined) fields.set(name, { at: 0, value: nodeOf(content, `${place}.${name}`, depth + 1, mistakes) })
+    return { kind: 'map', at: 0, fields }
   }
-  const isFine = typeof value === 'string' || value === null || Number.isFinite(value) || (typeof value === 'boolean' && !isKey)
-  if (isFine || (depth === 0 && value === undefined)) return []
-  const what = typeof value === 'number' || typeof value === 'boolean' || value === undefined ? String(value) : `a ${typeof value}`
-  return [`${place} is ${what}: expected ${isKey ? KEY_FORM : 'a text or a finite number'}`]
-}
-
-function nodeOf(value: unknown): PolicyNode {
-  if (Array.isArray(value)) return { kind: 'list', at: 0, items: value.map(nodeOf) }
-  if (typeof value === 'object' && value !== null) {
-    const given = Object.entries(value).filter(([, content]) => content !== undefined)
-    return { kind: 'map', at: 0, fields: new Map(given.map(([name, content]) => [name, { at: 0, value: nodeOf(content) }])) }
+  const type = typeof value
+  if (type === 'string') return { kind: 'scalar', at: 0, text: value as string, type: 'text' }
+  if (type === 'number' && Number.isFinite(value)) return { kind: 'scalar', at: 0, text: String(value), type: 'number' }
+  if (type === 'boolean' && !isKey) return { kind: 'scalar', at: 0, text: String(value), type: 'boolean' }
+  if (type === 'object' && value !== null)
+    mistakes.push(`${place} is nested too deep: expected ${isKey ? KEY_FORM : `at most ${MAX_DEPTH} levels`}`)
+  else if (value !== null && (value !== undefined || depth > 0)) {
+    const what = type === 'number' || type === 'boolean' || type === 'undefined' ? String(value) : `a ${type}`
+    mistakes.push(`${place} is ${what}: expected ${isKey ? KEY_FORM : 'a text or a finite number'}`)
   }
-  if (typeof value === 'string') return { kind: 'scalar', at: 0, text: value, type: 'text' }
-  if (typeof value === 'number') return { kind: 'scalar', at: 0, text: String(value), type: 'number' }
-  if (typeof value === 'boolean') return { kind: 'scalar', at: 0, text: String(value), type: 'boolean' }
   return { kind: 'scalar', at: 0, text: '', type: 'null' }
 }

@@ -1,11 +1,10 @@
 import type { Source } from '../../identity/source.ts'
-import { join, quoted, type Value, wordOf } from '../document/value.ts'
+import { join, quoted, textOf, type Value, wordOf } from '../document/value.ts'
 import { conditionOf } from '../model/condition.ts'
 import type { Condition } from '../model/rule.ts'
 import { flatMapSliced, type Sliced } from '../model/sliced.ts'
 import { DESCRIPTOR_FORM, readDescriptor } from './descriptor.ts'
 import { type BundleLimit, readTokenBucket } from './limit.ts'
-import { readName } from './name.ts'
 import { readList } from './tolerated.ts'
 
 /** A rule as written; which requests it applies to depends on its siblings. */
@@ -78,4 +77,22 @@ function readAlgorithm(fields: Value, strict: boolean): BundleLimit | undefined 
   if (written !== undefined && word !== 'token_bucket') return written.wrong('token_bucket')
   const config = fields.require('algorithm_config', 'a map with tokens_per_second and burst')
   return config === undefined ? undefined : readTokenBucket(config, strict)
+}
+
+const MAX_LENGTH = 200
+
+export function readName(value: Value | undefined): string | undefined {
+  return value?.as(`a text of 1 to ${MAX_LENGTH} characters`, (node) => {
+    const text = textOf(node) ?? ''
+    return text !== '' && text.length <= MAX_LENGTH && !/\p{Cs}/u.test(text) ? text : undefined
+  })
+}
+
+/** A name that is unique in the bundle: `/`, `#`, `%` and unprintable characters are percent-encoded, so no two rules collide. */
+export function scopedName(policy: string | undefined, rule: string): string {
+  return policy === undefined ? encode(rule) : `${encode(policy)}/${encode(rule)}`
+}
+
+function encode(name: string): string {
+  return name.replace(/[^!$&-.0-[\]-~]/gu, encodeURIComponent)
 }

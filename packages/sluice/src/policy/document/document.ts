@@ -32,24 +32,20 @@ export function positionIn(lines: yaml.LineCounter): Position {
 function compose(text: string, lines: yaml.LineCounter, issues: Issues): yaml.Document | undefined {
   const parser = new yaml.Parser(lines.addNewLine)
   const tokens = []
-  const scan = createScan()
-  let mistakes = 0
+  const isMistake = mistakeFinder()
+  const refused = (why: string): undefined => void issues.add(parser.offset, '', why)
+  let [lexemes, mistakes] = [0, 0]
   for (const lexeme of new yaml.Lexer().lex(text)) {
-    if (scan.isMistake(lexeme)) mistakes += 1
+    lexemes += 1
+    if (isMistake(lexeme)) mistakes += 1
     for (const token of parser.next(lexeme)) {
       tokens.push(token)
       if (token.type === 'error') mistakes += 1
     }
     // Reporting a mistake costs more than reading it, so parsing stops after this many.
     if (mistakes > MAX_MISTAKES) break
-    if (parser.stack.length > MAX_STACK) {
-      issues.add(parser.offset, '', `nested deeper than ${MAX_DEPTH} levels`)
-      return undefined
-    }
-    if (scan.count > MAX_LEXEMES) {
-      issues.add(parser.offset, '', `more than ${MAX_LEXEMES} words and signs`)
-      return undefined
-    }
+    if (parser.stack.length > MAX_STACK) return refused(`nested deeper than ${MAX_DEPTH} levels`)
+    if (lexemes > MAX_LEXEMES) return refused(`more than ${MAX_LEXEMES} words and signs`)
   }
   tokens.push(...parser.end())
   for (const token of tokens) if (token.type === 'directive') issues.add(token.offset, '', 'a directive is refused')
@@ -130,34 +126,21 @@ function refuseDuplicates(root: PolicyNode, duplicates: readonly Duplicate[], is
   }
 }
 
-/** Examines the lexemes of a YAML text one by one, before nodes are built from them. */
-interface Scan {
-  readonly count: number
-  /** Whether the text is certain to be refused for this lexeme: building its node would cost more than reading it. */
-  isMistake(lexeme: string): boolean
-}
-
 /** The lexer's marker before the text of a plain or block scalar, which may contain anything. */
 const SCALAR_FOLLOWS = '\u001f'
 /** Anchors, aliases, tags and directives are refused anywhere. */
 const REFUSED = /^[&*!%]/
 
-function createScan(): Scan {
-  let count = 0
+/** Whether the text is certain to be refused for this lexeme: building its node would cost more than reading it. */
+function mistakeFinder(): (lexeme: string) => boolean {
   let before = ''
-  return {
-    get count() {
-      return count
-    },
-    isMistake(lexeme) {
-      count += 1
-      // Blanks, line ends and comments do not change which lexeme precedes another.
-      if (/^(?:[ \t\r\n]|#)/.test(lexeme) && before !== SCALAR_FOLLOWS) return false
-      const previous = before
-      before = lexeme
-      if (previous === SCALAR_FOLLOWS) return false
-      if (lexeme === ',') return previous === ',' || previous === '[' || previous === '{'
-      return lexeme === '---' ? previous !== '' : REFUSED.test(lexeme)
-    },
+  return (lexeme) => {
+    // Blanks, line ends and comments do not change which lexeme precedes another.
+    if (/^(?:[ \t\r\n]|#)/.test(lexeme) && before !== SCALAR_FOLLOWS) return false
+    const previous = before
+    before = lexeme
+    if (previous === SCALAR_FOLLOWS) return false
+    if (lexeme === ',') return previous === ',' || previous === '[' || previous === '{'
+    return lexeme === '---' ? previous !== '' : REFUSED.test(lexeme)
   }
 }

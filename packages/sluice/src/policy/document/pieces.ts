@@ -4,36 +4,30 @@ import type { Sliced } from '../model/sliced.ts'
 /** A part of a node tree as a flat list of plain values. It is small, so that receiving it from another thread takes little time. */
 export type NodePiece = readonly (string | number)[]
 
-const NODES = 256
+/** Values in a piece: those of some 256 nodes. */
+const SIZE = 1_024
 const TYPES = ['text', 'number', 'boolean', 'null'] as const
 /** Codes in place of a scalar's type. */
 const [LIST, MAP] = [TYPES.length, TYPES.length + 1]
 
 /** A scalar is its type, offset and text; a list or map its kind, offset, size and items; an item of a map begins with name and offset. */
 export function piecesOf(root: PolicyNode): NodePiece[] {
-  const pieces: (string | number)[][] = []
-  let [current, room] = [[] as (string | number)[], 0]
+  const values: (string | number)[] = []
   const write = (node: PolicyNode): void => {
-    if (room === 0) {
-      current = []
-      pieces.push(current)
-      room = NODES
-    }
-    room -= 1
-    if (node.kind === 'scalar') current.push(TYPES.indexOf(node.type), node.at, node.text)
+    if (node.kind === 'scalar') values.push(TYPES.indexOf(node.type), node.at, node.text)
     else if (node.kind === 'list') {
-      current.push(LIST, node.at, node.items.length)
+      values.push(LIST, node.at, node.items.length)
       node.items.forEach(write)
     } else {
-      current.push(MAP, node.at, node.fields.size)
+      values.push(MAP, node.at, node.fields.size)
       for (const [name, { at, value }] of node.fields) {
-        current.push(name, at)
+        values.push(name, at)
         write(value)
       }
     }
   }
   write(root)
-  return pieces
+  return Array.from({ length: Math.ceil(values.length / SIZE) }, (_, index) => values.slice(index * SIZE, (index + 1) * SIZE))
 }
 
 /** Rebuilds the tree; pauses within each piece and before it takes the next one. */

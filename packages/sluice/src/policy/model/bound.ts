@@ -1,6 +1,5 @@
 import { MICRO } from '../../algorithms/decimal.ts'
-import type { FailureChoice } from './failure-choice.ts'
-import type { Rule } from './rule.ts'
+import type { FailureChoice, Rule } from './rule.ts'
 
 /** `process`: the store is in this process, without a local fallback. `shared`: several processes call it, each with a local fallback. */
 export type StoreKind = 'process' | 'shared'

@@ -1,10 +1,8 @@
 import type { TrustedProxies } from '../../identity/trusted-proxies.ts'
 import type { Bound, StoreKind } from './bound.ts'
 import type { Exemption } from './exemption.ts'
-import type { FailureChoice } from './failure-choice.ts'
+import type { FailureChoice, Override, Rule } from './rule.ts'
 import type { HeaderChoice } from './header-choice.ts'
-import type { Override } from './override.ts'
-import type { Rule } from './rule.ts'
 import type { StoreUrl } from './store-url.ts'
 
 /** A parsed, validated and compiled policy. It is frozen, and has the same form in every dialect. */

@@ -4,6 +4,7 @@ import type { Request } from '../../identity/request.ts'
 import type { Source } from '../../identity/source.ts'
 import { type FindByCondition, indexByCondition } from './condition-index.ts'
 import type { Exemption } from './exemption.ts'
+import type { Micros } from '../../time/micros.ts'
 import { type Glob, pathSegments } from './glob.ts'
 import { finish, type Sliced } from './sliced.ts'
 
@@ -76,6 +77,42 @@ export interface Cost {
   readonly unknown: number
   /** The highest cost of any request. */
   readonly most?: number
+}
+
+/** Another limit for one key of one rule; it replaces the limit of every tier. */
+export interface Override {
+  readonly rule: string
+  /** The values of the rule's key in their order; undefined for absent ones. */
+  readonly values: readonly (string | undefined)[]
+  readonly limit: AnyLimit
+  /** The first instant at which it is no longer in force; absent: no end. */
+  readonly until?: Micros
+}
+
+export const DEFAULT_DEADLINE = { deadlineMs: 50, defaultDeadline: true } as const
+
+/** The settings of a policy for a store that cannot answer. */
+export interface FailureChoice {
+  /** Milliseconds a remote store may take. */
+  readonly deadlineMs: number
+  /** Set if the policy states no deadline: the first calls may then take longer, while the first connection is made. */
+  readonly defaultDeadline?: true
+  /** For rules without their own `onStoreFailure`. */
+  readonly policy: OnStoreFailure
+  /** The most processes that share the store, and the longest outage in milliseconds; bounds are computed from them. */
+  readonly processes?: number
+  readonly outageMs?: number
+  /** Absent: the defaults of the breaker. */
+  readonly breaker?: BreakerChoice
+}
+
+/** When to stop calling a store that fails, and when to probe it. An absent field is the breaker's default. */
+export interface BreakerChoice {
+  /** Failures within `windowMs` milliseconds that open it. */
+  readonly failures?: number
+  readonly windowMs?: number
+  /** Milliseconds between probes. */
+  readonly probeMs?: number
 }
 
 /** The first tier whose conditions hold; if several may be the first, the strictest of them. */

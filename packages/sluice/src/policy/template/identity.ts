@@ -13,7 +13,7 @@ const HEADER_FORM = 'the name of a header'
 
 const source = (text: string): Source => parseSource(text) as Source
 
-/** The identity is a verified token's subject or the named header, else the address; the tier its plan, the header's entry, or the proxy's. */
+/** The identity is a verified token's subject or the named header, else the address; the tier its plan, the header's, or the proxy's. */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
   const fields = block?.open({ names: ['header', 'tiers'] })
   const written = fields === undefined ? undefined : fields.require('header', HEADER_FORM)
