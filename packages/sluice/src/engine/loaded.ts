@@ -10,7 +10,7 @@ import { indexTiers, type Match, type Rule, truthOf } from '../policy/model/rule
 import type { Sliced } from '../policy/model/sliced.ts'
 import { indexOverrides, type OverrideTable } from './overrides.ts'
 
-/** The request that stands for a bare key: nothing of it is known. */
+/** The request of a bare key: nothing of it is known. */
 export const NOBODY: Request = {
   method: '',
   path: '*',
