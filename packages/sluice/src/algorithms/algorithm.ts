@@ -61,7 +61,6 @@ export type MicroTokens = number
 export interface Algorithm<P, S> {
   readonly name: AlgorithmName
   readonly tag: AlgorithmTag
-  readonly version: number
   /** Derives a key's phase: a public hash of the key, the same in every process. Absent if no limit is phased. */
   phaseOf?(key: string): number
   /** Creates a step to pass to `decide`. */

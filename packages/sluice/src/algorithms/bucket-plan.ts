@@ -87,6 +87,10 @@ export function planOf(n: number, m: Micros, burst: number): BucketPlan {
   return { n, m, burst, perToken, perMicro, full, emptyBefore }
 }
 
+export function samePlan(one: BucketPlan, other: BucketPlan): boolean {
+  return one === other || (one.n === other.n && one.m === other.m && one.burst === other.burst)
+}
+
 /** Why whole numbers below 2^53 cannot represent the plan; undefined if they can. */
 export function inexact(plan: BucketPlan): string | undefined {
   if (!Number.isSafeInteger(plan.m * MICRO)) return 'the rate is too slow to be exact; the slowest takes about 285 years for a token'

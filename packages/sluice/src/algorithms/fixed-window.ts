@@ -80,7 +80,6 @@ function readRamp(options: FixedWindowOptions, window: Micros, align: Align): Mi
 export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = Object.freeze({
   name: 'fixed-window',
   tag: 'fw',
-  version: 1,
   phaseOf: (key: string) => hash32(key),
   step: () => stepOf<FixedWindowState>({ end: 0.5, count: 0.5, window: 0.5, turn: 0 }),
   decide,

@@ -1,8 +1,8 @@
 import type { Micros } from '../time/micros.ts'
 import type { Algorithm, AnyLimit, CallOutcome, MicroTokens, Step, View } from './algorithm.ts'
-import { after, type BucketPlan, levelAt, normal, spanOf } from './bucket-plan.ts'
+import { after, type BucketPlan, levelAt, normal, samePlan, spanOf } from './bucket-plan.ts'
 import { MICRO } from './decimal.ts'
-import { type BucketState, tokenBucketKernel } from './token-bucket.ts'
+import { type BucketState, timeOf, tokenBucketKernel } from './token-bucket.ts'
 
 /** Tokens leased to a holder. They have left the bucket, and the holder may spend them until the lease ends. */
 export interface Lease {
@@ -56,8 +56,8 @@ export const MAX_HOLDERS = 64
  * @param state of this plan
  */
 export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, request: LeaseArguments): LeaseGrant {
-  const time = state === undefined ? now : Math.max(now, state.seen)
-  const before = state === undefined ? undefined : settled(state, time)
+  const time = timeOf(state, now)
+  const before = state && settled(state, now)
   const leases = before?.leases ?? []
   const own = leases.find(({ holder }) => holder === request.holder)
   if (own !== undefined && request.sequence <= own.sequence) return { ...viewOf(plan, state, now, request.cost), granted: 0, state }
@@ -80,12 +80,8 @@ export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now
 
 /** Resets the bucket: it becomes as full as the leased tokens allow. */
 export function resetLeased(state: LeasedState, now: Micros): LeasedState | undefined {
-  const time = Math.max(now, state.seen)
-  const { leases, keepFor } = settled(state, time)
-  if (leases === undefined) return undefined
-  const { plan } = state
-  const nothing = { zero: time - plan.full.micros - 1, rest: 0, seen: time, keepFor, plan }
-  return withLeases(cut(nothing, time, outOn(leases)), leases)
+  const before = settled(state, now)
+  return before.leases === undefined ? undefined : filled(state.plan, before, timeOf(state, now))
 }
 
 /**
@@ -104,7 +100,7 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
     phase: number,
     into: Step<LeasedState> = tokenBucketKernel.step(),
   ): Step<LeasedState> {
-    const before = state === undefined ? undefined : settled(state, Math.max(now, state.seen))
+    const before = state && settled(state, now)
     const step = tokenBucketKernel.decide(plan, before, now, cost, phase, into)
     const allowed = step.outcome === 'allowed'
     const next = allowed ? withLeases(step.next, before?.leases) : before
@@ -112,13 +108,10 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
     return before?.leases === undefined ? into : Object.assign(into, viewOf(plan, next, now, allowed ? undefined : cost))
   },
   adopt(plan: BucketPlan, state: LeasedState, now: Micros, phase: number): LeasedState | undefined {
-    const old = state.plan
-    if (old === plan || (old.n === plan.n && old.m === plan.m && old.burst === plan.burst)) return state
-    const before = settled(state, Math.max(now, state.seen))
+    if (samePlan(state.plan, plan)) return state
+    const before = settled(state, now)
     const adopted = tokenBucketKernel.adopt(plan, before, now, phase)
-    return adopted === undefined || before.leases === undefined
-      ? adopted
-      : withLeases(cut(adopted, adopted.seen, outOn(before.leases)), before.leases)
+    return adopted === undefined || before.leases === undefined ? adopted : capped(adopted, adopted.seen, before.leases)
   },
   adjust(
     plan: BucketPlan,
@@ -129,13 +122,12 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
     receipt?: Micros,
   ): LeasedState | undefined {
     if (state?.leases === undefined) return tokenBucketKernel.adjust(plan, state, now, amount, phase, receipt)
-    const time = Math.max(now, state.seen)
-    const before = settled(state, time)
+    const before = settled(state, now)
     const adjusted = tokenBucketKernel.adjust(plan, before, now, amount, phase, receipt)
     if (adjusted === before) return state
     if (before.leases === undefined) return adjusted
-    const filled = adjusted ?? { ...before, zero: time - plan.full.micros - 1, rest: 0, seen: time }
-    return withLeases(cut(filled, time, outOn(before.leases)), before.leases)
+    const time = timeOf(state, now)
+    return adjusted === undefined ? filled(plan, before, time) : capped(adjusted, time, before.leases)
   },
   view(plan: BucketPlan, state: LeasedState | undefined, now: Micros): View {
     const { remaining, replenishAfter, resetAfter } = viewOf(plan, state, now)
@@ -175,10 +167,11 @@ function outOn(leases: readonly Lease[] | undefined): MicroTokens {
   return leases === undefined ? 0 : leases.reduce((sum, { amount }) => sum + amount, 0)
 }
 
-/** The state at `time`. Each ended lease is dropped at its end; until then the bucket was capped at burst - leased. */
-function settled(state: LeasedState, time: Micros): LeasedState {
+/** The state at this instant. Each ended lease is dropped at its end; until then the bucket was capped at burst - leased. */
+function settled(state: LeasedState, now: Micros): LeasedState {
   const { leases } = state
   if (leases === undefined) return state
+  const time = timeOf(state, now)
   let out = outOn(leases)
   let ended = 0
   let bucket: BucketState = state
@@ -209,6 +202,16 @@ function cut(bucket: BucketState, time: Micros, out: MicroTokens): BucketState {
   return bucket.zero > zero || (bucket.zero === zero && bucket.rest >= rest) ? bucket : { ...bucket, zero, rest }
 }
 
+/** The bucket with these leases, capped at `time`. */
+function capped(bucket: BucketState, time: Micros, leases: readonly Lease[]): LeasedState {
+  return withLeases(cut(bucket, time, outOn(leases)), leases)
+}
+
+/** A bucket that is as full at `time` as its leases allow. */
+function filled(plan: BucketPlan, { keepFor, leases = [] }: LeasedState, time: Micros): LeasedState {
+  return capped({ zero: time - plan.full.micros - 1, rest: 0, seen: time, keepFor, plan }, time, leases)
+}
+
 /** The bucket with the returned tokens, and the leases that hold from now on. */
 function withReturned(
   plan: BucketPlan,
@@ -219,7 +222,7 @@ function withReturned(
 ): LeasedState {
   const span = spanOf(plan, returned)
   const bucket = { ...normal(plan, zero - span.micros, rest - span.rest), seen: Math.max(seen, time), keepFor, plan }
-  return withLeases(cut(bucket, time, outOn(leases)), leases)
+  return capped(bucket, time, leases)
 }
 
 /** Whole micro-tokens in the bucket. */
@@ -235,8 +238,7 @@ function viewOf(
   now: Micros,
   cost?: MicroTokens,
 ): View & { outcome: CallOutcome; retryAfter: Micros } {
-  const time = state === undefined ? now : Math.max(now, state.seen)
-  const before = state === undefined ? undefined : settled(state, time)
+  const before = state && settled(state, now)
   const { remaining, ...view } = tokenBucketKernel.view(plan, before, now, 0)
   const { outcome, retryAfter } =
     cost === undefined ? { outcome: 'allowed' as const, retryAfter: 0 } : tokenBucketKernel.decide(plan, before, now, cost, 0)

@@ -54,7 +54,6 @@ export function slidingWindowCounter(options: WindowOptions): CompiledLimit<Coun
 export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = Object.freeze({
   name: 'sliding-window-counter',
   tag: 'sc',
-  version: 1,
   step: () => stepOf<CounterState>({ end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }),
   decide,
   adopt,

@@ -41,7 +41,6 @@ const NONE: LogState = Object.freeze({ entries: arrayEntries([]), skip: 0, added
 export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = Object.freeze({
   name: 'sliding-window-log',
   tag: 'sl',
-  version: 1,
   step: () => stepOf<LogState>({ ...NONE }),
   decide,
   adopt,

@@ -13,6 +13,7 @@ import {
   normal,
   planOf,
   reduced,
+  samePlan,
   spanOf,
   type Zero,
 } from './bucket-plan.ts'
@@ -70,7 +71,6 @@ const NOTHING: BucketPlan = planOf(1, 1, 1)
 export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.freeze({
   name: 'token-bucket',
   tag: 'tb',
-  version: 1,
   step: () => stepOf<BucketState>({ zero: 0.5, rest: 0, seen: 0.5, keepFor: 0, plan: NOTHING }),
   decide,
   adopt,
@@ -111,10 +111,6 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.free
     planNumbers: ({ keepFor, plan }: BucketState) => [keepFor, plan.n, plan.m, plan.burst],
   },
 })
-
-function samePlan(one: BucketPlan, other: BucketPlan): boolean {
-  return one === other || (one.n === other.n && one.m === other.m && one.burst === other.burst)
-}
 
 function decide(
   plan: BucketPlan,
@@ -194,7 +190,8 @@ function adjust(
   return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
 }
 
-function timeOf(state: BucketState | undefined, now: Micros): Micros {
+/** The time of a decision: earlier than what the state has seen is not believed (law 3). */
+export function timeOf(state: BucketState | undefined, now: Micros): Micros {
   return state === undefined ? now : Math.max(now, state.seen)
 }
 

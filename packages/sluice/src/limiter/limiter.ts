@@ -10,13 +10,12 @@ import { scopeOf, validKey } from '../keys/encode.ts'
 import { notify, type Observer } from '../observe/events.ts'
 import type { CallGroup, CallOptions, Change, FailurePolicy, Scope, StateId, Store } from '../stores/store.ts'
 import type { Time } from '../time/time.ts'
-import { CHECK, COST, REFUND, REQUEST, WAIT } from './call-options.ts'
 import { createStoreCaller, type StoreCaller } from './call-store.ts'
 import { requireChange, requireDecidable } from './decidable.ts'
 import { decisionOf, type NamedLimit, resultsOf } from './decision-of.ts'
 import { decideGroups, type Deciders, onFailure, type Resolved } from './on-failure.ts'
 import { phaseOf } from './phase.ts'
-import { type Deadline, timingOf, type WaitOptions } from './timing.ts'
+import { CHECK, COST, type Deadline, REFUND, REQUEST, timingOf, WAIT, type WaitOptions } from './timing.ts'
 
 /** `signal` stops waiting for a remote store: the decision is then `undecided`. */
 export interface CheckOptions extends WaitOptions {

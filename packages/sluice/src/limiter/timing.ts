@@ -8,6 +8,13 @@ export interface WaitOptions {
   readonly deadlineMs?: number
 }
 
+/** The names of the options of calls: `refuseUnknown` rejects others, because a misspelt cost would charge 1. */
+export const WAIT: readonly string[] = ['deadlineMs', 'signal']
+export const CHECK: readonly string[] = [...WAIT, 'cost']
+export const REFUND: readonly string[] = [...CHECK, 'receipt']
+export const REQUEST: readonly string[] = ['key', 'cost']
+export const COST: readonly string[] = ['cost']
+
 /** The deadline of calls without one of their own. */
 export interface Deadline {
   readonly ms: number

@@ -166,13 +166,13 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
     now: Micros,
     dryRun: boolean,
   ): { answer: readonly GroupVerdict[]; rows: ReadonlyMap<string, SwapRow> } {
-    const rows = new Map(found)
+    const changed = new Map<string, SwapRow>()
     const states = new Map<string, unknown>()
-    const changed = new Set<string>()
-    const refusalOf = (id: string): StoreFailure | undefined => (rows.has(id) ? undefined : backend.refuse?.(id))
+    const heldOf = (id: string): SwapRow => changed.get(id) ?? rowOf(found, id)
+    const refusalOf = (id: string): StoreFailure | undefined => (heldOf(id) === ABSENT ? backend.refuse?.(id) : undefined)
     const answer = groups.map(({ calls: own }): GroupVerdict => {
       const ids = [...new Set(own.map(({ id }) => backend.idOf(id)))]
-      const held = ids.map((id) => rowOf(rows, id))
+      const held = ids.map(heldOf)
       const unreadable = held.find(({ failure }) => failure !== undefined)?.failure
       if (unreadable !== undefined) return { failure: unreadable }
       const placed = own.map(({ id, limit, cost, phase }) => ({ slot: ids.indexOf(backend.idOf(id)), limit: limitOf(limit), cost, phase }))
@@ -188,13 +188,12 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
       for (const { slot, limit, state } of result.writes) {
         const id = ids[slot] as string
         const row = rowWith(held[slot] as SwapRow, limit, state)
-        rows.set(id, row)
+        changed.set(id, row)
         states.set(id, stateOf(limit, row))
-        changed.add(id)
       }
       return verdictOf(result, now)
     })
-    return { answer, rows: dryRun ? new Map() : new Map([...changed].map((id) => [id, rowOf(rows, id)])) }
+    return { answer, rows: dryRun ? new Map() : changed }
   }
 }
 

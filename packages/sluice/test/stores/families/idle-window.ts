@@ -29,7 +29,6 @@ function viewOf({ limit }: Plan, state: State | undefined, now: Micros): View {
 const idleWindow: Algorithm<Plan, State> = {
   name: 'idle-window' as never,
   tag: 'iw' as never,
-  version: 1,
   step: () => ({
     outcome: 'allowed',
     retryAfter: 0,

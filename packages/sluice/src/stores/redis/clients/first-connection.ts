@@ -115,6 +115,32 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
   return until
 }
 
+/** Settles when the first connection has been made or has failed; undefined from then on. */
+export type Opening = () => Promise<void> | undefined
+
+const openings = new WeakMap<object, Opening>()
+
+/**
+ * Waits for the first connection of a client that connects in the background. Each client gets one set of listeners, because many stores
+ * may share one.
+ * @param ends events that end the wait
+ */
+export function openingOf(client: Pick<ConnectionEvents, 'once'>, ends: readonly string[]): Opening {
+  const found = openings.get(client)
+  if (found !== undefined) return found
+  let over = false
+  const settled = new Promise<void>((resolve) => {
+    const settle = (): void => {
+      over = true
+      resolve()
+    }
+    for (const event of ends) client.once(event, settle)
+  })
+  const opening: Opening = () => (over ? undefined : settled)
+  openings.set(client, opening)
+  return opening
+}
+
 /** The failure of a call that was not sent, because there was no connection. */
 function failureOf(error: unknown): StoreFailure {
   if (error === undefined) return new StoreFailure('timeout', 'no', 'redis: no connection by the deadline')

@@ -1,6 +1,5 @@
 import { keySlot } from '../key-slot.ts'
-import { type ConnectionState, isEmitter, untilConnectedOf } from './first-connection.ts'
-import { openingOf } from './opening.ts'
+import { type ConnectionState, isEmitter, openingOf, untilConnectedOf } from './first-connection.ts'
 import { type Connections, type RedisPort, validClient } from './redis-port.ts'
 
 /** The part of an ioredis client (version 5 or 6) that the store uses; iovalkey has the same. */

@@ -1,6 +1,5 @@
 import { keySlot } from '../key-slot.ts'
-import { isEmitter, untilConnectedOf } from './first-connection.ts'
-import { openingOf } from './opening.ts'
+import { isEmitter, openingOf, untilConnectedOf } from './first-connection.ts'
 import { type Connections, type RedisPort, validClient } from './redis-port.ts'
 
 interface EvalOptions {

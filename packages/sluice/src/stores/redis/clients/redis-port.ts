@@ -1,7 +1,6 @@
 import { LimiterError } from '../../../errors/limiter-error.ts'
 import { shown } from '../../../errors/options.ts'
-import type { UntilConnected } from './first-connection.ts'
-import type { Opening } from './opening.ts'
+import type { Opening, UntilConnected } from './first-connection.ts'
 
 /** The connections of a client that allows replacing them. */
 export interface Connections {
