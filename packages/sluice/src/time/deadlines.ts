@@ -8,15 +8,23 @@ export interface Deadlines {
 
 interface Entry {
   readonly deadline: MonotonicInstant
-  readonly fn: () => void
+  /** Undefined once it has run or is cancelled. */
+  fn: (() => void) | undefined
+  before: Entry
+  after: Entry
 }
 
 /** A timer due within this many milliseconds is not cleared when nobody needs it any more, although the process waits for it. */
 const SOON_MS = 100
 
-/** The timer is set for the earliest deadline. Sequential calls reuse the timer of an earlier call instead of setting and clearing one each. */
+/**
+ * A ring of deadlines; the timer is set for the earliest. Sequential calls reuse the timer of an earlier call instead of setting and
+ * clearing one each. Not a Set: its discarded tables keep what was in them alive, and with many calls at once that costs more than the calls.
+ */
 export function createDeadlines(time: Time): Deadlines {
-  const live = new Set<Entry>()
+  const end = { deadline: Infinity } as Entry
+  end.before = end
+  end.after = end
   let stop: Cancel | undefined
   let armedFor = Infinity
 
@@ -31,24 +39,41 @@ export function createDeadlines(time: Time): Deadlines {
     armedFor = deadline
     stop = time.after(Math.max(0, Math.ceil(deadline - time.monotonic())), fire)
   }
+  const remove = (entry: Entry): void => {
+    entry.fn = undefined
+    entry.before.after = entry.after
+    entry.after.before = entry.before
+    // An old entry must not keep younger ones alive.
+    entry.before = end
+    entry.after = end
+  }
   const fire = (): void => {
     stop = undefined
     armedFor = Infinity
     const now = time.monotonic()
+    const due: Entry[] = []
     let next = Infinity
-    for (const entry of live) {
-      if (entry.deadline > now) next = Math.min(next, entry.deadline)
-      else if (live.delete(entry)) entry.fn()
+    for (let entry = end.after; entry !== end; entry = entry.after) {
+      if (entry.deadline <= now) due.push(entry)
+      else next = Math.min(next, entry.deadline)
+    }
+    for (const entry of due) {
+      const { fn } = entry
+      if (fn !== undefined) remove(entry)
+      fn?.()
     }
     arm(next)
   }
   return {
     add(deadline, fn) {
-      const entry: Entry = { deadline, fn }
-      live.add(entry)
+      const entry: Entry = { deadline, fn, before: end.before, after: end }
+      end.before.after = entry
+      end.before = entry
       arm(deadline)
       return () => {
-        if (live.delete(entry) && live.size === 0 && armedFor - time.monotonic() > SOON_MS) disarm()
+        if (entry.fn === undefined) return
+        remove(entry)
+        if (end.after === end && armedFor - time.monotonic() > SOON_MS) disarm()
       }
     },
   }
