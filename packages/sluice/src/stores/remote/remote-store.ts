@@ -55,7 +55,8 @@ function only(store: Store, part: string, options: object): RemoteStore {
   requireForm('remoteStore', part, options, OBJECT)
   const { clock, random, ...chosen } = options as Ports
   const nothing = { batching: false, breaker: false, denials: false, leases: false } as const
-  return remoteStore(store, { ...nothing, ...(clock && { clock }), ...(random && { random }), [part]: chosen })
+  const ports = { ...(clock === undefined ? {} : { clock }), ...(random === undefined ? {} : { random }) }
+  return remoteStore(store, { ...nothing, ...ports, [part]: chosen })
 }
 
 function withoutRing(store: Store): RemoteStore {
