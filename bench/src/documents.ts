@@ -40,7 +40,7 @@ export function writeFigures(root: string, figures: Figures): string[] {
   })
 }
 
-/** Every block below `root`, and where it stands. */
+/** Every block below `root`, and its position. */
 export function documentedParts(root: string): { readonly suite: string; readonly part: string; readonly file: string }[] {
   return documentsBelow(root).flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(BLOCK)].map(([, , suite = '', part = '']) => ({ suite, part, file: relative(root, file) })),

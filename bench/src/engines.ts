@@ -11,7 +11,7 @@ export interface PostgresServer {
   readonly commits: string
 }
 
-/** Private servers, each started when it is first asked for and stopped at the end. */
+/** Private servers, each started when it is first needed and stopped at the end. */
 export interface Engines {
   /** Rejects with MissingEngine where there is no redis-server. */
   redis(): Promise<PrivateServer>
@@ -28,7 +28,10 @@ export function enginesOf({ atEnd }: Pick<SuiteOptions, 'atEnd'>, settings: read
   }
 }
 
-/** Starts a private PostgreSQL with these settings (`name=value`) beside the defaults; rejects with MissingEngine where there is none. */
+/**
+ * Starts a private PostgreSQL with these settings (`name=value`) in addition to the defaults; rejects with MissingEngine where there is
+ * none.
+ */
 export async function openPostgres({ atEnd }: Pick<SuiteOptions, 'atEnd'>, settings: readonly string[] = []): Promise<PostgresServer> {
   const found = findPostgres()
   if ('missing' in found) throw new MissingEngine(`no PostgreSQL to measure: ${found.missing}`)

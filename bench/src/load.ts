@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** What callers in a closed loop were told. */
+/** What callers in a closed loop got. */
 export interface Load {
   readonly total: number
   readonly allowed: number
@@ -12,8 +12,8 @@ export interface Load {
   readonly elapsedMs: number
 }
 
-/** Callers that ask again as soon as they were answered, until `ms` milliseconds have passed; requests under way are waited for. */
-export async function closedLoop(callers: number, ms: number, ask: (caller: number) => Promise<boolean>): Promise<Load> {
+/** Callers that call again as soon as they are answered, until `ms` milliseconds have passed; requests in flight are waited for. */
+export async function closedLoop(callers: number, ms: number, invoke: (caller: number) => Promise<boolean>): Promise<Load> {
   let [total, allowed, errors] = [0, 0, 0]
   const reasons = new Map<string, number>()
   const started = performance.now()
@@ -22,7 +22,7 @@ export async function closedLoop(callers: number, ms: number, ask: (caller: numb
     while (performance.now() < until) {
       total += 1
       try {
-        if (await ask(index)) allowed += 1
+        if (await invoke(index)) allowed += 1
       } catch (error) {
         errors += 1
         const message = error instanceof Error ? error.message : String(error)

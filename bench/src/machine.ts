@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 export interface Machine {
   readonly cores: number
   readonly cpu: string
-  /** Of the last minute: what the machine did besides. */
+  /** Of the last minute: what else the machine did. */
   readonly load: number
   readonly node: string
 }

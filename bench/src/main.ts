@@ -21,7 +21,7 @@ async function run({ suite, json, write, ...wanted }: Order): Promise<number> {
     process.once('SIGINT', () => resolve(130))
     process.once('SIGTERM', () => resolve(143))
   })
-  // A folder that cannot be made is told now, not after minutes.
+  // A folder that cannot be made is reported now, not after minutes.
   if (json !== undefined) mkdirSync(dirname(json), { recursive: true })
   const measured = async (): Promise<number> => {
     const { text, results, where, documents } = await suite.run({

@@ -30,14 +30,14 @@ export const USAGE: string = [
   'stopped. The suite embedded needs none.',
 ].join('\n')
 
-/** A run that was asked for. */
+/** A requested run. */
 export interface Order extends Pick<SuiteOptions, 'seconds' | 'parts' | 'gates'> {
   readonly suite: Suite
   readonly json?: string
   readonly write: boolean
 }
 
-/** What a command line asks for, or why it was not understood. */
+/** What a command line requests, or why it was not understood. */
 export function orderOf(args: readonly string[]): Order | string {
   try {
     const text = { type: 'string' } as const

@@ -7,13 +7,13 @@ export interface OrderedProcess {
   /** What it said when it was ready. */
   readonly hello: unknown
   /** Rejects where the process has ended. */
-  ask(order: unknown): Promise<unknown>
+  invoke(order: unknown): Promise<unknown>
   /** Ends it, whatever it does. */
   kill(): void
 }
 
 /**
- * Starts `program PLACE` (built, beside `from`) with `input` as its argument. It says hello over the channel, then answers each order with
+ * Starts `program PLACE` (built, next to `from`) with `input` as its argument. It says hello over the channel, then answers each order with
  * one message. Rejects where it ends before.
  */
 export async function startOrdered(
@@ -36,7 +36,7 @@ export async function startOrdered(
     })
   return {
     hello: await answer(),
-    ask: (order) => {
+    invoke: (order) => {
       const answered = answer()
       child.send(order as object)
       return answered

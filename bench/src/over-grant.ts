@@ -9,7 +9,7 @@ export interface OverGrantOptions {
   readonly seconds: number
   readonly rate: number
   readonly burst: number
-  /** Also ask the server for the time where the contestant's decisions do not tell it, which costs further commands. */
+  /** Also query the server's time where the contestant's decisions do not report it, which costs further commands. */
   readonly audited?: boolean
 }
 
@@ -22,7 +22,7 @@ export interface OverGrant {
   /** Message -> how often. */
   readonly reasons: Readonly<Record<string, number>>
   readonly elapsedMs: number
-  /** burst + rate * the seconds asked for: the article's theoretical maximum. */
+  /** burst + rate * the seconds requested: the article's theoretical maximum. */
   readonly nominalMaximum: number
   /** The same for the time that really passed until the last answer, cut to whole requests. */
   readonly maximum: number
@@ -42,8 +42,8 @@ export async function measureOverGrant(contestant: Contestant, options: OverGran
   const key = `sluice-bench:${process.pid}:grant`
   const running = await contestant.open(options.url, quota, { callers, note: audited || contestant.instants === 'reported' })
   const before = running.wire.sent()
-  // Half a token's time longer: the last token falls due at the end exactly, and should find somebody asking.
-  const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, async (caller) => running.passed(await running.ask(key, caller)))
+  // Half a token's time longer: the last token falls due at the end exactly, and should find a caller.
+  const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, async (caller) => running.passed(await running.invoke(key, caller)))
   const sent = running.wire.sent()
   await running.close([key])
   const nominalMaximum = burst + rate * seconds

@@ -18,7 +18,7 @@ export interface PartResult {
   readonly document?: string
 }
 
-/** Figures that are measured together and can be asked for by name. */
+/** Figures that are measured together and can be chosen by name. */
 export interface Part<Options extends PartOptions = PartOptions> {
   readonly name: string
   readonly title: string

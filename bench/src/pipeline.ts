@@ -11,7 +11,7 @@ export interface PipelineOptions {
   readonly requests: readonly Buffer[]
 }
 
-/** Kept connections to a server on the loopback address, asked in rounds. */
+/** Kept connections to a server on the loopback address, called in rounds. */
 export interface Pipeline {
   /** Opens again what the server closed since the last round, as servers do with idle connections: before time is measured. */
   revive(): Promise<void>
@@ -20,7 +20,7 @@ export interface Pipeline {
   close(): void
 }
 
-/** Raw sockets instead of an HTTP client: asking must cost less than answering, or the client is what is measured. */
+/** Raw sockets instead of an HTTP client: sending must cost less than answering, or the client is what is measured. */
 export async function openPipeline({ port, connections, depth, requests }: PipelineOptions): Promise<Pipeline> {
   const sockets = new Set<Socket>()
   let statuses = new Map<number, number>()

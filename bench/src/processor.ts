@@ -11,7 +11,7 @@ export interface Schedule {
 }
 
 /**
- * Asks for the main thread of a process; of redis-server that is the thread which runs commands. Always 0 where the system does not tell
+ * Finds the main thread of a process; of redis-server that is the thread which runs commands. Always 0 where the system does not report it
  * (other than Linux).
  */
 export function scheduleOf(pid: number): () => Schedule {

@@ -7,7 +7,7 @@ const MARKS: Readonly<Record<Mark, string>> = {
   floor: 'below the floor',
   wrong: 'WRONG',
   absent: 'not measured',
-  told: '',
+  reported: '',
 }
 
 const DECIMALS: Readonly<Record<Unit, number>> = { x: 2, ns: 0, us: 2, ms: 2, s: 0, bytes: 0, calls: 3, '%': 2 }
@@ -59,7 +59,7 @@ export function tallyText(readings: readonly Reading[]): string {
     ['absent', 'not measured'],
   ]
   const parts = words.flatMap(([mark, word]) => (counts[mark] === 0 ? [] : [`${counts[mark]} ${word}`]))
-  return parts.length === 0 ? 'no goal was asked for' : parts.join(', ')
+  return parts.length === 0 ? 'no goal was set' : parts.join(', ')
 }
 
 function rowOf(reading: Reading, processor: boolean): string[] {

@@ -5,7 +5,7 @@ export type Unit = 'x' | 'ns' | 'us' | 'ms' | 's' | 'bytes' | 'calls' | '%'
 /** What a figure must reach; a bound is part of what is allowed. */
 export type Goal = { readonly atMost: number } | { readonly atLeast: number }
 
-/** What no code of ours could get past in this place, in the unit of the figure it stands beside. */
+/** What no code of ours could get past in this place, in the unit of the figure next to it. */
 export interface Floor {
   readonly value: number
   /** What was measured for it. */
@@ -46,22 +46,22 @@ export type Reading = Measured | Absent
 
 /**
  * `reached` and `missed` the goal; `floor`: missed, but so does the floor, and nothing can be done about it here; `wrong`: more was let
- * through than may be, or less, whatever the speed; `absent`: not measured; `told`: no goal was set.
+ * through than may be, or less, whatever the speed; `absent`: not measured; `reported`: no goal was set.
  */
-export type Mark = 'reached' | 'missed' | 'floor' | 'wrong' | 'absent' | 'told'
+export type Mark = 'reached' | 'missed' | 'floor' | 'wrong' | 'absent' | 'reported'
 
 export function markOf(reading: Reading): Mark {
   if ('absent' in reading) return 'absent'
   const { goal, value, floor, overGrantPercent = 0, wrongAnswers = 0 } = reading
   if (overGrantPercent > 0 || wrongAnswers > 0) return 'wrong'
-  if (goal === undefined) return 'told'
+  if (goal === undefined) return 'reported'
   if (meets(goal, value)) return 'reached'
   return floor !== undefined && !meets(goal, floor.value) ? 'floor' : 'missed'
 }
 
 /** How often each mark was given. */
 export function tally(readings: readonly Reading[]): Readonly<Record<Mark, number>> {
-  const counts = { reached: 0, missed: 0, floor: 0, wrong: 0, absent: 0, told: 0 }
+  const counts = { reached: 0, missed: 0, floor: 0, wrong: 0, absent: 0, reported: 0 }
   for (const reading of readings) counts[markOf(reading)] += 1
   return counts
 }

@@ -2,7 +2,7 @@ const END_OF_HEAD = '\r\n\r\n'
 const STATUS = /^HTTP\/1\.1 (\d{3})/
 const LENGTH = /\r\ncontent-length: *(\d+)/i
 
-/** Takes HTTP/1.1 answers out of the bytes of a connection, wherever the chunks are cut, and tells their status codes. */
+/** Takes HTTP/1.1 answers out of the bytes of a connection, wherever the chunks are cut, and reports their status codes. */
 export interface ResponseReader {
   /** @throws Error for an answer that does not say how long it is */
   push(chunk: Buffer): void

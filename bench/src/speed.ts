@@ -46,7 +46,7 @@ export async function measureSpeed(contestants: readonly Contestant[], options: 
   for (const [index, contestant] of contestants.entries()) {
     const key = `sluice-bench:${process.pid}:speed${index}`
     const running = await contestant.open(options.url, quota, { callers: options.callers })
-    await closedLoop(options.callers, options.roundMs / 4, async (caller) => running.passed(await running.ask(key, caller)))
+    await closedLoop(options.callers, options.roundMs / 4, async (caller) => running.passed(await running.invoke(key, caller)))
     lanes.push({ contestant, running, key, rounds: [], total: 0, denied: 0, errors: 0, calls: 0, commands: 0 })
   }
   for (let round = 0; round < options.rounds; round += 1) for (const lane of lanes) await turn(lane, options)
@@ -68,7 +68,7 @@ export async function measureSpeed(contestants: readonly Contestant[], options: 
 async function turn(lane: Lane, { callers, roundMs }: SpeedOptions): Promise<void> {
   const { running, key } = lane
   const before = running.wire.sent()
-  const load = await closedLoop(callers, roundMs, async (caller) => running.passed(await running.ask(key, caller)))
+  const load = await closedLoop(callers, roundMs, async (caller) => running.passed(await running.invoke(key, caller)))
   const sent = running.wire.sent()
   lane.rounds.push((load.elapsedMs * 1e6) / load.total)
   lane.total += load.total

@@ -9,11 +9,11 @@ export interface Wire {
 
 export interface Sent {
   readonly commands: number
-  /** Trips to the server: as commands, but what stands from MULTI to EXEC travels together and counts as one. */
+  /** Trips to the server: as commands, but everything from MULTI to EXEC is one batch and counts as one. */
   readonly calls: number
 }
 
-/** What a contestant's documentation asks of the client. */
+/** What a contestant's documentation requires of the client. */
 export type WireOptions = Pick<
   RedisOptions,
   | 'autoResendUnfulfilledCommands'

@@ -21,7 +21,7 @@ describe('a quota', () => {
     expect(windowOf(quota)).toBeCloseTo(window, 9)
   })
 
-  it('is asked of a store as a limiter asks it', () => {
+  it('is called on a store as a limiter calls it', () => {
     const { calls } = groupsUnder(QUOTA)('user:1')
     expect(calls).toMatchObject([{ id: { scope: { text: 'bench:default:tb:' }, key: 'user:1' }, cost: 1_000_000, phase: 0 }])
     expect(calls[0]?.limit.capacity).toBe(3)
@@ -54,19 +54,19 @@ describe.skipIf(url === undefined)('ways are limiters', () => {
 
   it.each(LIMITING)('%s: three of a burst of three, then none, each key for itself; nothing stays', async (way) => {
     const keys = ['a', 'b'].map((name) => `bench-test:${process.pid}:${way}:${name}`)
-    const asked = async () => {
+    const issued = async () => {
       const running = await wayOf(way).open(url ?? '', QUOTA, { callers: 1, note: true })
       const answers: boolean[] = []
       try {
-        for (const at of [0, 1, 0, 0, 0, 1]) answers.push(running.passed(await running.ask(keys[at] as string, 0)))
+        for (const at of [0, 1, 0, 0, 0, 1]) answers.push(running.passed(await running.invoke(keys[at] as string, 0)))
       } finally {
         await running.close(keys)
       }
       return { running, answers }
     }
     // Ours have the default deadline, which a call may pass where other tests have the processors: then all again, on fresh keys.
-    let attempt = asked()
-    for (let again = 0; again < 20; again += 1) attempt = attempt.catch(asked)
+    let attempt = issued()
+    for (let again = 0; again < 20; again += 1) attempt = attempt.catch(issued)
     const { running, answers } = await attempt
     expect(answers).toEqual([true, true, true, true, false, true])
     expect(running.admitted).toHaveLength(5)
@@ -79,7 +79,7 @@ describe.skipIf(url === undefined)('ways are limiters', () => {
     const running = await emptyJoined.open(url ?? '', QUOTA, { callers: 300 })
     onTestFinished(() => running.close([]))
     const before = running.wire.sent().calls
-    const answers = await Promise.all(Array.from({ length: 300 }, (_, caller) => running.ask(`key:${caller % 7}`, caller)))
+    const answers = await Promise.all(Array.from({ length: 300 }, (_, caller) => running.invoke(`key:${caller % 7}`, caller)))
     expect(answers).not.toContain(false)
     expect(running.wire.sent().calls - before).toBe(3)
   })

@@ -20,7 +20,7 @@ const OLD = '<!-- bench: redis hot -->\n\nolder\n\n<!-- /bench -->'
 const OTHER = '<!-- bench: redis different -->\n<!-- /bench -->'
 
 describe('figures in documents', () => {
-  it('replaces the blocks of what was measured, as often as they stand there, and nothing else', () => {
+  it('replaces the blocks of what was measured, as often as they are there, and nothing else', () => {
     const text = ['# Title', OLD, OTHER, '<!-- bench: open hot -->\nkept\n<!-- /bench -->', OLD, 'end'].join('\n\n')
     const written = ['# Title', NEW, OTHER, '<!-- bench: open hot -->\nkept\n<!-- /bench -->', NEW, 'end'].join('\n\n')
     expect(withFigures(text, FIGURES)).toBe(written)

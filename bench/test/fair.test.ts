@@ -26,10 +26,10 @@ const MANY = { tokens: 1_000, per: '1s', burst: 3_000 } as const
 
 /** Ours have the default deadline, which a first call may pass where other tests have the processors. */
 async function answered(running: Opened, key: string): Promise<void> {
-  while ((await running.ask(key).catch(() => undefined)) === undefined);
+  while ((await running.invoke(key).catch(() => undefined)) === undefined);
 }
 
-describe.skipIf(postgres === undefined)('F: PostgreSQL’s baselines stand where ours stands', () => {
+describe.skipIf(postgres === undefined)('F: PostgreSQL’s baselines run where ours runs', () => {
   const opened = async (way: Way, name: string, quota: Quota = MANY) => {
     const schema = `fair_${name}_${process.pid}`
     const pool = await poolIn(url, schema, 1)
@@ -50,17 +50,17 @@ describe.skipIf(postgres === undefined)('F: PostgreSQL’s baselines stand where
     const { pool, running } = await opened(way, name)
     await answered(running, 'a')
     await answered(running, 'b')
-    const { rows } = await pool.query<{ asked: string }>(
-      `select max(generic_plans + custom_plans) as asked from pg_prepared_statements where not from_sql`,
+    const { rows } = await pool.query<{ issued: string }>(
+      `select max(generic_plans + custom_plans) as issued from pg_prepared_statements where not from_sql`,
     )
-    expect(Number(rows[0]?.asked)).toBeGreaterThanOrEqual(2)
+    expect(Number(rows[0]?.issued)).toBeGreaterThanOrEqual(2)
     await running.close()
   })
 
   it('one prepared UPDATE: three of a burst of three, then none, each key for itself', async () => {
     const { running } = await opened(update, 'exact', QUOTA)
     const answers: boolean[] = []
-    for (const key of ['a', 'b', 'a', 'a', 'a', 'b']) answers.push(await running.ask(key))
+    for (const key of ['a', 'b', 'a', 'a', 'a', 'b']) answers.push(await running.invoke(key))
     expect(answers).toEqual([true, true, true, true, false, true])
   })
 
@@ -80,7 +80,7 @@ describe.skipIf(postgres === undefined)('F: PostgreSQL’s baselines stand where
     })
     await holder.query(`begin; lock table ${schema}.sluice_state in access exclusive mode`)
     // With a deadline of a minute this would wait for the end of the test.
-    await expect(running.ask('a')).rejects.toThrow(/ms|deadline|time/)
+    await expect(running.invoke('a')).rejects.toThrow(/ms|deadline|time/)
     await holder.query('rollback')
     await running.close()
   })
@@ -110,7 +110,7 @@ describe('F: what is measured is what is reported', () => {
     ])
   })
 
-  it('time is wall time, and processor time stands apart', () => {
+  it('time is wall time, and processor time is separate', () => {
     const lane = (name: string, wall: number, client: number, server: number) => {
       const rounds = [{ wall, client, server }]
       return { name, callers: 1, rounds, total: 10, allowed: 10, errors: 0, reasons: {}, storeCalls: 1 }
@@ -128,7 +128,7 @@ describe('F: what is measured is what is reported', () => {
     const lane: CallersLane = {
       name: 'every second call fails',
       callers: 1,
-      ask: async () => {
+      invoke: async () => {
         clock += 1
         if (clock % 2 === 0) throw new Error('late')
         return true

@@ -16,7 +16,7 @@ describe('npm run bench', () => {
     expect(results.speed.map(({ rounds }) => rounds.length)).toEqual([5, 5, 5, 5, 5])
   })
 
-  it('embedded: measures the parts that were asked for, each figure with its goal, its mark and its baseline', async () => {
+  it('embedded: measures the parts that were requested, each figure with its goal, its mark and its baseline', async () => {
     const json = join(folder(), 'results.json')
     const { code, out } = await bench(['embedded', '--only', 'hot,http,size', '--seconds', '0.1', '--json', json])
     expect(code).toBe(0)

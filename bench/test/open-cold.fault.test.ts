@@ -17,7 +17,7 @@ function open(): string {
   return made
 }
 
-/** They start a process for each way, and load both cores: nothing else may run beside them. */
+/** They start a process for each way, and load both cores: nothing else may run meanwhile. */
 describe.skipIf(missing)('npm run bench', () => {
   it('open: every way under every load, in order, refuses nobody, over-grants nothing, and leaves nothing behind', async () => {
     const temporary = open()

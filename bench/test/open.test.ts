@@ -3,21 +3,21 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { poissonArrivals } from '../src/open/arrivals.ts'
 import { capacityOf } from '../src/open/capacity.ts'
 import { permittedOf } from '../src/open/open-lane.ts'
-import { type Asked, openLoop, type OpenRound } from '../src/open/open-loop.ts'
+import { type Target, openLoop, type OpenRound } from '../src/open/open-loop.ts'
 import { openResult } from '../src/open/result.ts'
 
-/** A way that answers as it is told; `late` counts as undecided. */
-function way(answer: (index: number) => Promise<boolean | 'late'>): Asked {
+/** A way that answers as configured; `late` counts as undecided. */
+function way(answer: (index: number) => Promise<boolean | 'late'>): Target {
   return {
-    ask: answer,
-    passed: (told) => {
-      if (told === 'late') throw new Error('late')
-      return told === true
+    invoke: answer,
+    passed: (reported) => {
+      if (reported === 'late') throw new Error('late')
+      return reported === true
     },
   }
 }
 
-/** `performance.now()` that goes on only when it is told to. */
+/** `performance.now()` that advances only when it is set. */
 function clockOf(): { advance(ms: number): void } {
   let now = 1_000
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => now)
@@ -30,7 +30,7 @@ describe('Poisson arrivals', () => {
   const runs = Array.from({ length: SEEDS }, (_, index) => poissonArrivals(PER_SECOND, MS, index + 1))
   const gaps = runs.flatMap((arrivals) => Array.from(arrivals.subarray(1), (at, index) => at - (arrivals[index] as number)))
 
-  it('come in order, within the time, at the rate that was asked for', () => {
+  it('come in order, within the time, at the rate that was requested', () => {
     for (const arrivals of runs) {
       expect(arrivals.every((at, index) => at > (index === 0 ? 0 : (arrivals[index - 1] as number)) && at < MS)).toBe(true)
       // Six standard deviations of a count: it is fixed by the seed, and no chance of a run.
@@ -151,9 +151,9 @@ describe('an open loop', () => {
 describe('capacity', () => {
   it('keeps as many requests under way as there are callers, and counts decisions alone', async () => {
     const clock = clockOf()
-    let [underWay, most, asked] = [0, 0, 0]
+    let [underWay, most, issued] = [0, 0, 0]
     const half = way(async () => {
-      asked += 1
+      issued += 1
       underWay += 1
       most = Math.max(most, underWay)
       await nextTurn()
@@ -161,7 +161,7 @@ describe('capacity', () => {
       await nextTurn()
       underWay -= 1
       clock.advance(1)
-      return asked % 2 === 0 ? true : 'late'
+      return issued % 2 === 0 ? true : 'late'
     })
     const perSecond = await capacityOf(half, 2, 100)
     expect(most).toBe(2)

@@ -18,7 +18,7 @@ describe('a command line of the bench', () => {
     expect(orderOf(args)).toEqual(expect.any(String))
   })
 
-  it('is a suite with what was asked of it', () => {
+  it('is a suite with what was requested of it', () => {
     expect(orderOf(['embedded', '--only', 'hot,http', '--seconds', '0.1', '--json', 'a.json', '--gates'])).toMatchObject({
       suite: { name: 'embedded' },
       parts: ['hot', 'http'],

@@ -39,15 +39,15 @@ describe('a pipeline', () => {
   }
   const requests = ['/a', '/b'].map((url) => Buffer.from(`GET ${url} HTTP/1.1\r\nHost: localhost\r\n\r\n`))
 
-  it('asks exactly as often as it was told, in turn, round after round', async () => {
-    const asked: string[] = []
-    const port = await serve((url) => (asked.push(url), url === '/a' ? 200 : 429))
+  it('sends exactly as often as it was configured, in turn, round after round', async () => {
+    const issued: string[] = []
+    const port = await serve((url) => (issued.push(url), url === '/a' ? 200 : 429))
     const pipeline = await openPipeline({ port, connections: 3, depth: 4, requests })
     onTestFinished(() => pipeline.close())
     for (const count of [1, 7, 100]) {
-      asked.length = 0
+      issued.length = 0
       const statuses = await pipeline.round(count)
-      expect(asked).toHaveLength(count)
+      expect(issued).toHaveLength(count)
       expect((statuses.get(200) ?? 0) + (statuses.get(429) ?? 0)).toBe(count)
       expect(Math.abs((statuses.get(200) ?? 0) - (statuses.get(429) ?? 0))).toBeLessThanOrEqual(1)
     }
@@ -66,7 +66,7 @@ describe('a pipeline', () => {
     onTestFinished(() => pipeline.close())
     await pipeline.round(4)
     connected[0]?.destroy()
-    // The client hears of it in a turn of its own.
+    // The client receives it in a turn of its own.
     let failed: Error | undefined
     while (failed === undefined)
       failed = await pipeline.round(2).then(

@@ -22,7 +22,7 @@ describe('markOf', () => {
   })
 
   it('without a goal, or without a figure', () => {
-    expect(markOf({ name: 'decide', unit: 'x', value: 1 })).toBe('told')
+    expect(markOf({ name: 'decide', unit: 'x', value: 1 })).toBe('reported')
     expect(markOf({ name: '/v1/checks', goal: { atLeast: 4 }, absent: 'not there yet' })).toBe('absent')
   })
 })
@@ -63,7 +63,7 @@ describe('the table', () => {
 
   it('counts the marks that were given', () => {
     expect(tallyText(readings)).toBe('2 reached, 1 missed, 2 not measured')
-    expect(tallyText([])).toBe('no goal was asked for')
+    expect(tallyText([])).toBe('no goal was set')
   })
 
   it('shows a figure that could not be computed as such', () => {

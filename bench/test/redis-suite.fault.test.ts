@@ -4,10 +4,10 @@ import { findRedis } from '@sluice/scripts/engines'
 import { describe, expect, it } from 'vitest'
 import { bench, folder } from './run-bench.ts'
 
-/** It starts a process for each lane, and audits what each lets through: nothing else may run beside it. */
+/** It starts a process for each lane, and audits what each lets through: nothing else may run meanwhile. */
 describe('npm run bench -- redis', () => {
   it.skipIf('missing' in findRedis())(
-    'redis: measures the parts that were asked for on a server of its own, names what is missing, and leaves nothing behind',
+    'redis: measures the parts that were requested on a server of its own, names what is missing, and leaves nothing behind',
     async () => {
       const temporary = folder()
       const json = join(temporary, 'results', 'redis.json')

@@ -5,21 +5,21 @@ import { interleaveLanes, type LaneHandle } from '../src/redis/rounds.ts'
 
 const OPTIONS = { pid: process.pid, batchMs: 1, warmUpMs: 8 }
 
-/** A lane that answers as it is told, one trip for every second request. */
-function lane(name: string, callers: number, answer: (asked: number) => Promise<boolean>): CallersLane & { readonly seen: Set<number> } {
+/** A lane that answers as configured, one trip for every second request. */
+function lane(name: string, callers: number, answer: (issued: number) => Promise<boolean>): CallersLane & { readonly seen: Set<number> } {
   const seen = new Set<number>()
-  let asked = 0
+  let issued = 0
   return {
     name,
     callers,
     seen,
-    ask: (caller) => {
+    invoke: (caller) => {
       seen.add(caller)
-      asked += 1
-      return answer(asked)
+      issued += 1
+      return answer(issued)
     },
     passed: (allowed) => allowed === true,
-    sent: () => ({ commands: asked, calls: asked / 2 }),
+    sent: () => ({ commands: issued, calls: issued / 2 }),
   }
 }
 
@@ -29,9 +29,9 @@ describe('batches of lanes', () => {
       await nextTurn()
       return true
     })
-    const failing = lane('failing', 2, async (asked) => {
+    const failing = lane('failing', 2, async (issued) => {
       await nextTurn()
-      if (asked % 2 === 0) throw new Error('away')
+      if (issued % 2 === 0) throw new Error('away')
       return false
     })
     const [first, second] = await interleaveLanes(
@@ -47,7 +47,7 @@ describe('batches of lanes', () => {
     expect(Math.abs((second?.errors ?? 0) * 2 - (second?.total ?? 0))).toBeLessThanOrEqual(7)
   })
 
-  it('gives lanes about the same time: what is quick is asked more often', async () => {
+  it('gives lanes about the same time: what is quick is called more often', async () => {
     const quick = lane('quick', 1, async () => true)
     const slow = lane('slow', 1, async () => {
       const until = performance.now() + 1

@@ -18,7 +18,7 @@ export function bench(args: readonly string[], env: NodeJS.ProcessEnv = {}): Pro
     const child = execFile(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } }, (error, out, err) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err })
     })
-    // A test that ran out of time leaves no run behind; one that has ended hears nothing.
+    // A test that ran out of time leaves no run behind; one that has ended receives nothing.
     onTestFinished(() => void child.kill())
   })
 }

@@ -13,11 +13,11 @@ await redis.connect().catch(() => {
 })
 const limiter = new DistributedRateLimiter(redis)
 
-/** Stands in for whatever tells your users apart: here everybody is who their address says. */
+/** Replaces whatever identifies your users: here the address does. */
 const userOf = (req: Request): { readonly id: string } => ({ id: req.socket.remoteAddress ?? 'unknown' })
 
 const app = express()
-// oxlint-disable-next-line oxc/no-async-endpoint-handlers -- Express 5 hands what is rejected here to its error handler
+// oxlint-disable-next-line oxc/no-async-endpoint-handlers -- Express 5 passes what is rejected here to its error handler
 app.use(async (req, res, next) => {
   const result = await limiter.consume(`user:${userOf(req).id}`, 100, 10)
   res.set('X-RateLimit-Limit', String(result.limit))

@@ -40,7 +40,7 @@ function start(file: string, env: NodeJS.ProcessEnv = {}): Example {
   return { child, ended, address }
 }
 
-interface Asked {
+interface Sent {
   readonly passed: Response[]
   /** How many were not decided by the deadline; each may have been charged. */
   readonly late: number
@@ -48,7 +48,7 @@ interface Asked {
 }
 
 /** Asks one after the other until one is refused, at most `most` times. */
-async function askUntilRefused(address: string, most: number): Promise<Asked> {
+async function sendUntilRefused(address: string, most: number): Promise<Sent> {
   const passed: Response[] = []
   let late = 0
   while (passed.length < most) {
@@ -69,7 +69,7 @@ describe('examples/quick-start', () => {
       await redis.quit()
     })
     const address = await start('quick-start/server.js', { REDIS_URL: url }).address
-    const { passed, late, refused } = await askUntilRefused(address, 2_000)
+    const { passed, late, refused } = await sendUntilRefused(address, 2_000)
     expect(passed.length).toBeGreaterThanOrEqual(100 - late)
     expect(passed[0]?.headers.get('x-ratelimit-limit')).toBe('100')
     const left = Number(passed[0]?.headers.get('x-ratelimit-remaining'))
@@ -89,7 +89,7 @@ describe('examples/quick-start', () => {
 
 describe.each(['express', 'fastify', 'fetch', 'node'])('examples/%s-adapter', (name) => {
   it('answers with headers, then 429 with Retry-After and a problem body', async () => {
-    const { passed, refused } = await askUntilRefused(await start(`${name}-adapter/server.js`).address, 2_000)
+    const { passed, refused } = await sendUntilRefused(await start(`${name}-adapter/server.js`).address, 2_000)
     expect(passed.length).toBeGreaterThanOrEqual(20)
     expect(await passed[0]?.json()).toEqual({ hello: 'world' })
     expect(passed[0]?.headers.get('ratelimit-limit')).toBe('20')

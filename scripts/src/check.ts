@@ -9,7 +9,7 @@ import { checkLengths, checkNames } from './tree-rules.ts'
 
 /**
  * `npm run check`: everything about the repository that tests do not say. Parts run one after another; a part's output is
- * printed when it fails, or when it is asked for by name. Usage: check.js [PART ...]
+ * printed when it fails, or when it is named. Usage: check.js [PART ...]
  */
 interface Part {
   readonly name: string
@@ -60,8 +60,8 @@ async function node(root: string, program: string, ...args: readonly string[]): 
 }
 
 const root = join(import.meta.dirname, '..', '..')
-const asked = process.argv.slice(2)
-const unknown = asked.find((name) => !PARTS.some((part) => part.name === name))
+const chosen = process.argv.slice(2)
+const unknown = chosen.find((name) => !PARTS.some((part) => part.name === name))
 if (unknown !== undefined) {
   console.error(`no part is called ${unknown}: there are ${PARTS.map(({ name }) => name).join(', ')}`)
   process.exit(3)
@@ -69,13 +69,13 @@ if (unknown !== undefined) {
 let passed = 0
 const failed: string[] = []
 for (const part of PARTS) {
-  if (asked.length > 0 && !asked.includes(part.name)) continue
+  if (chosen.length > 0 && !chosen.includes(part.name)) continue
   const started = performance.now()
   const finding = await part.run(root)
   if (finding === undefined) continue
   const seconds = ((performance.now() - started) / 1_000).toFixed(1)
   console.log(`${finding.ok ? 'ok  ' : 'FAIL'} ${part.name.padEnd(14)}${seconds.padStart(6)} s`)
-  if (!finding.ok || asked.length > 0) console.log(`\n${finding.text}\n`)
+  if (!finding.ok || chosen.length > 0) console.log(`\n${finding.text}\n`)
   if (finding.ok) passed += 1
   else failed.push(part.name)
 }

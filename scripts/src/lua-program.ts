@@ -4,7 +4,7 @@ const INCLUDE = /^-- include: (\S+)$/
 const INLINE = /^ *-- inline: (\S+)$/
 const MODULES = /^ *-- modules$/
 const MAKE = /\bmake(?: |\()'([\w-]+)'/g
-/** A line in whose place the text of a file stands. */
+/** A line that the text of a file replaces. */
 const FILE = /^--@ (\S+)$/
 
 /** What a line of an included file may begin with: definitions, comments, and the rest of a definition. */
@@ -21,8 +21,8 @@ export function textOf(parts: readonly LuaPart[]): string {
 /**
  * The parts of a Lua program, in order: no file is in it twice, however many require it.
  *
- * - `-- include: FILE`, at the top of a file: its local definitions stand before what follows. They are made in every call.
- * - `make 'NAME'`: what NAME.lua returns. Such files are the branches of one function, `make`, which stands at the line `-- modules`, and cost
+ * - `-- include: FILE`, at the top of a file: its local definitions precede what follows. They are made in every call.
+ * - `make 'NAME'`: what NAME.lua returns. Such files are the branches of one function, `make`, which is at the line `-- modules`, and cost
  *   nothing until they are called. Each call makes their functions anew; arguments after the name are the file's `...`.
  * - `-- inline: FILE`: the text of the file, for what is too hot to be a function.
  * @throws Error naming the file and line of what breaks these rules, and the files of a circle
@@ -63,7 +63,7 @@ function partsOf(lines: readonly string[], texts: ReadonlyMap<string, string>): 
   return parts
 }
 
-/** Includes stand above the first line of code, and each only defines. */
+/** Includes are above the first line of code, and each only defines. */
 function withIncluded(
   file: string,
   source: (name: string) => string,
@@ -78,7 +78,7 @@ function withIncluded(
       if (!line.includes('-- include:')) return line
       const other = INCLUDE.exec(line)?.[1]
       if (other === undefined || (code !== -1 && index > code)) {
-        throw new Error(`${file}:${index + 1}: an include stands at the top of its file, before all code`)
+        throw new Error(`${file}:${index + 1}: an include is at the top of its file, before all code`)
       }
       refuseCircle(way, other)
       if (placed.has(other)) return ''
@@ -114,7 +114,7 @@ function withInlined(
     .join('\n')
 }
 
-/** Every file that the program makes, and those that they make: by name, in the order in which they are asked for. */
+/** Every file that the program makes, and those that they make: by name, in the order in which they are needed. */
 function modulesOf(file: string, text: string, source: (name: string) => string, placed: ReadonlySet<string>): Map<string, string> {
   const modules = new Map<string, string>()
   const collect = (from: string, way: readonly string[]): void => {
@@ -122,7 +122,7 @@ function modulesOf(file: string, text: string, source: (name: string) => string,
       const other = `${name}.lua`
       refuseCircle(way, other)
       if (modules.has(name)) continue
-      if (placed.has(other)) throw new Error(`${way.at(-1)}: ${other} is made, and stands in ${file} already`)
+      if (placed.has(other)) throw new Error(`${way.at(-1)}: ${other} is made, and is in ${file} already`)
       const module = source(other)
       modules.set(name, moduleText(other, module))
       collect(module, [...way, other])

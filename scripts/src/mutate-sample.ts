@@ -15,7 +15,7 @@ import { createTester } from './mutate/tester.ts'
 const root = join(import.meta.dirname, '..', '..')
 const seconds = Number(process.argv[2] ?? 240)
 /** Rooms that run at a time: a test waits for its server about as long as it computes. */
-const ABREAST = 2
+const CONCURRENT = 2
 /** A test that takes longer hangs. */
 const LIMIT_MS = 60_000
 
@@ -31,7 +31,7 @@ const mutants = new Map(
 const queue = [...ROOMS, ELSEWHERE].filter((room) => sample.some(({ file }) => roomOf(file) === room))
 const results: SampleResult[] = []
 await Promise.all(
-  Array.from({ length: ABREAST }, async () => {
+  Array.from({ length: CONCURRENT }, async () => {
     for (let room = queue.shift(); room !== undefined; room = queue.shift()) results.push(await runSample(room))
   }),
 )
@@ -44,7 +44,7 @@ async function runSample(room: Room): Promise<SampleResult> {
   const here = sample.filter(({ file }) => roomOf(file) === room)
   const there = here.filter((one) => mutants.has(sampledKey(one)))
   const tests = [...new Set(there.flatMap(({ test }) => test ?? []))]
-  const end = performance.now() + ((deadline - performance.now()) * ABREAST) / Math.max(ABREAST, queue.length + 1)
+  const end = performance.now() + ((deadline - performance.now()) * CONCURRENT) / Math.max(CONCURRENT, queue.length + 1)
   const tester = createTester(root, room)
   const counts = { noticed: 0, survived: 0, explained: 0 }
   const lost: Sampled[] = []

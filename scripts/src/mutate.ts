@@ -73,7 +73,7 @@ if (report.unexplained.length > 0) {
 process.exit(report.ok ? 0 : 1)
 
 async function tryAll(open: readonly Mutant[]): Promise<void> {
-  console.log(`${known.length} mutants of ${sources.size} files; ${mutants.length} asked for, ${open.length} to try, ${workers} at a time`)
+  console.log(`${known.length} mutants of ${sources.size} files; ${mutants.length} requested, ${open.length} to try, ${workers} at a time`)
   for (const room of [...ROOMS, ELSEWHERE]) {
     const here = new Map([...sources].filter(([file]) => roomOf(file) === room))
     await runRoom({
@@ -103,7 +103,7 @@ function filesOf(paths: readonly string[]): string[] {
   })
 }
 
-/** The explanations are beside the tests, and decide nothing. */
+/** The explanations are next to the tests, and decide nothing. */
 function programsBelow(folders: readonly string[]): string[] {
   return folders.flatMap((folder) =>
     filesBelow(join(root, folder))

@@ -12,7 +12,7 @@ export interface Target {
   readonly text: string
 }
 
-/** Reads a program by its path: a mutant's text may stand in for what is on disk. */
+/** Reads a program by its path: a mutant's text may replace what is on disk. */
 export type ReadProgram = (path: string) => string
 
 const HEADER = '// Made from the programs beside this file by `npm run generate`; edit those, not this.\n\n'

@@ -51,7 +51,7 @@ export function checkNames(root: string): Finding {
   return findingOf([...nameless.map((folder) => `${folder}/: name the folder after what is in it`), ...storeNames(root)])
 }
 
-/** Shared code never knows a store by name: the word stands in the store's room and in policy's URL schemes. */
+/** Shared code never knows a store by name: the word is in the store's folder and in policy's URL schemes. */
 function storeNames(root: string): string[] {
   const source = join(root, SOURCE)
   return filesBelow(source).flatMap((file) => {

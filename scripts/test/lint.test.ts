@@ -90,12 +90,12 @@ const IMPORTS: readonly (readonly [what: string, file: string, target: string, r
   ['a program imports the library', '/bench/src/main.ts', 'sluice/remote'],
   ['a program imports its own file', '/packages/server/test/main.test.ts', '../src/serve.ts'],
   ['a program imports a source of the library', '/bench/src/main.ts', '../../packages/sluice/src/index.ts', 'refused'],
-  ['a program beside the library does', '/packages/server/src/policy/read.ts', '../../../sluice/src/index.ts', 'refused'],
+  ['a program next to the library does', '/packages/server/src/policy/read.ts', '../../../sluice/src/index.ts', 'refused'],
   ['a program imports a script', '/bench/src/main.ts', '../../scripts/src/check.ts', 'refused'],
   ['a program imports what is not published', '/bench/src/main.ts', 'sluice/dist/index.js', 'refused'],
 ]
 
-/** A file of its own beside the one that is named. */
+/** A file of its own next to the one that is named. */
 function importingFile(file: string, index: number): string {
   const whole = file.startsWith('/') ? file.slice(1) : `packages/sluice/src/${file}`
   return file === 'testing.ts' ? whole : whole.replace(/[^/]*$/, `import-${index}.ts`)

@@ -16,7 +16,7 @@ function program(files: Readonly<Record<string, string>>): string {
   return asSent(textOf(parts), new Map())
 }
 
-/** How often a text stands in another. */
+/** How often a text is in another. */
 function count(text: string, part: string): number {
   return text.split(part).length - 1
 }
@@ -45,7 +45,7 @@ describe('a Lua program', () => {
     for (const taken of ['do', 'if', 'in', 'or']) expect([...many.values()]).not.toContain(taken)
   })
 
-  it('has each included file once, before all that ask for it', () => {
+  it('has each included file once, before all that include it', () => {
     const text = program({
       'main.lua': '-- include: one.lua\n-- include: two.lua\n\nreturn one() + two()\n',
       'one.lua': '-- include: base.lua\n\nlocal function one()\n  return base\nend\n',
@@ -57,7 +57,7 @@ describe('a Lua program', () => {
     )
   })
 
-  it('has each file that is made once, as a branch of one function, however many ask for it', () => {
+  it('has each file that is made once, as a branch of one function, however many make it', () => {
     const text = program({
       'main.lua': "local now = 1\n\n-- modules\n\nlocal one, two = make 'one', make('two', now)\nreturn one + two + make 'one'\n",
       'one.lua': "local base = make 'base'\n\nreturn base + 1\n",
@@ -74,12 +74,12 @@ describe('a Lua program', () => {
     [
       'an include in the middle of code',
       { 'main.lua': 'local a = 1\n-- include: one.lua\nreturn a\n', 'one.lua': 'local one = 1\n' },
-      'main.lua:2: an include stands at the top of its file, before all code',
+      'main.lua:2: an include is at the top of its file, before all code',
     ],
     [
       'an include within a function',
       { 'main.lua': '  -- include: one.lua\nreturn 1\n', 'one.lua': 'local one = 1\n' },
-      'main.lua:1: an include stands at the top of its file, before all code',
+      'main.lua:1: an include is at the top of its file, before all code',
     ],
     [
       'an included file that does something',
@@ -109,7 +109,7 @@ describe('a Lua program', () => {
     [
       'a file that is included and made',
       { 'main.lua': "-- include: one.lua\n-- modules\nreturn make 'one'\n", 'one.lua': 'local one = 1\n' },
-      'main.lua: one.lua is made, and stands in main.lua already',
+      'main.lua: one.lua is made, and is in main.lua already',
     ],
     [
       'a file that is made and returns nothing',

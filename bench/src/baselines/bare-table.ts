@@ -18,7 +18,7 @@ export class BareTable {
   readonly burst: number
   readonly perMs: number
 
-  /** @param keys most keys it will be asked for */
+  /** @param keys most keys it will be called with */
   constructor(keys: number, perSecond: number, burst: number, seed: number = 0x9e37_79b9) {
     this.slots = Math.ceil(keys / MAX_LOAD) + 1
     const buffer = new ArrayBuffer(this.slots * DOUBLES * Float64Array.BYTES_PER_ELEMENT)

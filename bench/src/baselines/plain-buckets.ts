@@ -10,7 +10,7 @@ interface PlainBucket {
 }
 
 /**
- * What one writes by hand where no limiter is at hand: a Map of token buckets in doubles, nothing ever removed, nothing checked,
+ * What one writes without a limiter: a Map of token buckets in doubles, nothing ever removed, nothing checked,
  * the clock read once per call.
  */
 export class PlainBuckets {

@@ -6,7 +6,7 @@ import type { ColdInput, ColdSample, ColdWay } from './sample.ts'
 interface Cold {
   readonly name: string
   /** Ready for its first request. */
-  open(): Promise<{ ask(key: string): Promise<unknown>; passed(answer: unknown): boolean; close(): Promise<void> }>
+  open(): Promise<{ invoke(key: string): Promise<unknown>; passed(answer: unknown): boolean; close(): Promise<void> }>
 }
 
 /** Nobody is refused. */
@@ -31,7 +31,7 @@ const beforeCalls = process.cpuUsage()
 for (let call = 0; call < calls; call += 1) {
   const started = performance.now()
   try {
-    if (!running.passed(await running.ask(keys[call % USERS] as string))) refused += 1
+    if (!running.passed(await running.invoke(keys[call % USERS] as string))) refused += 1
   } catch {
     undecided += 1
   }
@@ -73,7 +73,7 @@ async function contestantOf(name: ColdWay) {
 
 async function openRedis(contestant: Awaited<ReturnType<typeof contestantOf>>): ReturnType<Cold['open']> {
   const limiter = await contestant.open(url, QUOTA, { callers: 1 })
-  return { ask: (key) => limiter.ask(key, 0), passed: (answer) => limiter.passed(answer), close: () => limiter.close([]) }
+  return { invoke: (key) => limiter.invoke(key, 0), passed: (answer) => limiter.passed(answer), close: () => limiter.close([]) }
 }
 
 async function postgres(name: ColdWay): Promise<Cold> {
@@ -88,7 +88,7 @@ async function postgres(name: ColdWay): Promise<Cold> {
         await limiter.close()
         await pool.end()
       }
-      return { ask: (key) => limiter.ask(key), passed: (answer) => answer === true, close }
+      return { invoke: (key) => limiter.invoke(key), passed: (answer) => answer === true, close }
     },
   }
 }

@@ -12,10 +12,10 @@ export interface Quota {
 export interface Running {
   readonly wire: Wire
   /** Asks as its users would, without another promise around it; rejects where nothing could be decided. */
-  ask(key: string, caller: number): Promise<unknown>
+  invoke(key: string, caller: number): Promise<unknown>
   /** Whether the request may pass. @throws where the answer says that nothing could be decided */
   passed(answer: unknown): boolean
-  /** What was admitted, on the server's clock; there where `note` was asked for. */
+  /** What was admitted, on the server's clock; there where `note` was requested. */
   readonly admitted?: readonly TraceEntry[]
   /** Forgets these keys and closes the connections. */
   close(keys: readonly string[]): Promise<void>
@@ -24,7 +24,10 @@ export interface Running {
 /** One way of keeping a limit in Redis. */
 export interface Contestant {
   readonly name: string
-  /** What it promises: a token bucket, or `burst` in every window of `burst / rate`, which is twice that across a boundary. Default `bucket`. */
+  /**
+   * What it promises: a token bucket, or `burst` in every window of `burst / rate`, which is twice that across a boundary. Default
+   * `bucket`.
+   */
   readonly promise?: 'bucket' | 'window'
   /**
    * How `admitted` learns the server's time: each decision reports it (`reported`); it is read in the same program or right after the write

@@ -7,7 +7,7 @@ import { type Contestant, isTrue, windowOf } from './contestant.ts'
 import { serverTime } from './server-time.ts'
 
 /**
- * rate-limit-redis as its page sets it up for ioredis, asked as express-rate-limit asks it: `increment`, then the comparison with the limit;
+ * rate-limit-redis as its page sets it up for ioredis, called as express-rate-limit calls it: `increment`, then the comparison with the limit;
  * without the middleware around it.
  */
 export const expressStore: Contestant = {
@@ -21,12 +21,12 @@ export const expressStore: Contestant = {
     const store = new RedisStore({
       sendCommand: (command: string, ...args: string[]) => client.call(command, ...args) as Promise<RedisReply>,
     })
-    // Of all that the middleware hands over the store reads the window alone.
+    // Of all that the middleware passes the store reads the window alone.
     await store.init({ windowMs: windowOf(quota) * 1_000 } as Options)
     return {
       wire,
       ...(note ? { admitted } : {}),
-      ask: async (key) => {
+      invoke: async (key) => {
         const time = note ? serverTime(client) : undefined
         const { totalHits } = await store.increment(key)
         const at = await time

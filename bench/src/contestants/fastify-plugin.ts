@@ -9,7 +9,7 @@ import { serverTime } from './server-time.ts'
 const NAME_SPACE = 'fastify-rate-limit-'
 
 /**
- * The plugin in an application of its own, with the client settings of its example, asked through its `createRateLimit`: the decision
+ * The plugin in an application of its own, with the client settings of its example, called through its `createRateLimit`: the decision
  * without Fastify's routing and without the header fields.
  */
 export const fastifyPlugin: Contestant = {
@@ -33,7 +33,7 @@ export const fastifyPlugin: Contestant = {
     return {
       wire,
       ...(note ? { admitted } : {}),
-      ask: async (key) => {
+      invoke: async (key) => {
         const time = note ? serverTime(client) : undefined
         // What the plugin reads of a request: the key's source, and the route's own settings, of which there are none.
         const answer = await check({ id: key, routeOptions: {} } as FastifyRequest)

@@ -30,7 +30,7 @@ function contestant(name: string, blocking: boolean): Contestant {
       return {
         wire,
         ...(note ? { admitted } : {}),
-        ask: async (key) => {
+        invoke: async (key) => {
           const time = note ? serverTime(client) : undefined
           try {
             await limiter.consume(key)

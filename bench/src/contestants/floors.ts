@@ -2,11 +2,11 @@ import type { Redis } from 'ioredis'
 import { openWire } from '../wire.ts'
 import { type Contestant, isTrue } from './contestant.ts'
 
-/** So many keys at most travel in one call, as in Sluice. */
+/** So many keys at most are sent in one call, as in Sluice. */
 const MAX_CALLS = 128
 
 /**
- * A program that does nothing, called with the keys of all who asked while the last call was under way: what joining calls can
+ * A program that does nothing, called with the keys of all calls made while the last one was in flight: what batching can
  * save, where deciding costs nothing. Everybody may pass.
  */
 export const emptyJoined: Contestant = {
@@ -18,7 +18,7 @@ export const emptyJoined: Contestant = {
     let waiting: { readonly key: string; readonly resolve: (allowed: boolean) => void; readonly reject: (error: unknown) => void }[] = []
     let underWay = false
     const send = async (): Promise<void> => {
-      // What one tick asks travels together.
+      // The calls of one tick are one batch.
       await Promise.resolve()
       while (waiting.length > 0) {
         const batch = waiting.slice(0, MAX_CALLS)
@@ -35,7 +35,7 @@ export const emptyJoined: Contestant = {
     }
     return {
       wire,
-      ask: (key) =>
+      invoke: (key) =>
         new Promise((resolve, reject) => {
           waiting.push({ key, resolve, reject })
           if (underWay) return
@@ -56,7 +56,7 @@ export function clockAlone(allowed: boolean): Contestant {
       const wire = await openWire(url, 0)
       return {
         wire,
-        ask: async () => (performance.now() >= 0 ? allowed : !allowed),
+        invoke: async () => (performance.now() >= 0 ? allowed : !allowed),
         passed: isTrue,
         close: () => wire.close(),
       }

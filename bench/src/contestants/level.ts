@@ -1,6 +1,6 @@
 import { perSecondOf, type Quota } from './contestant.ts'
 
-/** A bucket as it stands in the hash: tokens, fractions included, and the client's time (ms) at which there were so many. */
+/** A bucket as it is in the hash: tokens, fractions included, and the client's time (ms) at which there were so many. */
 export interface Level {
   readonly tokens: number
   readonly at: number

@@ -28,7 +28,7 @@ export const PROGRAM: string = `${DECIDE}return granted and 1 or 0\n`
 /** The same, and the server's time after it. */
 const NOTING = `${DECIDE}return { granted and 1 or 0, unpack(redis.call('TIME')) }\n`
 
-/** With the contract of the article's program: two reads, two writes, and the wait of a refused request (ms) beside the answer. */
+/** With the contract of the article's program: two reads, two writes, and the wait of a refused request (ms) with the answer. */
 const AS_IN_THE_ARTICLE = `
 local now, rate, burst, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local level = tonumber(redis.call('HGET', KEYS[1], 'tokens') or burst)
@@ -85,11 +85,11 @@ function contestant(name: string, { plain, noting, list }: Sources, options?: Wi
       const [rate, { burst }] = [perSecondOf(quota), quota]
       const digest = (await client.script('LOAD', note ? noting : plain)) as string
       const admitted: TraceEntry[] = []
-      const ask = (key: string): Promise<unknown> => client.evalsha(digest, 1, key, Date.now(), rate, burst, 1, TIME_TO_LIVE)
+      const invoke = (key: string): Promise<unknown> => client.evalsha(digest, 1, key, Date.now(), rate, burst, 1, TIME_TO_LIVE)
       return {
         wire,
         ...(note ? { admitted } : {}),
-        ask,
+        invoke,
         passed: (answer) => {
           if (!note) return (list ? (answer as readonly number[])[0] : answer) === 1
           const [granted, ...time] = answer as [number, string, string]

@@ -15,7 +15,7 @@ export const multiCommand: Contestant = {
     return {
       wire,
       ...(note ? { admitted } : {}),
-      ask: async (key) => {
+      invoke: async (key) => {
         const now = Date.now()
         const { granted, tokens, at } = draw(await client.hmget(key, 'tokens', 'at'), now, quota)
         const written = client.hmset(key, { tokens, at })

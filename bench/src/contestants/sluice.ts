@@ -31,7 +31,7 @@ export function sluiceWith(name: string, ring: RingName): Contestant {
       return {
         wire,
         ...(note ? { admitted } : {}),
-        ask: (key) => limiter.check(key),
+        invoke: (key) => limiter.check(key),
         passed: (answer) => {
           const decision = answer as Decision
           if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
@@ -63,7 +63,7 @@ export function storeWith(name: string, ring: RingName): Contestant {
       return {
         wire,
         ...(note ? { admitted } : {}),
-        ask: async (key) => {
+        invoke: async (key) => {
           const group = groupOf(key)
           return store.decideNow?.(group) ?? (await store.decide([group]))[0]
         },

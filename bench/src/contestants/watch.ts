@@ -19,7 +19,7 @@ export const watch: Contestant = {
     return {
       wire,
       ...(note ? { admitted } : {}),
-      ask: async (key, caller) => {
+      invoke: async (key, caller) => {
         const client = wire.clients[caller] as Redis
         const now = Date.now()
         for (let tries = 0; tries < TRIES; tries += 1) {

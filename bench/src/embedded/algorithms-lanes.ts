@@ -21,7 +21,7 @@ const KEY = 'user:1000042'
 const CALLS = 20_000
 const WARM_UP = 10
 
-/** What a log may hold at most, and a window in which no machine asks so often. */
+/** What a log may hold at most, and a window in which no machine calls so often. */
 const LOG = { limit: 10_000, window: '1ms' }
 const DAY = '1d'
 

@@ -14,7 +14,7 @@ const LOADS: readonly Load[] = ['allowed', 'denied']
 const CHARGES = 10
 const LOG_CHARGES = [1, CHARGES, 100]
 
-/** What the four algorithms cost beside each other on the memory store; there is no goal, docs/choosing.md has the figures. */
+/** What the four algorithms cost compared with each other on the memory store; there is no goal, docs/choosing.md has the figures. */
 export const algorithms: Part = {
   name: 'algorithms',
   title: 'the four algorithms on the memory store, against the token bucket',

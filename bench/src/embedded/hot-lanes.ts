@@ -9,7 +9,7 @@ export interface HotInput {
 
 /** What was let through on one key in a flood that is far above the rate, against what may be. */
 export interface Grant {
-  readonly asked: number
+  readonly issued: number
   readonly admitted: number
   readonly permitted: number
 }
@@ -24,7 +24,7 @@ const KEY = 'user:1000042'
 const CALLS = 20_000
 /** So many batches of every lane before anything is counted. */
 const WARM_UP = 10
-/** The flood that is metered: what is admitted is above zero and far below what is asked. */
+/** The flood that is metered: what is admitted is above zero and far below what is requested. */
 export const METERED = { rate: 10_000, burst: 100, seconds: 0.25 } as const
 
 /** `checkSync` and the Map, both profiles, and what neither can do without: all in one run of one process. */
@@ -155,16 +155,16 @@ function awaitLane(): Lane {
   }
 }
 
-/** How much `ask` lets through; the time is taken around all of it: the bound is never too small. */
-async function metered(ask: () => boolean | Promise<boolean>): Promise<Grant> {
-  let [asked, admitted] = [0, 0]
+/** How much `invoke` lets through; the time is taken around all of it: the bound is never too small. */
+async function metered(invoke: () => boolean | Promise<boolean>): Promise<Grant> {
+  let [issued, admitted] = [0, 0]
   const started = performance.now()
   const until = started + METERED.seconds * 1_000
   while (performance.now() < until) {
-    asked += 1
-    const answer = ask()
+    issued += 1
+    const answer = invoke()
     if (typeof answer === 'boolean' ? answer : await answer) admitted += 1
   }
   const elapsed = (performance.now() - started) / 1_000
-  return { asked, admitted, permitted: Math.floor(METERED.burst + METERED.rate * elapsed) }
+  return { issued, admitted, permitted: Math.floor(METERED.burst + METERED.rate * elapsed) }
 }

@@ -11,7 +11,7 @@ import { ALLOWED, DENIED, type Profile, wrongAnswersOf } from './profiles.ts'
 const SYNC_GOAL = { atMost: 2 }
 const ASYNC_GOAL = { atMost: 1.3 }
 
-/** One key that everybody asks: the price of a decision itself. */
+/** One key for all calls: the price of a decision itself. */
 export const hot: Part = {
   name: 'hot',
   title: 'one hot key, against a plain Map of hand-written buckets',

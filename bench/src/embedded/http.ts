@@ -70,7 +70,7 @@ async function laneOf(kind: string, status: number, args: readonly string[], opt
   return { name: kind, server, pipeline, requests: REQUESTS, status }
 }
 
-/** What the adapter sends beside what node does, as it spells it. */
+/** What the adapter sends in addition to what node does, as it spells it. */
 async function fieldsOf(port: number): Promise<[string, string][]> {
   const [response] = (await once(get({ port, host: '127.0.0.1', path: '/api/items/7' }), 'response')) as [IncomingMessage]
   response.resume()

@@ -27,7 +27,7 @@ export interface HoldResult {
 
 /** So many calls between two turns of the event loop, which is when collections are reported. */
 const TURN = 50_000
-/** So many calls between two looks at how long the thread had to wait, which are too dear for every call. */
+/** So many calls between two readings of how long the thread had to wait; a reading costs too much for every call. */
 const BLOCK = 32
 
 /** Calls shorter than this are not looked at. */
@@ -107,7 +107,7 @@ async function longestOf(times: number, step: (index: number) => unknown): Promi
 
 type GcEntry = PerformanceEntry & { readonly detail?: { readonly kind?: unknown } }
 
-/** Collections since the last question. */
+/** Collections since the last call. */
 function watchCollections(): { taken(): Promise<Collection[]>; stop(): void } {
   let seen: Collection[] = []
   const observer = new PerformanceObserver((list) => {
@@ -118,7 +118,7 @@ function watchCollections(): { taken(): Promise<Collection[]>; stop(): void } {
   observer.observe({ entryTypes: ['gc'] })
   return {
     async taken() {
-      // They are told in a later turn of the loop.
+      // They are reported in a later turn of the loop.
       await nextTurn()
       await nextTurn()
       const found = seen

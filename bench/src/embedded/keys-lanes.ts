@@ -12,7 +12,7 @@ export interface KeysInput {
 export interface KeysResult {
   /** The Map, Sluice, the bare table. */
   readonly lanes: readonly [map: Timed, sluice: Timed, bare: Timed]
-  /** Of Sluice: keys that were let through when each was asked for the first time. */
+  /** Of Sluice: keys that were let through when each was called for the first time. */
   readonly firstAllowed: number
 }
 

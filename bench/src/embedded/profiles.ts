@@ -1,7 +1,7 @@
 import { type CompiledLimit, tokenBucket } from 'sluice'
 import { PlainBuckets } from '../baselines/plain-buckets.ts'
 
-/** One load: the limit, told to Sluice and to the baselines alike. */
+/** One load: the limit, the same for Sluice and for the baselines. */
 export interface Profile {
   readonly name: string
   readonly burst: number

@@ -19,7 +19,7 @@ const CALLS = 1_000
 const WARM_UP = 10
 const CLIENTS = 16
 
-/** Engines with more and more rules, asked about a request that the last rule alone matches. */
+/** Engines with more and more rules, called with a request that the last rule alone matches. */
 export async function compareRules({ seconds, profile }: RulesInput): Promise<RulesResult> {
   const lanes = [...COUNTS.map((count) => engineLane(count, profile)), checkLane(profile)]
   return { lanes: await interleave(lanes, { calls: CALLS, warmUp: WARM_UP, seconds }) }

@@ -28,9 +28,9 @@ export async function startServer(script: string, args: readonly string[], { atE
   }
   atEnd(stop)
   const failed = closed.then(([code, signal]) => {
-    throw new Error(`${script} ended with ${String(signal ?? code)} before it was asked to`)
+    throw new Error(`${script} ended with ${String(signal ?? code)} before it was ordered to`)
   })
-  // Whoever waits for it is told; nobody else is.
+  // Only whoever waits for it is notified.
   failed.catch(() => undefined)
   const late = AbortSignal.timeout(START_MS)
   const address = (async () => {

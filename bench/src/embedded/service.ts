@@ -18,7 +18,7 @@ const LOAD = { connections: 8, depth: 4 } as const
 const ROUNDS = { warmUp: 2, least: 5 } as const
 const CLIENTS = 1_000
 const MANY = 100
-/** Requests of one turn: one question each, or a hundred. */
+/** Requests of one turn: one check each, or a hundred. */
 const REQUESTS = { one: 2_000, many: 100 } as const
 const HALF: Goal = { atLeast: 0.5 }
 const FOURFOLD: Goal = { atLeast: 4 }
@@ -44,7 +44,7 @@ export const service: Part = {
   },
 }
 
-/** A question to the service, and the answer it gave when it was asked once. */
+/** A request to the service, and the answer to it. */
 interface Question {
   readonly path: string
   readonly bodies: readonly string[]
@@ -153,7 +153,7 @@ async function questionOf(server: ServerProcess, path: string, forms: readonly (
   return undefined
 }
 
-/** Whether a client that has been asked about for the whole run is still answered as the profile says. */
+/** Whether a client that has been checked for the whole run is still answered as the profile says. */
 async function wrongOf(server: ServerProcess, { answer }: Profile): Promise<number> {
   const body = JSON.stringify({ key: clients()[0] })
   const response = await fetch(`http://127.0.0.1:${server.port}/v1/check`, { method: 'POST', body })

@@ -1,11 +1,11 @@
-import type { Asked } from './open-loop.ts'
+import type { Target } from './open-loop.ts'
 
 /**
  * Decisions a second with as many requests under way as there are callers, for `ms` milliseconds. The event loop is turned without a pause
  * and each turn makes one request at most, as the arrivals of an open loop are made: what that takes is part of the capacity.
  */
-export function capacityOf({ ask, passed }: Asked, callers: number, ms: number): Promise<number> {
-  let [asked, underWay, decided] = [0, 0, 0]
+export function capacityOf({ invoke, passed }: Target, callers: number, ms: number): Promise<number> {
+  let [issued, underWay, decided] = [0, 0, 0]
   const started = performance.now()
   return new Promise((resolve) => {
     const settle = (decide: () => boolean): void => {
@@ -23,8 +23,8 @@ export function capacityOf({ ask, passed }: Asked, callers: number, ms: number):
       if (elapsed < ms) {
         if (underWay < callers) {
           underWay += 1
-          asked += 1
-          ask(asked).then((answer) => settle(() => passed(answer)), fail)
+          issued += 1
+          invoke(issued).then((answer) => settle(() => passed(answer)), fail)
         }
       } else if (underWay === 0) return resolve((decided / elapsed) * 1_000)
       setImmediate(turn)

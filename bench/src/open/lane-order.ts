@@ -2,10 +2,10 @@ import type { Quota } from '../contestants/contestant.ts'
 import type { WayName } from '../postgres/lanes.ts'
 import type { Way } from '../redis/ways.ts'
 
-/** `one`: every request asks the same key; `many`: each asks one of 10,000 at random. */
+/** `one`: every request has the same key; `many`: each has one of 10,000 at random. */
 export type OpenKeys = 'one' | 'many'
 
-/** A way of either engine, and what its process needs besides. */
+/** A way of either engine, and what else its process needs. */
 export type OpenPlace = OpenSettings & ({ readonly redis: Way } | { readonly postgres: WayName })
 
 export interface OpenSettings {
@@ -14,7 +14,7 @@ export interface OpenSettings {
   readonly callers: number
   readonly keys: OpenKeys
   readonly quota: Quota
-  /** A name of its own under which its states stand: letters and digits. */
+  /** A name of its own for its states: letters and digits. */
   readonly space: string
 }
 

@@ -19,7 +19,7 @@ async function obey(order: OpenOrder): Promise<void> {
 async function answerTo(order: OpenOrder): Promise<unknown> {
   switch (order.what) {
     case 'warm-up':
-      await closedLoop(place.callers, order.ms, async () => lane.passed(await lane.ask(0)))
+      await closedLoop(place.callers, order.ms, async () => lane.passed(await lane.invoke(0)))
       return order.what
     case 'capacity':
       return capacityOf(lane, place.callers, order.ms)
@@ -28,7 +28,7 @@ async function answerTo(order: OpenOrder): Promise<unknown> {
     case 'metered':
       return metered(order)
     case 'close':
-      // What was measured stands, whatever the server makes of a goodbye.
+      // What was measured is valid, however the connection is closed.
       await lane.close().catch((error: unknown) => console.error(`a lane did not close well: ${String(error)}`))
       return order.what
   }

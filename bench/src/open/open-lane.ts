@@ -4,9 +4,9 @@ import { poolIn } from '../postgres/pool.ts'
 import { randomOrder } from '../random-order.ts'
 import { wayOf } from '../redis/ways.ts'
 import type { OpenKeys, OpenPlace } from './lane-order.ts'
-import type { Asked } from './open-loop.ts'
+import type { Target } from './open-loop.ts'
 
-export interface OpenedLane extends Asked {
+export interface OpenedLane extends Target {
   readonly name: string
   /** The most that a key may be let through within so many milliseconds, as the way promises it. */
   permitted(elapsedMs: number): number
@@ -30,7 +30,7 @@ export async function openLane(place: OpenPlace): Promise<OpenedLane> {
     const running = await contestant.open(url, quota, { callers })
     return {
       name: contestant.name,
-      ask: (index) => running.ask(choose(index), index % callers),
+      invoke: (index) => running.invoke(choose(index), index % callers),
       passed: (answer) => running.passed(answer),
       permitted: (elapsedMs) => permittedOf(quota, contestant.promise ?? 'bucket', elapsedMs),
       close: () => running.close([]),
@@ -42,7 +42,7 @@ export async function openLane(place: OpenPlace): Promise<OpenedLane> {
   const running = await way.open(pool, quota)
   return {
     name: way.name,
-    ask: (index) => running.ask(choose(index)),
+    invoke: (index) => running.invoke(choose(index)),
     passed: (answer) => answer === true,
     permitted: (elapsedMs) => permittedOf(quota, way.promise ?? 'bucket', elapsedMs),
     close: async () => {

@@ -1,8 +1,8 @@
 import { sorted, quantileOf } from '../statistics.ts'
 
-/** What a way is asked: one request, by its number. */
-export interface Asked {
-  ask(index: number): Promise<unknown>
+/** What is measured: one request, by its number. */
+export interface Target {
+  invoke(index: number): Promise<unknown>
   /** Whether the answer lets the request pass. @throws where nothing was decided */
   passed(answer: unknown): boolean
 }
@@ -35,7 +35,7 @@ const MICROS = 1_000
  * omission). The event loop is turned without a pause, because a timer fires at whole milliseconds and would bring arrivals in bunches,
  * which favours who joins calls. Each turn makes one request at most, as sockets are read one after the other.
  */
-export function openLoop({ ask, passed }: Asked, arrivals: Float64Array): Promise<OpenRound> {
+export function openLoop({ invoke, passed }: Target, arrivals: Float64Array): Promise<OpenRound> {
   const total = arrivals.length
   const [latencies, lates] = [new Float64Array(total).fill(Number.NaN), new Float64Array(total)]
   const reasons = new Map<string, number>()
@@ -81,7 +81,7 @@ export function openLoop({ ask, passed }: Asked, arrivals: Float64Array): Promis
           throw error
         })
       try {
-        ask(index).then((answer) => settle(index, () => passed(answer)), fail)
+        invoke(index).then((answer) => settle(index, () => passed(answer)), fail)
       } catch (error) {
         fail(error)
       }

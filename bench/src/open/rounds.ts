@@ -7,7 +7,7 @@ import type { OpenRound } from './open-loop.ts'
 /** A way in a process of its own. */
 export interface OpenLane {
   readonly name: string
-  ask(order: OpenOrder): Promise<unknown>
+  invoke(order: OpenOrder): Promise<unknown>
   kill(): void
 }
 
@@ -50,8 +50,8 @@ const METERED_MS = 2_000
 export async function startLanes(places: readonly OpenPlace[], { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<OpenLane[]> {
   const lanes: OpenLane[] = []
   for (const place of places) {
-    const { hello, ask, kill } = await startOrdered('lane-process.js', import.meta.url, place, { atEnd })
-    lanes.push({ name: String(hello), ask, kill })
+    const { hello, invoke, kill } = await startOrdered('lane-process.js', import.meta.url, place, { atEnd })
+    lanes.push({ name: String(hello), invoke, kill })
   }
   return lanes
 }
@@ -64,11 +64,11 @@ export async function openRounds(lanes: readonly OpenLane[], { seconds, say, own
   const ms = (of: number): number => Math.ceil(seconds * 1_000 * of)
   const roundMs = Math.min(ROUND_MS, ms(1 / MIN_ROUNDS))
   say('warming up, and capacity')
-  for (const lane of lanes) await lane.ask({ what: 'warm-up', ms: ms(WARM_UP) })
+  for (const lane of lanes) await lane.invoke({ what: 'warm-up', ms: ms(WARM_UP) })
   const seen: number[][] = lanes.map(() => [])
   for (let round = 0; round < CAPACITY_ROUNDS; round += 1)
     for (const place of inTurn(lanes.length, round))
-      (seen[place] as number[]).push((await (lanes[place] as OpenLane).ask({ what: 'capacity', ms: ms(CAPACITY) })) as number)
+      (seen[place] as number[]).push((await (lanes[place] as OpenLane).invoke({ what: 'capacity', ms: ms(CAPACITY) })) as number)
   const capacities = seen.map(median)
   const timed: OpenTimed[] = []
   for (const of of own ? (['baseline', 'own'] as const) : (['baseline'] as const))
@@ -81,7 +81,7 @@ export async function openRounds(lanes: readonly OpenLane[], { seconds, say, own
           // The baseline's own capacity was had already.
           if (of === 'own' && place === 0) continue
           const order: OpenOrder = { what: 'open', perSecond: rates[place] as number, ms: roundMs, seed: round + 1 }
-          ;(rounds[place] as OpenRound[]).push((await (lanes[place] as OpenLane).ask(order)) as OpenRound)
+          ;(rounds[place] as OpenRound[]).push((await (lanes[place] as OpenLane).invoke(order)) as OpenRound)
         }
       timed.push(
         ...rounds.flatMap((of_, lane) => (of_.length === 0 ? [] : [{ lane, of, share, perSecond: rates[lane] as number, rounds: of_ }])),
@@ -91,10 +91,10 @@ export async function openRounds(lanes: readonly OpenLane[], { seconds, say, own
   const metered: MeteredRound[] = []
   for (const [place, lane] of lanes.entries()) {
     const order: OpenOrder = { what: 'metered', perSecond: (capacities[place] as number) * SHARES[0], ms: METERED_MS, seed: 1 }
-    metered.push((await lane.ask(order)) as MeteredRound)
+    metered.push((await lane.invoke(order)) as MeteredRound)
   }
   for (const lane of lanes) {
-    await lane.ask({ what: 'close' })
+    await lane.invoke({ what: 'close' })
     lane.kill()
   }
   return { names: lanes.map(({ name }) => name), capacities, timed, metered }

@@ -40,6 +40,6 @@ export const article: Way = {
     const { refill, window } = secondsOf(quota)
     // The pool has a connection before the first request.
     await pool.query('select 1')
-    return { ask: async (key) => (await takeToken(pool, key, refill, window)) >= 0, close: async () => {} }
+    return { invoke: async (key) => (await takeToken(pool, key, refill, window)) >= 0, close: async () => {} }
   },
 }

@@ -14,7 +14,7 @@ export const flexible: Way = {
     // The pool has a connection before the first request.
     await pool.query('select 1')
     return {
-      ask: async (key) => {
+      invoke: async (key) => {
         try {
           await limiter.consume(key)
           return true

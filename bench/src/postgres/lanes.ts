@@ -50,7 +50,7 @@ async function open(
   const lane: CallersLane = {
     name: way.name,
     callers,
-    ask: () => running.ask(names[(next += 1) % names.length] as string),
+    invoke: () => running.invoke(names[(next += 1) % names.length] as string),
     passed: (answer) => answer === true,
     sent: () => ({ calls, commands: calls }),
   }

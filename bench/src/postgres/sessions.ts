@@ -33,11 +33,11 @@ export async function runSessions({ url, seconds, isolation, way }: SessionsInpu
     failures[what] = (failures[what] ?? 0) + 1
   }
   let total = 0
-  const ask = way === 'article' ? await articleSession(pool, failed) : await sluiceSession(pool, way, failed)
+  const invoke = way === 'article' ? await articleSession(pool, failed) : await sluiceSession(pool, way, failed)
   const started = performance.now()
   const session = async (): Promise<void> => {
     while (performance.now() < started + seconds * 1_000) {
-      await ask()
+      await invoke()
       total += 1
     }
   }

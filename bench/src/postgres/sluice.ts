@@ -18,7 +18,7 @@ function sluiceWith(name: string, ring: RingName): Way {
       const limiter = createLimiter({ name: 'bench', limit, store })
       await limiter.ready()
       return {
-        ask: async (key) => {
+        invoke: async (key) => {
           const decision = await limiter.check(key)
           if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
           return decision.allowed

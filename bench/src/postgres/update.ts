@@ -31,7 +31,7 @@ export const update: Way = {
     // The pool has a connection, and the statement a plan, before the first request.
     await pool.query({ ...TAKE, values: ['', refill, quota.burst] })
     return {
-      ask: async (key) => {
+      invoke: async (key) => {
         const values = [key, refill, quota.burst]
         const { rows } = await pool.query({ ...TAKE, values })
         if (rows.length === 1) return true

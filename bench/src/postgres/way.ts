@@ -14,7 +14,7 @@ export interface Way {
 
 export interface Opened {
   /** Whether the request may pass; rejects where that could not be decided. */
-  ask(key: string): Promise<boolean>
+  invoke(key: string): Promise<boolean>
   close(): Promise<void>
 }
 

@@ -3,11 +3,11 @@ import { scheduleOf } from '../processor.ts'
 import type { Sent } from '../wire.ts'
 import type { Batch, LaneHandle } from './rounds.ts'
 
-/** Callers that ask again as soon as they were answered. */
+/** Callers that call again as soon as they are answered. */
 export interface CallersLane {
   readonly name: string
   readonly callers: number
-  ask(caller: number): Promise<unknown>
+  invoke(caller: number): Promise<unknown>
   /** Whether the answer lets the request pass. @throws where nothing was decided */
   passed(answer: unknown): boolean
   sent(): Sent
@@ -71,14 +71,14 @@ function processorMs(before: NodeJS.CpuUsage): number {
 }
 
 /** So many requests, shared by the callers; errors are counted by their message. */
-async function spend({ callers, ask, passed }: CallersLane, calls: number): Promise<Pick<Batch, 'allowed' | 'errors' | 'reasons'>> {
+async function spend({ callers, invoke, passed }: CallersLane, calls: number): Promise<Pick<Batch, 'allowed' | 'errors' | 'reasons'>> {
   let [left, allowed, errors] = [calls, 0, 0]
   const reasons = new Map<string, number>()
   const caller = async (index: number): Promise<void> => {
     while (left > 0) {
       left -= 1
       try {
-        if (passed(await ask(index))) allowed += 1
+        if (passed(await invoke(index))) allowed += 1
       } catch (error) {
         errors += 1
         const message = error instanceof Error ? error.message : String(error)

@@ -10,9 +10,14 @@ import { openLane, type RemoteLane } from './remote-lane.ts'
 import { type CallersTimed, interleaveLanes, type Round } from './rounds.ts'
 import type { Way } from './ways.ts'
 
-/** How long a lane's batch takes, in milliseconds: long beside a turn of the event loop, short beside whatever else the machine does. */
+/**
+ * How long a lane's batch takes, in milliseconds: long compared with a turn of the event loop, short compared with whatever else the
+ * machine does.
+ */
 const BATCH_MS = 30
-/** So much longer is the batch of a lane that holds something, a lease or something for every caller: it takes it up again after each pause. */
+/**
+ * So much longer is the batch of a lane that holds something, a lease or something for every caller: it takes it up again after each pause.
+ */
 const LONGER = 4
 /** How long each lane runs before, in milliseconds for each second of the comparison. */
 const WARM_UP_MS = 900
@@ -40,11 +45,11 @@ function holds(input: LaneInput): boolean {
 export async function compare<Name extends string>(
   options: RedisOptions,
   profile: Profile,
-  asked: Readonly<Record<Name, LaneInput>>,
+  issued: Readonly<Record<Name, LaneInput>>,
 ): Promise<Comparison<Name>> {
   const { server, seconds, grantOf } = options
   const { tokens, per, burst } = profile
-  const inputs = Object.entries<LaneInput>(asked)
+  const inputs = Object.entries<LaneInput>(issued)
   const opened: RemoteLane[] = []
   for (const [index, [, input]] of inputs.entries()) {
     const place = {
@@ -61,7 +66,7 @@ export async function compare<Name extends string>(
   for (const lane of opened) await lane.close()
   const grants: (Grant | undefined)[] = []
   for (const [, input] of inputs) grants.push('way' in input && !FLOORS.includes(input.way) ? await grantOf(input.way) : undefined)
-  return comparisonOf(profile, Object.keys(asked) as Name[], timed, grants)
+  return comparisonOf(profile, Object.keys(issued) as Name[], timed, grants)
 }
 
 /** Lanes that were measured side by side, by their names. */
@@ -144,7 +149,7 @@ function laneTable(lanes: readonly Lane[]): string {
     figure(callers),
     ...(['wall', 'client', 'server'] as const).map((key) => {
       const micros = median(rounds.map((round) => round[key])) / 1e3
-      // A server of several processes does not tell.
+      // A server of several processes does not report it.
       return key === 'server' && micros === 0 ? '' : figure(micros, 2)
     }),
     figure(calls, 3),

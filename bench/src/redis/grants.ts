@@ -24,7 +24,7 @@ export interface Grant {
 export async function auditGrant({ url, seconds, way }: GrantInput): Promise<Grant> {
   const contestant = wayOf(way)
   const { allowed, total, errors, audit } = await measureOverGrant(contestant, { url, seconds, audited: true, ...GRANT })
-  if (audit === undefined) throw new Error(`${contestant.name} told no instants`)
+  if (audit === undefined) throw new Error(`${contestant.name} reported no instants`)
   return { name: contestant.name, allowed, total, errors, overGrantPercent: percentOf(audit, contestant.instants === 'before'), audit }
 }
 

@@ -19,7 +19,7 @@ process.send?.(handle.name)
 async function obey(order: Order): Promise<void> {
   if (order === 'batch') return void process.send?.(await handle.batch())
   if (order === 'warm-up') await handle.warmUp()
-  // What was measured stands, whatever the server makes of a goodbye.
+  // What was measured is valid, however the connection is closed.
   else await close().catch((error: unknown) => console.error(`a lane did not close well: ${String(error)}`))
   process.send?.(order)
 }

@@ -45,7 +45,7 @@ export const memory: RedisPart = {
     return {
       readings,
       notes: [
-        `Each key was charged twice, seconds apart, for 44 % of the burst; a name as it stands in Redis: ${name}.`,
+        `Each key was charged twice, seconds apart, for 44 % of the burst; a name as it is in Redis: ${name}.`,
         'used_memory of the server with the keys, less what it was without.',
       ],
     }

@@ -36,7 +36,7 @@ export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput):
   const [rate, { burst }] = [perSecondOf(quota), quota]
   let [next, refused] = [0, 0]
   const keyOf = (): string => `time:user:${10_000_000 + (next = (next + 1) % KEYS)}`
-  const ask = async (keys: readonly string[]): Promise<void> => {
+  const invoke = async (keys: readonly string[]): Promise<void> => {
     for (const { outcome } of await store.decide(keys.map(groupOf))) if (outcome !== 'allowed') refused += 1
   }
   const many = (count: number): string[] => Array.from({ length: count }, keyOf)
@@ -46,10 +46,10 @@ export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput):
   }
   const work: Readonly<Record<LaneName, { readonly decisions: number; readonly run: () => Promise<unknown> }>> = {
     lua: { decisions: 1, run: () => client.evalsha(decide, 1, `hash:${keyOf()}`, Date.now(), rate, burst, 1, TIME_TO_LIVE) },
-    alone: { decisions: 1, run: () => ask(many(1)) },
-    different16: { decisions: 16, run: () => ask(many(16)) },
-    same16: { decisions: 16, run: () => ask(same(16)) },
-    same128: { decisions: 128, run: () => ask(same(128)) },
+    alone: { decisions: 1, run: () => invoke(many(1)) },
+    different16: { decisions: 16, run: () => invoke(many(16)) },
+    same16: { decisions: 16, run: () => invoke(same(16)) },
+    same128: { decisions: 128, run: () => invoke(same(128)) },
     empty16: { decisions: 16, run: () => client.evalsha(nothing, 16, ...many(16)) },
   }
   const rounds: Record<LaneName, number[]> = { lua: [], alone: [], different16: [], same16: [], same128: [], empty16: [] }

@@ -6,7 +6,7 @@ import { median, ratiosOf, spreadOf } from '../statistics.ts'
 import type { RedisPart } from './redis-part.ts'
 import type { LaneName, RedisTimeInput, RedisTimeResult } from './redis-time-lanes.ts'
 
-/** The goal beside what the baseline took where it was set. */
+/** The goal, and what the baseline took where it was set. */
 const RATIO = 0.78
 
 /** What a decision costs the server itself: the limit of everything where keys differ. */

@@ -9,14 +9,14 @@ export interface RemoteLane extends LaneHandle {
 
 /** Opens a lane in a process of its own; every call rejects where that has ended. */
 export async function openLane(lane: LaneInput, place: LanePlace, { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<RemoteLane> {
-  const { hello, ask, kill } = await startOrdered('lane-process.js', import.meta.url, { lane, place }, { atEnd })
+  const { hello, invoke, kill } = await startOrdered('lane-process.js', import.meta.url, { lane, place }, { atEnd })
   return {
     name: String(hello),
     callers: lane.callers,
-    warmUp: async () => void (await ask('warm-up')),
-    batch: async () => (await ask('batch')) as Batch,
+    warmUp: async () => void (await invoke('warm-up')),
+    batch: async () => (await invoke('batch')) as Batch,
     close: async () => {
-      await ask('close')
+      await invoke('close')
       kill()
     },
   }

@@ -19,7 +19,7 @@ export interface Batch {
   readonly trips: number
 }
 
-/** A lane as it is told when to run, wherever it runs. */
+/** A lane that is started by orders, wherever it runs. */
 export interface LaneHandle {
   readonly name: string
   readonly callers: number
@@ -44,10 +44,10 @@ const MIN_ROUNDS = 7
 
 /**
  * Gives every lane batches in turns, A B C C B A, so that whatever else the machine does falls on all of them alike, for so many seconds and at least
- * `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up several `abreast`: nothing is counted yet.
+ * `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up several at once (`concurrent`): nothing is counted yet.
  */
-export async function interleaveLanes(lanes: readonly LaneHandle[], seconds: number, abreast: number = 1): Promise<CallersTimed[]> {
-  for (let at = 0; at < lanes.length; at += abreast) await Promise.all(lanes.slice(at, at + abreast).map((lane) => lane.warmUp()))
+export async function interleaveLanes(lanes: readonly LaneHandle[], seconds: number, concurrent: number = 1): Promise<CallersTimed[]> {
+  for (let at = 0; at < lanes.length; at += concurrent) await Promise.all(lanes.slice(at, at + concurrent).map((lane) => lane.warmUp()))
   const all = lanes.map((lane) => ({ lane, batches: [] as Batch[] }))
   const until = performance.now() + seconds * 1_000
   for (let round = 0; round < MIN_ROUNDS || performance.now() < until; round += 1) {

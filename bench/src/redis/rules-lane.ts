@@ -36,7 +36,7 @@ export async function openRulesLane({ rules, ring, callers }: RulesLane, { url, 
   const lane: CallersLane = {
     name: `${rules === 1 ? 'one rule' : 'four rules'}${ring === 'sluice' ? '' : `, ${ring}`}`,
     callers,
-    ask: () => {
+    invoke: () => {
       next = next + 1 === USERS ? 0 : next + 1
       return engine.decide(facts[next] as (typeof facts)[number])
     },

@@ -12,7 +12,7 @@ export async function openWayLane({ way, callers, keys }: WayLane, { url, quota,
     lane: {
       name: contestant.name,
       callers,
-      ask: (caller) => running.ask(choose(caller), caller),
+      invoke: (caller) => running.invoke(choose(caller), caller),
       passed: (answer) => running.passed(answer),
       sent: () => running.wire.sent(),
     },

@@ -14,7 +14,7 @@ import { headOf, type Suite } from './suite.ts'
 const PARTS: readonly Part[] = [hot, keys, algorithms, rules, http, service, size]
 const SECONDS = 3
 
-/** What the embedded limiter, the policy engine, the adapter and the service must reach, each beside its baseline. */
+/** What the embedded limiter, the policy engine, the adapter and the service must reach, each with its baseline. */
 export const embedded: Suite = {
   name: 'embedded',
   summary: 'what the limiter in this process, the adapter and the service must reach, as ratios to baselines; about two minutes',
@@ -22,8 +22,8 @@ export const embedded: Suite = {
   gates: true,
   async run({ seconds = SECONDS, parts, gates: withGates = false, say, atEnd }) {
     const machine = thisMachine()
-    const asked = chosenOf(PARTS, parts)
-    const { texts, results, documents } = await runParts(withGates ? [...asked, gates] : asked, { seconds, say, atEnd })
+    const issued = chosenOf(PARTS, parts)
+    const { texts, results, documents } = await runParts(withGates ? [...issued, gates] : issued, { seconds, say, atEnd })
     const where = headOf(machine)
     const head = [
       'embedded: what must be reached, and what it is held against',

@@ -22,7 +22,7 @@ export const open: Suite = {
     const head = [
       'open: requests that come by chance (Poisson), at half and nine tenths of capacity',
       `machine: ${where}; ${seconds} s for each way under each load`,
-      'Arrivals are drawn before, the same ones for every way, and made in the process of the way; how late it made them is told.',
+      'Arrivals are drawn before, the same ones for every way, and made in the process of the way; how late it made them is reported.',
     ].join('\n')
     return { text: [head, ...texts].join('\n\n'), where, documents, results: { suite: 'open', machine, seconds, parts: results } }
   },

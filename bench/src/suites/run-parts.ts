@@ -11,7 +11,7 @@ export interface PartsResult {
   readonly documents: Readonly<Record<string, string>>
 }
 
-/** The parts that were asked for by name, in the suite's order; all of them where none was. */
+/** The parts that were named, in the suite's order; all of them where none was. */
 export function chosenOf<Options extends PartOptions>(
   all: readonly Part<Options>[],
   names: readonly string[] | undefined,

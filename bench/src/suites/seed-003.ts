@@ -138,7 +138,7 @@ function speedText(speeds: readonly Speed[], grants: readonly OverGrant[], round
     `PART 2  speed: one hot key, ${callers} callers, burst ${figure(burst)} so that all are allowed, ${ROUNDS} rounds of ${figure(roundMs)} ms in turns`,
     table(heading, rows),
     'ns/op: time that passed per request, failed ones included: median, fastest and slowest round; x Lua: median of the ratios within a round.',
-    'calls: trips to the server, as the article counts (MULTI to EXEC travel together); commands: all that were really sent.',
+    'calls: trips to the server, as the article counts (MULTI to EXEC count as one); commands: all that were really sent.',
     'over-grant: from part 1, because speed alone says nothing.',
     `${luaArticle.name}: its contract, two reads, two writes and the wait in the answer; ${lua.name}: one read, one write, yes or no, the baseline of the other suites.`,
   ].join('\n')

@@ -9,10 +9,10 @@ import { headOf, type Suite } from './suite.ts'
 const PARTS: readonly Part<PostgresOptions>[] = [hot, different, single, sessions, grants, size]
 const SECONDS = 3
 
-/** The PostgreSQL store beside the function of Rate limiting with PostgreSQL / YugabyteDB. */
+/** The PostgreSQL store against the function of Rate limiting with PostgreSQL / YugabyteDB. */
 export const seed004: Suite = {
   name: 'seed-004',
-  summary: 'the PostgreSQL store beside the function of Rate limiting with PostgreSQL / YugabyteDB; about four minutes',
+  summary: 'the PostgreSQL store against the function of Rate limiting with PostgreSQL / YugabyteDB; about four minutes',
   parts: PARTS.map(({ name }) => name),
   async run({ seconds = SECONDS, parts, say, atEnd }) {
     const machine = thisMachine()
@@ -20,7 +20,7 @@ export const seed004: Suite = {
     const { texts, results, documents } = await runParts(chosenOf(PARTS, parts), { seconds, say, atEnd, url: server.url })
     const where = headOf(machine, `PostgreSQL ${server.version}, private, synchronous_commit ${server.commits}`)
     const head = [
-      'seed-004: Rate limiting with PostgreSQL / YugabyteDB, measured anew, with Sluice beside it',
+      'seed-004: Rate limiting with PostgreSQL / YugabyteDB, measured anew, with Sluice in comparison',
       `machine: ${where}; ${seconds} s`,
       'Figures are medians of ratios within a round: all ways run in batches by turns on one server, each with a pool of as many connections as callers.',
       'Baselines are prepared once for each connection, as the store is; deadlines are the defaults. us/request is wall time; cpu is the client’s alone, since the',

@@ -25,7 +25,7 @@ export interface SuiteResult {
   readonly documents: Readonly<Record<string, string>>
 }
 
-/** A benchmark that can be asked for by name. */
+/** A benchmark that can be chosen by name. */
 export interface Suite {
   readonly name: string
   /** One line of the usage. */

@@ -68,18 +68,18 @@ describe('/v1/policy', () => {
 
   it('takes in another one at once, and what keys have used stays used', async () => {
     const { url, post } = await local(policyOf(3))
-    const ask = async (): Promise<unknown> => (await post('/v1/check', { path: '/', headers: { 'x-user': 'a' } })).json()
-    expect(await ask()).toMatchObject({ outcome: 'allowed', limits: [{ limit: 3, remaining: 2 }] })
+    const check = async (): Promise<unknown> => (await post('/v1/check', { path: '/', headers: { 'x-user': 'a' } })).json()
+    expect(await check()).toMatchObject({ outcome: 'allowed', limits: [{ limit: 3, remaining: 2 }] })
     const answer = await put(url, policyOf(2))
     expect([answer.status, await answer.json()]).toEqual([
       200,
       expect.objectContaining({ rules: [expect.objectContaining({ name: 'user' })] }),
     ])
-    expect(await ask()).toMatchObject({ outcome: 'allowed', limits: [{ limit: 2, remaining: 1 }] })
+    expect(await check()).toMatchObject({ outcome: 'allowed', limits: [{ limit: 2, remaining: 1 }] })
     const json = JSON.stringify({ version: 1, rules: [{ name: 'user', key: ['header:x-user'], rate: '1/h', burst: 1 }] })
     expect((await put(url, json, { 'content-type': 'application/json' })).status).toBe(200)
-    expect(await ask()).toMatchObject({ outcome: 'allowed', limits: [{ limit: 1, remaining: 0 }] })
-    expect(await ask()).toMatchObject({ outcome: 'denied' })
+    expect(await check()).toMatchObject({ outcome: 'allowed', limits: [{ limit: 1, remaining: 0 }] })
+    expect(await check()).toMatchObject({ outcome: 'denied' })
   })
 
   it('keeps the last good one where another has mistakes, reports each by its place, and counts it', async () => {
@@ -119,30 +119,30 @@ describe('/v1/keys/:key', () => {
 
   it.each(['a', 'user:42', 'a/b', 'ü ü', '%', '?x=1', 'block', 'a#b', 'x'.repeat(500)])('shows and forgets the key %s', async (key) => {
     const { url, post } = await local(policyOf(3))
-    const ask = async (): Promise<unknown> => (await post('/v1/check', { key, limit: 'user' })).json()
-    for (let asked = 0; asked < 3; asked += 1) await ask()
-    expect(await ask()).toMatchObject({ outcome: 'denied' })
+    const check = async (): Promise<unknown> => (await post('/v1/check', { key, limit: 'user' })).json()
+    for (let sent = 0; sent < 3; sent += 1) await check()
+    expect(await check()).toMatchObject({ outcome: 'denied' })
     expect(await (await fetch(keyOf(url, key), { headers: ADMIN })).json()).toMatchObject({
       states: [{ name: 'user', source: 'header:x-user', limit: 3, remaining: 0 }],
     })
     expect((await fetch(keyOf(url, `${key}x`), { headers: ADMIN })).status).toBe(200)
     expect(await (await fetch(keyOf(url, key), { method: 'DELETE', headers: ADMIN })).json()).toEqual({ reset: true })
-    expect(await ask()).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 2 }] })
+    expect(await check()).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 2 }] })
   })
 
   it('blocks a key for a while, and lifts the block', async () => {
     const { url, post } = await local(policyOf(3))
-    const ask = async (key: string): Promise<unknown> => (await post('/v1/check', { path: '/', headers: { 'x-user': key } })).json()
+    const check = async (key: string): Promise<unknown> => (await post('/v1/check', { path: '/', headers: { 'x-user': key } })).json()
     const block = (body: string): Promise<Response> => fetch(keyOf(url, 'a', '/block'), { method: 'PUT', headers: ADMIN, body })
     expect(await (await block('{"duration":"10m"}')).json()).toEqual({ blocked: true })
-    expect(await ask('a')).toMatchObject({ outcome: 'denied', reason: 'blocked' })
-    expect(await ask('b')).toMatchObject({ outcome: 'allowed' })
+    expect(await check('a')).toMatchObject({ outcome: 'denied', reason: 'blocked' })
+    expect(await check('b')).toMatchObject({ outcome: 'allowed' })
     const { states } = (await (await fetch(keyOf(url, 'a'), { headers: ADMIN })).json()) as { states: { blockedForMs: number }[] }
     expect(states[0]?.blockedForMs).toBeGreaterThan(590_000)
     expect((await fetch(keyOf(url, 'a', '/block'), { method: 'DELETE', headers: ADMIN })).status).toBe(200)
-    expect(await ask('a')).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 2 }] })
+    expect(await check('a')).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 2 }] })
     expect((await block('{"duration":60000}')).status).toBe(200)
-    expect(await ask('a')).toMatchObject({ reason: 'blocked' })
+    expect(await check('a')).toMatchObject({ reason: 'blocked' })
   })
 
   it('refuses what no rule counts by', async () => {

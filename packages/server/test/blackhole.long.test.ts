@@ -4,7 +4,7 @@ import { type Running, serveBuilt as serve } from './command.ts'
 
 const engines = inject('engines')
 
-/** Passes everything on, until told to swallow what goes over the connections there are; new ones are served. */
+/** Passes everything on, until ordered to swallow what goes over the connections there are; new ones are served. */
 async function proxyTo(url: string): Promise<{ url: string; swallow(): void; close(): void }> {
   const target = new URL(url)
   const { hostname, port } = target
@@ -48,13 +48,13 @@ describe.each([
     ends.push(proxy.close)
     const service: Running = await serve(['--demo', '--store', proxy.url])
     ends.push(() => service.stop('SIGKILL'))
-    const ask = async (): Promise<number> => (await fetch(`${service.url}/api/data`)).status
-    await expect.poll(ask, { timeout: 10_000, interval: 100 }).toBe(200)
+    const send = async (): Promise<number> => (await fetch(`${service.url}/api/data`)).status
+    await expect.poll(send, { timeout: 10_000, interval: 100 }).toBe(200)
     proxy.swallow()
-    expect(await ask()).toBe(503)
-    await expect.poll(ask, { timeout: 10_000, interval: 100 }).toBe(200)
+    expect(await send()).toBe(503)
+    await expect.poll(send, { timeout: 10_000, interval: 100 }).toBe(200)
     proxy.swallow()
-    expect(await ask()).toBe(503)
+    expect(await send()).toBe(503)
     expect(await service.stop('SIGTERM')).toBe(0)
   })
 })

@@ -60,9 +60,9 @@ describe('check', () => {
   })
 
   it('reports the same as JSON', async () => {
-    const told = JSON.parse((await run(['check', '--json', policyFile(NATIVE)])).stdout) as { rules: unknown[]; warnings: unknown[] }
-    expect(told).toMatchObject({ dialect: 'native', failure: { deadlineMs: 50, policy: 'deny' }, warnings: [] })
-    expect(told.rules[0]).toEqual({
+    const report = JSON.parse((await run(['check', '--json', policyFile(NATIVE)])).stdout) as { rules: unknown[]; warnings: unknown[] }
+    expect(report).toMatchObject({ dialect: 'native', failure: { deadlineMs: 50, policy: 'deny' }, warnings: [] })
+    expect(report.rules[0]).toEqual({
       name: 'per-key',
       mode: 'enforce',
       match: { methods: ['GET', 'POST'], path: '/api/**', hosts: ['*.example.com'] },
@@ -127,7 +127,7 @@ rules:
 `
   const policy = (): string => policyFile(SURROUNDED)
 
-  it('computes bounds for the store that is asked for', async () => {
+  it('computes bounds for the store that is named', async () => {
     const [alone, shared] = await Promise.all([
       run(['check', policy()]),
       run(['check', policy(), '--store', 'redis://u:secret@127.0.0.1:1']),
@@ -144,10 +144,10 @@ rules:
     )
     expect(shared.stdout).toContain('  a: enforce, cost 1, one request in 2 counted 2 times, on store failure local\n')
     expect(shared.stdout).toContain('    exempt: its address\n')
-    const told = JSON.parse((await run(['check', policy(), '--json', '--store', 'redis://127.0.0.1:1'])).stdout) as {
+    const report = JSON.parse((await run(['check', policy(), '--json', '--store', 'redis://127.0.0.1:1'])).stdout) as {
       rules: { bound: object }[]
     }
-    expect(told.rules.map(({ bound }) => bound)).toMatchObject([
+    expect(report.rules.map(({ bound }) => bound)).toMatchObject([
       { running: 'unbounded', storeDown: 'unbounded' },
       { running: 0, storeDown: 55, budget: 100 },
     ])
@@ -200,7 +200,7 @@ describe('a policy that reads tokens', () => {
     expect(ran.stdout.match(/^warning: rule .*/gm)).toEqual([`warning: ${line}`])
   })
 
-  it('is warned of by serve as well, but where another source stands in', async () => {
+  it('is warned of by serve as well, unless another source replaces it', async () => {
     const [native, template] = await Promise.all([serve([rule('[jwt:sub]', '')]), serve([TEMPLATE])])
     await Promise.all([native.stop(), template.stop()])
     expect(native.output()).toContain('sluice: warning: rule a reads jwt:sub, but')

@@ -21,7 +21,7 @@ describe('POST /v1/checks', () => {
     ])
     const together = (await answer.json()) as { at: number; outcome: string }[]
     const apart = []
-    for (const question of questions) apart.push((await (await one.post('/v1/check', question)).json()) as { at: number })
+    for (const requestBody of questions) apart.push((await (await one.post('/v1/check', requestBody)).json()) as { at: number })
     const timeless = (decisions: readonly { at: number }[]): unknown =>
       JSON.parse(JSON.stringify(decisions, (name, value: unknown) => (/^at(Micros)?$|Ms$/.test(name) ? 0 : value)))
     expect(timeless(together)).toEqual(timeless(apart))

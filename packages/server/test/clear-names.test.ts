@@ -30,7 +30,7 @@ describe('under a policy of pseudonyms', () => {
   it('no problem body and no log names the key of a request', async () => {
     const { url, post } = await local(POLICY, { pseudonym })
     const log = vi.spyOn(process.stderr, 'write')
-    const asked: [string, string, string?][] = [
+    const requests: [string, string, string?][] = [
       ['PATCH', `/v1/keys/${SECRET}`],
       ['POST', `/v1/keys/${SECRET}/block`],
       ['GET', `/v1/keys/${SECRET}/more`],
@@ -50,13 +50,15 @@ describe('under a policy of pseudonyms', () => {
       `{"path":"/","headers":{"x-user":${NUMBER}}}`,
     ]
     const answers = await Promise.all([
-      ...asked.map(([method, path, body]) => fetch(`${url}${path}`, { method, headers: ADMIN, ...(body === undefined ? {} : { body }) })),
+      ...requests.map(([method, path, body]) =>
+        fetch(`${url}${path}`, { method, headers: ADMIN, ...(body === undefined ? {} : { body }) }),
+      ),
       ...bodies.map((body) => post('/v1/check', body)),
     ])
     const logged = JSON.stringify(log.mock.calls)
     log.mockRestore()
     expect(answers.map(({ status }) => status)).toEqual([405, 405, 404, 404, 400, 400, 400, ...bodies.map(() => 400)])
-    const told = await Promise.all(answers.map((answer) => answer.text()))
-    for (const text of [...told, logged]) expect(text).not.toMatch(/ada-|4111/)
+    const texts = await Promise.all(answers.map((answer) => answer.text()))
+    for (const text of [...texts, logged]) expect(text).not.toMatch(/ada-|4111/)
   })
 })

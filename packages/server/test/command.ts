@@ -99,14 +99,14 @@ interface Within {
 function within(env: Env): Within {
   const written = { stdout: '', stderr: '' }
   const hearing = new Set<readonly [signal: NodeJS.Signals, callback: () => void]>()
-  let tell = (): void => {}
+  let notify = (): void => {}
   const write = (to: keyof typeof written) => (text: string) => {
     written[to] += text
-    tell()
+    notify()
   }
   return {
     written,
-    wrote: (callback) => (tell = callback),
+    wrote: (callback) => (notify = callback),
     signal: (sent) => [...hearing].forEach(([signal, callback]) => (signal === sent ? callback() : undefined)),
     io: {
       out: write('stdout'),

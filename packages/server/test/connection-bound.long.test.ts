@@ -32,7 +32,7 @@ async function opened(url: string, text = ''): Promise<Socket> {
   return socket
 }
 
-const asking = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+const requestText = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 const answerOf = (socket: Socket): Promise<string> =>
   new Promise((resolve) => socket.once('data', (data: Buffer) => resolve(data.toString())))
 
@@ -53,27 +53,27 @@ describe('S1: the bound of connections', () => {
     const { url, connections } = await listening(hello, { bounds })
     const kept = await Promise.all(Array.from({ length: 5 }, () => opened(url)))
     for (const path of ['/livez', '/readyz', '//livez?x'])
-      expect(await exchange(url, asking(path))).toMatch(/^HTTP\/1\.1 200 .*close.*hello/is)
+      expect(await exchange(url, requestText(path))).toMatch(/^HTTP\/1\.1 200 .*close.*hello/is)
     for (const path of ['/', '/metrics', '/livez/x']) {
-      const answer = await exchange(url, asking(path))
+      const answer = await exchange(url, requestText(path))
       expect(answer).toMatch(/^HTTP\/1\.1 503 (?=.*connection: close)(?=.*retry-after: 1).*All 5 connections/is)
       expect(answer).not.toContain('hello')
     }
     expect(connections.turnedAway).toBe(6)
     for (const socket of kept) {
-      socket.write(asking('/'))
+      socket.write(requestText('/'))
       expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 200 .*keep-alive/is)
     }
     kept[0]?.destroy()
     await expect.poll(() => connections.open).toBe(4)
-    const next = await opened(url, asking('/'))
+    const next = await opened(url, requestText('/'))
     expect(await answerOf(next)).toMatch(/^HTTP\/1\.1 200 .*keep-alive/is)
   })
 
   it('answers health though the room above it is full of connections that say nothing, and closes those', async () => {
     const { url, connections } = await listening(hello, { bounds })
     await Promise.all(Array.from({ length: 60 }, () => opened(url)))
-    expect(await exchange(url, asking('/livez'))).toMatch(/^HTTP\/1\.1 200 /)
+    expect(await exchange(url, requestText('/livez'))).toMatch(/^HTTP\/1\.1 200 /)
     expect(connections.open).toBeLessThanOrEqual(8)
     // Whoever was let in stays; the others have a moment, whatever they do with it.
     await expect.poll(() => connections.open, { timeout: 10_000 }).toBe(5)
@@ -89,10 +89,10 @@ describe('S1: the bound of connections', () => {
     [50_000, 1_048_576, 50_000, 256],
     [50_000, Infinity, 50_000, 256],
     [7, 256, 7, 32],
-  ])('asked for %s with %s files is %i and %i for health', (asked, files, served, extra) => {
-    const found = connectionBounds(asked, files)
+  ])('configured for %s with %s files is %i and %i for health', (setting, files, served, extra) => {
+    const found = connectionBounds(setting, files)
     expect(found).toMatchObject({ served, extra })
-    expect(found.warning !== undefined).toBe(served < (asked ?? 10_000))
+    expect(found.warning !== undefined).toBe(served < (setting ?? 10_000))
     // What the process itself has open has room as well.
     if (files > 128) expect(served + extra + 64).toBeLessThanOrEqual(files)
   })
@@ -112,7 +112,7 @@ describe('S1: the bound of connections', () => {
 describe('S1: who does not read an answer', () => {
   it('is cut off, also behind another answer, and gives its connection back', async () => {
     const { url, connections } = await listening((_request, response) => void response.end(LARGE), { readMs: READ_MS })
-    const sockets = await Promise.all(Array.from({ length: 4 }, () => opened(url, asking('/').repeat(3))))
+    const sockets = await Promise.all(Array.from({ length: 4 }, () => opened(url, requestText('/').repeat(3))))
     await expect.poll(() => connections.open).toBe(4)
     await expect.poll(() => connections.open, { timeout: 10_000 }).toBe(0)
     for (const socket of sockets) expect(socket.bytesRead).toBeLessThan(LARGE.length)
@@ -142,9 +142,9 @@ describe('S1: who does not read an answer', () => {
       },
       { readMs: READ_MS },
     )
-    const [quiet, live] = await Promise.all(['/quiet', '/live'].map((path) => opened(url, asking(path))))
+    const [quiet, live] = await Promise.all(['/quiet', '/live'].map((path) => opened(url, requestText(path))))
     live?.resume()
-    const flood = await opened(url, asking('/flood'))
+    const flood = await opened(url, requestText('/flood'))
     await expect.poll(() => connections.open).toBe(3)
     await expect.poll(() => connections.open, { timeout: 10_000 }).toBe(2)
     expect(flood.bytesRead).toBeLessThan(LARGE.length)

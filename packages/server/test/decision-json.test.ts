@@ -53,9 +53,9 @@ describe('a decision as JSON', () => {
     expect(made.some(({ exempt }) => exempt !== undefined)).toBe(true)
     expect(made.some(({ shadow }) => shadow.length > 0)).toBe(true)
     for (const decision of made) {
-      const told = JSON.parse(decisionJson(decision)) as object
-      expect(told).toEqual(JSON.parse(JSON.stringify({ ...decision, identity: undefined })))
-      expect('identity' in told).toBe(false)
+      const parsed = JSON.parse(decisionJson(decision)) as object
+      expect(parsed).toEqual(JSON.parse(JSON.stringify({ ...decision, identity: undefined })))
+      expect('identity' in parsed).toBe(false)
     }
   })
 })

@@ -23,7 +23,7 @@ describe('a service over a folder', () => {
     const left: unknown[] = []
     for (let life = 0; life < 3; life += 1) {
       const running = await serve([policy, '--store', `pglite:${join(folder, 'data')}`])
-      const ask = async (key: string): Promise<{ outcome: string; limits: { remaining: number }[] }> => {
+      const check = async (key: string): Promise<{ outcome: string; limits: { remaining: number }[] }> => {
         const response = await fetch(`${running.url}/v1/check`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
@@ -31,9 +31,9 @@ describe('a service over a folder', () => {
         })
         return (await response.json()) as { outcome: string; limits: { remaining: number }[] }
       }
-      // On a busy machine the first question may miss its deadline.
-      for (let warm = 0; (await ask(`warm-${life}-${warm}`)).outcome === 'undecided';) warm += 1
-      for (let turn = 0; turn < 2; turn += 1) left.push((await ask('k')).limits.map(({ remaining }) => remaining))
+      // On a busy machine the first request may miss its deadline.
+      for (let warm = 0; (await check(`warm-${life}-${warm}`)).outcome === 'undecided';) warm += 1
+      for (let turn = 0; turn < 2; turn += 1) left.push((await check('k')).limits.map(({ remaining }) => remaining))
       await running.stop(life === 0 ? 'SIGTERM' : 'SIGKILL')
     }
     expect(left).toEqual([9, 8, 7, 6, 5, 4].map((remaining) => [remaining, remaining, remaining, remaining]))

@@ -21,8 +21,8 @@ rules:
 describe('explain', () => {
   it('says which rules match, by which key, at which limit, and why others do not', async () => {
     const file = policyFile(POLICY)
-    const told = ['--method', 'POST', '--path', '/API/x?n=3', '--header', 'X-Api-Key: abc', '--ip', '203.0.113.9', '--claim', 'plan=big']
-    const ran = await run(['explain', file, ...told])
+    const argv = ['--method', 'POST', '--path', '/API/x?n=3', '--header', 'X-Api-Key: abc', '--ip', '203.0.113.9', '--claim', 'plan=big']
+    const ran = await run(['explain', file, ...argv])
     expect([ran.code, ran.stderr]).toEqual([0, ''])
     expect(ran.stdout.split('\n')).toEqual([
       'POST /api/x from 203.0.113.9: 2 of 3 rules match',
@@ -51,9 +51,9 @@ describe('explain', () => {
 
   it('reports the same as JSON', async () => {
     const args = ['--method', 'POST', '--path', '/api/x', '--query', 'n=4', '--query', 'm=a b', '--header', 'host:A.example:80', '--json']
-    const told = JSON.parse((await run(['explain', policyFile(POLICY), ...args])).stdout) as { rules: unknown[] }
-    expect(told).toMatchObject({ method: 'POST', path: '/api/x', host: 'a.example' })
-    expect(told.rules).toEqual([
+    const argv = JSON.parse((await run(['explain', policyFile(POLICY), ...args])).stdout) as { rules: unknown[] }
+    expect(argv).toMatchObject({ method: 'POST', path: '/api/x', host: 'a.example' })
+    expect(argv.rules).toEqual([
       {
         name: 'per-key',
         mode: 'enforce',

@@ -19,7 +19,7 @@ interface Answer {
 }
 
 /** fetch would not send a Host of ours, nor a GET with odd headers. */
-function ask(url: string, path: string, headers: Record<string, string | string[]>, method = 'GET'): Promise<Answer> {
+function send(url: string, path: string, headers: Record<string, string | string[]>, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${url}${path}`, { method, headers, agent: false }, (response) => {
       let body = ''
@@ -47,13 +47,13 @@ describe.each([
   ['/v1/auth with X-Forwarded-*', '/v1/auth', forwarded],
   ['/v1/auth with X-Original-*', '/v1/auth', original],
   ['/v1/decision', '/v1/decision', original],
-])('%s', (_name, path, told) => {
-  it('decides about the request it was told of, by its own client', async () => {
+])('%s', (_name, path, facts) => {
+  it('decides about the forwarded request, by its own client', async () => {
     const { url } = await local(POLICY)
-    const first = await ask(url, path, told('/search?q=1'))
+    const first = await send(url, path, facts('/search?q=1'))
     expect([first.status, first.body]).toEqual([200, ''])
     expect(first.headers).toMatchObject({ ratelimit: '"search";r=0;t=3600', 'x-ratelimit-limit': '1', 'x-ratelimit-reset': '3600' })
-    const denied = await ask(url, path, told('/Search/'))
+    const denied = await send(url, path, facts('/Search/'))
     expect([denied.status, denied.headers['content-type'], denied.headers['cache-control']]).toEqual([
       429,
       'application/problem+json',
@@ -62,38 +62,40 @@ describe.each([
     expect(Number(denied.headers['retry-after'])).toBeGreaterThanOrEqual(3_600)
     expect(JSON.parse(denied.body)).toMatchObject({ status: 429, 'violated-policies': ['search'] })
     expect(denied.body).not.toContain('203.0.113')
-    expect((await ask(url, path, told('/search', 'POST', '203.0.113.2'))).status).toBe(200)
-    expect((await ask(url, path, told('/search', 'GET'))).status).toBe(200)
+    expect((await send(url, path, facts('/search', 'POST', '203.0.113.2'))).status).toBe(200)
+    expect((await send(url, path, facts('/search', 'GET'))).status).toBe(200)
   })
 
-  it('reads the query and the host of the request it was told of', async () => {
+  it('reads the query and the host of the forwarded request', async () => {
     const { url } = await local(POLICY)
     const statuses = []
-    for (const tenant of ['a', 'a', 'b']) statuses.push((await ask(url, path, told(`/tenant?x=1&tenant=${tenant}`, 'GET'))).status)
+    for (const tenant of ['a', 'a', 'b']) statuses.push((await send(url, path, facts(`/tenant?x=1&tenant=${tenant}`, 'GET'))).status)
     expect(statuses).toEqual([200, 429, 200])
-    const elsewhere = Object.fromEntries(Object.entries(told('/tenant?tenant=a', 'GET')).map(([n, v]) => [n, n.endsWith('host') ? 'b' : v]))
-    expect((await ask(url, path, elsewhere)).status).toBe(200)
+    const elsewhere = Object.fromEntries(
+      Object.entries(facts('/tenant?tenant=a', 'GET')).map(([n, v]) => [n, n.endsWith('host') ? 'b' : v]),
+    )
+    expect((await send(url, path, elsewhere)).status).toBe(200)
   })
 
   it.each(['GET', 'POST', 'PUT', 'HEAD', 'OPTIONS', 'DELETE'])('takes a call by %s', async (method) => {
     const { url } = await local(POLICY)
-    expect((await ask(url, path, told('/search'), method)).status).toBe(200)
-    expect((await ask(url, path, told('/search'), method)).status).toBe(429)
+    expect((await send(url, path, facts('/search'), method)).status).toBe(200)
+    expect((await send(url, path, facts('/search'), method)).status).toBe(429)
   })
 
-  it('takes the path behind its own, as Envoy asks', async () => {
+  it('takes the path after its own, as Envoy sends it', async () => {
     const { url } = await local(POLICY)
     const from = { 'x-forwarded-for': '203.0.113.1', host: 'api.example' }
-    expect((await ask(url, `${path}/search?x`, from, 'POST')).status).toBe(200)
-    expect((await ask(url, `${path}/search?y`, from, 'POST')).status).toBe(429)
+    expect((await send(url, `${path}/search?x`, from, 'POST')).status).toBe(200)
+    expect((await send(url, `${path}/search?y`, from, 'POST')).status).toBe(429)
   })
 })
 
 describe('/v1/auth', () => {
   it('says 403 on wish, with the status that is meant, for a proxy that knows no other', async () => {
     const { url } = await local(POLICY)
-    expect((await ask(url, '/v1/auth?denied=403', original('/search'))).status).toBe(200)
-    const denied = await ask(url, '/v1/auth?denied=403', original('/search'))
+    expect((await send(url, '/v1/auth?denied=403', original('/search'))).status).toBe(200)
+    const denied = await send(url, '/v1/auth?denied=403', original('/search'))
     expect([denied.status, denied.headers['x-ratelimit-status']]).toEqual([403, '429'])
     expect(Number(denied.headers['retry-after'])).toBeGreaterThanOrEqual(3_600)
     expect(JSON.parse(denied.body)).toMatchObject({ status: 403 })
@@ -101,14 +103,14 @@ describe('/v1/auth', () => {
 
   it('takes the first of two wishes: a proxy may append the query of the client', async () => {
     const { url } = await local(POLICY)
-    await ask(url, '/v1/auth?denied=429&denied=403', forwarded('/search'))
-    expect((await ask(url, '/v1/auth?denied=429&denied=403', forwarded('/search'))).status).toBe(429)
+    await send(url, '/v1/auth?denied=429&denied=403', forwarded('/search'))
+    expect((await send(url, '/v1/auth?denied=429&denied=403', forwarded('/search'))).status).toBe(429)
   })
 
   it.each([UNTRUSTING, UNTRUSTING.replace('version: 1', 'version: 1\ntrustedProxies: [192.0.2.0/24]')])(
     'is refused to who is no trusted proxy, for that is a mistake in the policy and no denial: %#',
     async (policy) => {
-      const answer = await ask((await local(policy)).url, '/v1/auth', forwarded('/search'))
+      const answer = await send((await local(policy)).url, '/v1/auth', forwarded('/search'))
       expect([answer.status, JSON.parse(answer.body)]).toEqual([
         400,
         expect.objectContaining({ detail: expect.stringContaining('trustedProxies') }),
@@ -116,21 +118,21 @@ describe('/v1/auth', () => {
     },
   )
 
-  it('refuses what a client slipped in beside what the proxy says', async () => {
+  it('refuses what a client adds to what the proxy says', async () => {
     const { url } = await local(POLICY)
     for (const slipped of [{ 'x-forwarded-uri': '/cheap' }, { 'x-forwarded-method': 'GET' }]) {
-      const answer = await ask(url, '/v1/auth', { ...original('/search'), ...slipped })
+      const answer = await send(url, '/v1/auth', { ...original('/search'), ...slipped })
       expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('two different requests')])
     }
-    expect((await ask(url, '/v1/auth', { ...forwarded('/search'), ...original('/search') })).status).toBe(200)
+    expect((await send(url, '/v1/auth', { ...forwarded('/search'), ...original('/search') })).status).toBe(200)
     for (const name of ['x-forwarded-uri', 'x-forwarded-method']) {
-      const answer = await ask(url, '/v1/auth', { ...forwarded('/search'), [name]: ['/search', '/cheap'] })
+      const answer = await send(url, '/v1/auth', { ...forwarded('/search'), [name]: ['/search', '/cheap'] })
       expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('more than once')])
     }
   })
 
-  it('needs to be told which request it is about', async () => {
-    const answer = await ask((await local(POLICY)).url, '/v1/auth', { 'x-forwarded-for': '203.0.113.1' })
+  it('needs the request that it is about', async () => {
+    const answer = await send((await local(POLICY)).url, '/v1/auth', { 'x-forwarded-for': '203.0.113.1' })
     expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('X-Forwarded-Uri')])
   })
 })
@@ -138,13 +140,13 @@ describe('/v1/auth', () => {
 describe('/v1/decision', () => {
   it('takes X-Original-* from everybody, and the client’s address from nobody', async () => {
     const { url } = await local(UNTRUSTING)
-    expect((await ask(url, '/v1/decision', original('/search', 'POST', '203.0.113.1'), 'POST')).status).toBe(200)
-    expect((await ask(url, '/v1/decision', original('/search', 'POST', '203.0.113.2'), 'POST')).status).toBe(429)
+    expect((await send(url, '/v1/decision', original('/search', 'POST', '203.0.113.1'), 'POST')).status).toBe(200)
+    expect((await send(url, '/v1/decision', original('/search', 'POST', '203.0.113.2'), 'POST')).status).toBe(429)
   })
 
   it('is about the call itself where nothing else is said', async () => {
     const { url } = await local('version: 1\nrules:\n  - { name: own, match: { path: /v1/decision }, key: [], rate: 1/h, burst: 1 }\n')
-    expect((await ask(url, '/v1/decision', {}, 'POST')).status).toBe(200)
-    expect((await ask(url, '/v1/decision', {}, 'POST')).status).toBe(429)
+    expect((await send(url, '/v1/decision', {}, 'POST')).status).toBe(200)
+    expect((await send(url, '/v1/decision', {}, 'POST')).status).toBe(429)
   })
 })

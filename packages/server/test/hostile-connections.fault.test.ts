@@ -50,8 +50,8 @@ function open(url: string, index: number): Promise<Socket> {
 }
 
 /** Asks for health on new connections, one after the other, until stopped: the statuses, and the longest that one took. */
-function probing(url: string): () => Promise<{ asked: number; bad: unknown[]; longestMs: number }> {
-  const found = { asked: 0, bad: [] as unknown[], longestMs: 0 }
+function probing(url: string): () => Promise<{ sent: number; bad: unknown[]; longestMs: number }> {
+  const found = { sent: 0, bad: [] as unknown[], longestMs: 0 }
   const state = { running: true }
   const done = (async () => {
     while (state.running) {
@@ -60,7 +60,7 @@ function probing(url: string): () => Promise<{ asked: number; bad: unknown[]; lo
         (answer) => answer.status,
         (error: unknown) => error,
       )
-      found.asked += 1
+      found.sent += 1
       if (status !== 200) found.bad.push(status)
       found.longestMs = Math.max(found.longestMs, performance.now() - started)
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
       for (const [index, socket] of sockets.entries()) kindOf(index).afterwards?.(socket)
       await expect.poll(descriptors, { timeout: 60_000, interval: 50 }).toBeLessThanOrEqual(before + 2)
       const back = performance.now() - opened
-      const { asked, bad, longestMs } = await stop()
+      const { sent, bad, longestMs } = await stop()
       clearInterval(drip)
       for (const socket of sockets) socket.destroy()
       process.kill(service.pid, 'SIGUSR2')
@@ -123,7 +123,7 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
       const wrong = [...during.bad, ...bad]
       process.stdout.write(
         `round ${round}: ${CONNECTIONS} connections in ${Math.round(opened - began)} ms, at most ${highest} at once, ` +
-          `descriptors back ${Math.round(back)} ms after the last was accepted; ${during.asked + asked} probes of /livez, ${wrong.length} not 200, ` +
+          `descriptors back ${Math.round(back)} ms after the last was accepted; ${during.sent + sent} probes of /livez, ${wrong.length} not 200, ` +
           `the longest ${Math.round(during.longestMs)} ms while they came, ${Math.round(longestMs)} ms after; ` +
           `${(kept / MB).toFixed(2)} MB kept after a collection, RSS ${(rss / MB).toFixed(1)} MB\n`,
       )
@@ -144,7 +144,7 @@ describe.skipIf(process.platform !== 'linux')('S1: the default bound', () => {
     const idle: Socket[] = []
     try {
       const { port } = new URL(service.url)
-      const ask = (path: string, local: string): Promise<[Socket, string]> =>
+      const send = (path: string, local: string): Promise<[Socket, string]> =>
         new Promise((resolve, reject) => {
           const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress: local }, () =>
             socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
@@ -153,7 +153,7 @@ describe.skipIf(process.platform !== 'linux')('S1: the default bound', () => {
           socket.once('data', (data: Buffer) => resolve([socket, data.toString()]))
         })
       for (let begun = 0; begun < CONNECTIONS; begun += 250) {
-        const some = await Promise.all(Array.from({ length: 250 }, (_, index) => ask('/livez', `127.0.1.${1 + (index % 50)}`)))
+        const some = await Promise.all(Array.from({ length: 250 }, (_, index) => send('/livez', `127.0.1.${1 + (index % 50)}`)))
         for (const [socket, answer] of some) {
           expect(answer).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: keep-alive\r\n/s)
           idle.push(socket)
@@ -164,7 +164,7 @@ describe.skipIf(process.platform !== 'linux')('S1: the default bound', () => {
         ['/readyz', 200],
         ['/v1/overview', 503],
       ] as const) {
-        const [socket, answer] = await ask(path, '127.0.1.77')
+        const [socket, answer] = await send(path, '127.0.1.77')
         expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*\r\nConnection: close\r\n`, 's'))
         socket.destroy()
       }

@@ -104,8 +104,7 @@ describe('the API, called by an attacker', () => {
 
   it('keeps metrics bounded and free of the keys of requests', async () => {
     const { url, post } = await local(POLICY)
-    for (let asked = 0; asked < 300; asked += 1)
-      await post('/v1/check', { path: `/secret-${asked}`, headers: { 'x-user': `secret-${asked}` } })
+    for (let sent = 0; sent < 300; sent += 1) await post('/v1/check', { path: `/secret-${sent}`, headers: { 'x-user': `secret-${sent}` } })
     const text = await (await fetch(`${url}/metrics`)).text()
     expect(text).not.toContain('secret')
     expect(text.split('\n').length).toBeLessThan(120)

@@ -21,7 +21,7 @@ rules:
       - { rate: 1/h, burst: 2 }
 `
 /** Beside the policies of this file. */
-function beside(policy: string, name: string, content: string | Uint8Array): void {
+function writeNextTo(policy: string, name: string, content: string | Uint8Array): void {
   writeFileSync(join(dirname(policy), name), content)
 }
 
@@ -29,7 +29,7 @@ describe('a service that verifies tokens', () => {
   it('counts by what a verified token says, and takes all others for none', async () => {
     const file = policyFile(`version: 1\njwt: { jwksFile: ./keys.json, issuer: me, audience: api }\n${RULES}`)
     const [own, theirs] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')])
-    beside(file, 'keys.json', JSON.stringify({ keys: [{ ...(await exportJWK(own.publicKey)), kid: 'k', alg: 'ES256' }] }))
+    writeNextTo(file, 'keys.json', JSON.stringify({ keys: [{ ...(await exportJWK(own.publicKey)), kid: 'k', alg: 'ES256' }] }))
     const token = (claims: object, key = own.privateKey): Promise<string> =>
       new SignJWT({ iss: 'me', aud: 'api', ...claims }).setProtectedHeader({ alg: 'ES256', kid: 'k' }).setExpirationTime('1h').sign(key)
     const service = await serve(['--demo', file])
@@ -51,12 +51,12 @@ describe('a service that verifies tokens', () => {
     expect(text).toMatch(/^sluice_tokens_total\{result="cached"\} 1$/m)
     expect(text).toMatch(/^sluice_tokens_total\{result="signature"\} 2$/m)
     expect(service.output()).not.toContain('no jwt section')
-    const told = async (authorization: string): Promise<string[]> => {
+    const warnings = async (authorization: string): Promise<string[]> => {
       const { stdout, stderr } = await run(['explain', file, '--path', '/', '--header', `authorization:${authorization}`])
       return [stdout, stderr]
     }
-    expect(await told(big)).toEqual([expect.stringContaining('matches, enforce, tier jwt:plan=big\n    key: jwt:sub = "a"'), ''])
-    expect(await told(forged)).toEqual([
+    expect(await warnings(big)).toEqual([expect.stringContaining('matches, enforce, tier jwt:plan=big\n    key: jwt:sub = "a"'), ''])
+    expect(await warnings(forged)).toEqual([
       expect.stringContaining('jwt:sub is absent'),
       'sluice: explain: the token counts as none: signature\n',
     ])
@@ -67,7 +67,7 @@ describe('a service that verifies tokens', () => {
     ['identifiers: { mode: hmac, secretFile: ./short }', 'identifiers.secretFile ./short holds 9 bytes: expected at least 32'],
   ])('does not start in one line with %s', async (section, line) => {
     const file = policyFile(`version: 1\n${section}\n${RULES}`)
-    beside(file, 'short', 'too short\n')
+    writeNextTo(file, 'short', 'too short\n')
     const ran = await run(['serve', '--demo', file], { PORT: '0' })
     expect([ran.code, ran.stdout, ran.stderr.split('\n').length]).toEqual([1, '', 2])
     expect(ran.stderr).toContain(`sluice: ${line}`)
@@ -81,7 +81,7 @@ describe.skipIf(redis === undefined)('a service that keeps identities under othe
     const file = policyFile(
       `version: 1\nidentifiers: { mode: hmac, secretFile: ./secret }\nrules:\n  - { name: ${name}, key: ["header:x-api-key"], rate: 1/h, burst: 5 }\n`,
     )
-    beside(file, 'secret', secret)
+    writeNextTo(file, 'secret', secret)
     const service = await serve(['--demo', file, '--store', redis as string])
     await fetch(`${service.url}/api/data`, { headers: { 'x-api-key': 'alice@example.com' } })
     expect(await service.stop()).toBe(0)
@@ -104,7 +104,7 @@ describe('identities', () => {
 
   it('change with the policy, and stay where the next one cannot be taken in', async () => {
     const file = policyFile('version: 1\nrules: []\n')
-    secrets.forEach((secret, index) => beside(file, `${basename(file)}-${index}`, secret))
+    secrets.forEach((secret, index) => writeNextTo(file, `${basename(file)}-${index}`, secret))
     const hmac = (index: number) => policy(`identifiers: { mode: hmac, secretFile: ./${basename(file)}-${index} }`)
     const signed = (index: number): Promise<string> =>
       new SignJWT({ sub: 'a' }).setProtectedHeader({ alg: 'HS256' }).sign(secrets[index] as Uint8Array)

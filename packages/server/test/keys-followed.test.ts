@@ -84,10 +84,10 @@ describe('S5: a file of keys that is replaced', () => {
 
 describe('S5: keys of a URL', () => {
   it('stay as they are when another policy names the same URL, though the issuer cannot be reached then', async () => {
-    let asked = 0
+    let requests = 0
     const server = createServer((_request, response) => {
-      asked += 1
-      if (asked === 1) response.end(setOf(0))
+      requests += 1
+      if (requests === 1) response.end(setOf(0))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`
@@ -114,9 +114,9 @@ describe('S5: keys of a URL', () => {
 
   /** An issuer, a verifier that follows it, and what was said and counted. */
   async function issuer(answer: RequestListener, options: RemoteOptions = {}) {
-    let asked = 0
+    let requests = 0
     const server = createServer((request, response) => {
-      asked += 1
+      requests += 1
       answer(request, response)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -136,7 +136,7 @@ describe('S5: keys of a URL', () => {
       server.close()
     })
     const subject = async (place: number): Promise<unknown> => (await verifier.claims(facts(place)))?.['sub']
-    return { subject, said, results, asked: () => asked, url }
+    return { subject, said, results, requests: () => requests, url }
   }
 
   it('are fetched, and those that are published no more are not believed, whatever was verified before', async () => {
@@ -148,10 +148,10 @@ describe('S5: keys of a URL', () => {
     expect(await subject(1)).toBe('second')
   })
 
-  it('are asked for once, however many tokens of unknown keys come', async () => {
-    const { subject, asked, results } = await issuer((_request, response) => response.end(setOf(0)))
+  it('are requested once, however many tokens of unknown keys come', async () => {
+    const { subject, requests, results } = await issuer((_request, response) => response.end(setOf(0)))
     await Promise.all(Array.from({ length: 50 }, () => subject(1)))
-    expect([asked(), new Set(results)]).toEqual([1, new Set(['key'])])
+    expect([requests(), new Set(results)]).toEqual([1, new Set(['key'])])
   })
 
   it.each<[string, RequestListener, RegExp]>([
@@ -180,10 +180,10 @@ describe('S5: keys of a URL', () => {
       /it answered 500$/,
     ],
   ])('are not believed where they are %s: it is said once, and the issuer has a pause', async (what, answer, why) => {
-    const { subject, said, results, asked, url } = await issuer(answer, { timeoutMs: what === 'without end' ? 200 : 20_000 })
+    const { subject, said, results, requests, url } = await issuer(answer, { timeoutMs: what === 'without end' ? 200 : 20_000 })
     await expect.poll(() => said.length).toBe(1)
     for (let times = 0; times < 20; times += 1) expect(await subject(0)).toBeUndefined()
-    expect([said.length, asked(), new Set(results)]).toEqual([1, 1, new Set(['unavailable'])])
+    expect([said.length, requests(), new Set(results)]).toEqual([1, 1, new Set(['unavailable'])])
     expect(said[0]?.startsWith(`the keys of jwt.jwksUrl ${url} cannot be fetched: `)).toBe(true)
     expect(said[0]).toMatch(why)
   })

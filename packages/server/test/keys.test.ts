@@ -31,7 +31,7 @@ describe.each([
   it.skipIf(url === undefined)('is inspected and reset, as requests through the service left it', async () => {
     const { name, file } = rules()
     const service = await serve([file, '--demo', '--store', url as string])
-    for (let asked = 0; asked < 3; asked += 1) await fetch(`${service.url}/api/data`, { headers: { 'x-api-key': 'a b/ü' } })
+    for (let sent = 0; sent < 3; sent += 1) await fetch(`${service.url}/api/data`, { headers: { 'x-api-key': 'a b/ü' } })
     expect(await service.stop()).toBe(0)
     const place = ['--store', url as string, '--policy', file]
     const text = await run(['inspect', 'a b/ü', ...place])

@@ -76,7 +76,7 @@ describe.skipIf(redis === undefined)('R12: one client that loops over lists of 1
     await service.stop()
 
     const [before, during] = [sharesOf(quiet), sharesOf(loaded)]
-    // What the service's own loop is held by reading a list of 1,000 is no queue: it is told, and taken off.
+    // What the service's own loop is held by reading a list of 1,000 is no queue: it is reported, and subtracted.
     const held = holdOf(loaded)
     process.stdout.write(
       `lists of 1,000 over /v1/checks: ${seen.lists} lists, ${seen.undecided} undecided of them; single callers: ${during.calls} calls, ` +

@@ -13,7 +13,7 @@ describe('sluice', () => {
     expect(help.stdout).toContain('exit codes: 0 ok, 1 failed, 2 a server could not be reached, 3 usage')
   })
 
-  it.each(VERBS)('says what %s takes, however it is asked', async (verb) => {
+  it.each(VERBS)('prints the help of %s, however it is requested', async (verb) => {
     const [flag, short, word] = await Promise.all([run([verb, '--help']), run([verb, 'x', '-h']), run(['help', verb])])
     expect(flag).toEqual({ code: 0, stdout: expect.stringMatching(new RegExp(`^usage: sluice ${verb}`)), stderr: '' })
     expect(flag.stdout).toContain(`examples:\n  sluice ${verb} `)

@@ -7,7 +7,7 @@ import { ADMIN, local } from './in-process.ts'
 
 /** So many of them come over HTTP, the others as a file would. */
 const PUT_EVERY = 20
-/** A question begins after so many, while others are under way. */
+/** A request begins after so many, while others are in flight. */
 const ASK_EVERY = 8
 const SEED = 0x51_0c_e0_01
 
@@ -113,7 +113,7 @@ function mutateStructure(tree: unknown, random: (below: number) => number): stri
   return JSON.stringify(root)
 }
 
-/** Registers: so many mutated policies, taken in while clients ask. */
+/** Registers: so many mutated policies, loaded while clients call. */
 export function mutatedPolicies(mutations: number): void {
   it(`${mutations} mutated policies crash nothing, fail no request, and leave the last good one`, async () => {
     const random = seeded(SEED)
@@ -123,19 +123,19 @@ export function mutatedPolicies(mutations: number): void {
     })
     expect(originals.length).toBeGreaterThanOrEqual(3)
     const service = await local(NATIVE)
-    const counts = { accepted: 0, refused: 0, asked: 0 }
+    const counts = { accepted: 0, refused: 0, sent: 0 }
     const failed: unknown[] = []
-    const ask = async (): Promise<void> => {
-      const key = `k${counts.asked % 50}`
-      const facts = { method: 'GET', path: `/api/${counts.asked % 7}`, headers: { 'x-api-key': key }, ip: '192.0.2.1' }
-      const question = counts.asked % 3 === 0 ? { key } : facts
-      counts.asked += 1
-      const many = counts.asked % 5 === 0
-      const answer = await service.post(many ? '/v1/checks' : '/v1/check', many ? [question, question] : question)
+    const send = async (): Promise<void> => {
+      const key = `k${counts.sent % 50}`
+      const facts = { method: 'GET', path: `/api/${counts.sent % 7}`, headers: { 'x-api-key': key }, ip: '192.0.2.1' }
+      const requestBody = counts.sent % 3 === 0 ? { key } : facts
+      counts.sent += 1
+      const many = counts.sent % 5 === 0
+      const answer = await service.post(many ? '/v1/checks' : '/v1/check', many ? [requestBody, requestBody] : requestBody)
       const text = await answer.text()
       if (answer.status !== 200) failed.push([answer.status, text])
     }
-    const asking: Promise<void>[] = []
+    const sending: Promise<void>[] = []
     for (let taken = 0; taken < mutations; taken += 1) {
       const original = originals[random(originals.length)] as (typeof originals)[number]
       const text = random(2) === 0 ? mutateBytes(original.text, random) : mutateStructure(original.tree, random)
@@ -151,16 +151,16 @@ export function mutatedPolicies(mutations: number): void {
         // A turn of the loop: questions arrive, and are answered, between any two policies.
         if (taken % 2 === 0) await new Promise((resolve) => setImmediate(resolve))
       }
-      if (taken % ASK_EVERY === 0) asking.push(ask())
+      if (taken % ASK_EVERY === 0) sending.push(send())
       counts[good ? 'accepted' : 'refused'] += 1
       expect([service.policy.current === before, service.policy.rejected - rejected]).toEqual(good ? [false, 0] : [true, 1])
       expect(service.engine.policy).toBe(service.policy.current)
     }
-    await Promise.all(asking)
+    await Promise.all(sending)
     expect(failed).toEqual([])
     expect(counts.accepted + counts.refused).toBe(mutations)
     expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(mutations / 20)
-    expect(counts.asked).toBe(mutations / ASK_EVERY)
+    expect(counts.sent).toBe(mutations / ASK_EVERY)
     expect(service.policy.rejected).toBe(counts.refused)
     expect(await replaced(service.policy, NATIVE)).toBe(true)
     expect((await service.post('/v1/check', { key: 'at-last' })).status).toBe(200)

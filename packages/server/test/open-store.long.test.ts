@@ -134,7 +134,7 @@ describe.skipIf('missing' in redis)('a database that the Redis does not have', (
     expect((await fetch(`${service.url}/readyz`)).ok).toBe(false)
   })
 
-  it('is not asked of a cluster, which has the first alone', async () => {
+  it('is not checked on a cluster, which has the first alone', async () => {
     const ran = await run(['serve', '--demo', '--store', 'redis+cluster://127.0.0.1:1/3'], { PORT: '0' })
     expect([ran.code, ran.stdout]).toEqual([3, ''])
     expect(ran.stderr).toBe('sluice: store redis+cluster://127.0.0.1:1/3 names database 3: a cluster has database 0 alone\n')

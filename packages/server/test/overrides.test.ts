@@ -119,7 +119,7 @@ describe('/v1/keys/:key/override', () => {
     expect(await call('DELETE', 'ada', undefined, '/override?limit=none')).toMatchObject([404, {}])
   })
 
-  it('shows pseudonyms where the policy asks for them', async () => {
+  it('shows pseudonyms where the policy requires them', async () => {
     const pseudonym = pseudonymOf(Buffer.from('secret'))
     const { call, limitsOf } = await service('identifiers: { mode: hmac, secretFile: ./secret }\n', { pseudonym })
     const [status, body] = await call('PUT', 'ada', { rule: 'both', key: ['ada', 'GET'], rate: '1/h', burst: 5 })

@@ -70,7 +70,7 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
     await page.goto(tiered.url)
     await page.getByText('live', { exact: true }).waitFor()
     const bar = page.getByRole('progressbar', { name: 'a' })
-    const ask = (plan: string): Promise<void> =>
+    const check = (plan: string): Promise<void> =>
       page.evaluate(async (value) => void (await fetch('/api/data', { headers: { 'x-plan': value } })), plan)
     const drawn = async (): Promise<readonly (string | null)[]> => [
       await bar.getAttribute('max'),
@@ -78,9 +78,9 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
       await page.locator('.limit .rate').textContent(),
     ]
     await expect.poll(drawn).toEqual(['20', '20 of 20', 'refilled at 0.167 a second'])
-    await ask('big')
+    await check('big')
     await expect.poll(drawn).toEqual(['1000', '999 of 1000', 'refilled at 1.667 a second'])
-    for (let asked = 0; asked < 10; asked += 1) await ask('small')
+    for (let sent = 0; sent < 10; sent += 1) await check('small')
     await expect.poll(drawn).toEqual(['20', '10 of 20', 'refilled at 0.167 a second'])
     await page.close()
     await tiered.stop()

@@ -14,7 +14,7 @@ const one = () => {
   const socket = connect({ host: '127.0.0.1', port: Number(process.argv[2]) })
   const seen = { connected: false, text: '' }
   state.open += 1
-  socket.once('connect', () => { seen.connected = true; socket.write('question') })
+  socket.once('connect', () => { seen.connected = true; socket.write('request') })
   socket.on('data', (data) => (seen.text += data))
   socket.on('error', ({ code }) => { if (code === 'ECONNREFUSED') { found.refused += 1; state.going = false } else found.reset += 1 })
   socket.once('close', (failed) => {

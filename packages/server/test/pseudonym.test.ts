@@ -14,7 +14,7 @@ describe('a pseudonym', () => {
     expect(pseudonymOf(key)('Hi There')).toBe(Buffer.from('b0344c61d8db38535ca8afceaf0bf12b', 'hex').toString('base64url'))
   })
 
-  it('tells identities and secrets apart, and nothing else', () => {
+  it('separates identities and secrets, and nothing else', () => {
     const [one, other] = [pseudonymOf(Buffer.alloc(32, 1)), pseudonymOf(Buffer.alloc(32, 2))]
     expect(one('a')).toBe(one('a'))
     expect(new Set([one('a'), one('b'), one('ä'), one('a\u0308'), one(''), other('a')]).size).toBe(6)
@@ -26,7 +26,7 @@ describe('the file of a secret', () => {
   const policy = join(folder, 'policy.yaml')
   const write = (content: string): void => writeFileSync(join(folder, 'secret'), content)
 
-  it.each(['', '\n', '\r\n'])('is read from beside the policy, without its last line break %j', (end) => {
+  it.each(['', '\n', '\r\n'])('is read from the folder of the policy, without its last line break %j', (end) => {
     write(`${'s'.repeat(32)}${end}`)
     expect(Buffer.from(readSecret(policy, './secret', 'secret')).toString()).toBe('s'.repeat(32))
     expect(readSecret('/elsewhere/policy.yaml', join(folder, 'secret'), 'secret')).toHaveLength(32)

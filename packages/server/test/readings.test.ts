@@ -53,13 +53,14 @@ describe('U11: what a move from Fairvisor meets', () => {
 
   it('the query of the decision call counts only where X-Original-URI is not there', async () => {
     const { url } = await local(JSON.stringify({ rules: [{ ...BUNDLE.rules[0], algorithm_config: { rps: 0.001, burst: 1 } }] }))
-    const ask = (query: string, uri?: string) => status(`${url}/v1/decision${query}`, uri === undefined ? {} : { 'x-original-uri': uri })
+    const statusOf = (query: string, uri?: string) =>
+      status(`${url}/v1/decision${query}`, uri === undefined ? {} : { 'x-original-uri': uri })
     expect([
-      await ask('?k=1'),
-      await ask('?k=1'),
-      await ask('?k=1', '/x?k=2'),
-      await ask('?k=3', '/x?k=2'),
-      await ask('?k=4', '/x?k=1'),
+      await statusOf('?k=1'),
+      await statusOf('?k=1'),
+      await statusOf('?k=1', '/x?k=2'),
+      await statusOf('?k=3', '/x?k=2'),
+      await statusOf('?k=4', '/x?k=1'),
     ]).toEqual([200, 429, 200, 429, 429])
   })
 

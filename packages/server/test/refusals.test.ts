@@ -36,10 +36,10 @@ describe('S3: bytes that are no UTF-8 are no JSON and no policy', () => {
     'refuses the key %j and charges nothing',
     async (key) => {
       const { url } = await local(POLICY)
-      const question = `{"key":"${key}","limit":"user"}`
+      const requestBody = `{"key":"${key}","limit":"user"}`
       for (const [path, text] of [
-        ['/v1/check', question],
-        ['/v1/checks', `[{"key":"a","limit":"all"},${question}]`],
+        ['/v1/check', requestBody],
+        ['/v1/checks', `[{"key":"a","limit":"all"},${requestBody}]`],
       ] as const) {
         const answer = await exchange(url, post(path, latin1(text)))
         expect(statuses(answer)).toEqual([400])
@@ -67,8 +67,8 @@ describe('S3: bytes that are no UTF-8 are no JSON and no policy', () => {
   })
 
   it('takes what is UTF-8', async () => {
-    const { url, post: ask } = await local(POLICY)
-    for (const key of ['é', '€', '😀', '\ufffd']) expect((await ask('/v1/check', { key, limit: 'user' })).status).toBe(200)
+    const { url, post: send } = await local(POLICY)
+    for (const key of ['é', '€', '😀', '\ufffd']) expect((await send('/v1/check', { key, limit: 'user' })).status).toBe(200)
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('sluice_keys{store="memory"} 4\n')
   })
 })
@@ -139,7 +139,7 @@ describe('a rule that is not there', () => {
 
 describe('an ip that is no address', () => {
   it.each(['somewhere', '1.2.3', '256.0.0.1', '203.0.113.9:80', '203.0.113.9, 10.0.0.1', ' ::1', '01.2.3.4', 'localhost'])(
-    'is 400, and is not told: %s',
+    'is 400, and is not shown: %s',
     async (ip) => {
       const { url } = await local(POLICY)
       for (const [path, body] of [
@@ -154,8 +154,8 @@ describe('an ip that is no address', () => {
   )
 
   it.each(['203.0.113.9', '2001:db8::1', '::ffff:10.0.0.1', 'fe80::1%eth0'])('is taken where it is one: %s', async (ip) => {
-    const { post: ask } = await local(POLICY)
-    expect((await ask('/v1/check', { path: '/', ip })).status).toBe(200)
+    const { post: send } = await local(POLICY)
+    expect((await send('/v1/check', { path: '/', ip })).status).toBe(200)
   })
 })
 
@@ -168,27 +168,27 @@ describe('the keys . and ..', () => {
     ['..', '/v1/keys/-', 'key=..'],
     ['..', '/v1/keys/-', 'key=%2E%2E'],
   ])('are administered: %s at %s', async (key, path, query = '') => {
-    const { url, post: ask } = await local(POLICY)
+    const { url, post: send } = await local(POLICY)
     const at = (below = ''): string => `${path}${below}?limit=user${query === '' ? '' : `&${query}`}`
-    for (let asked = 0; asked < 3; asked += 1) await ask('/v1/check', { key, limit: 'user' })
+    for (let sent = 0; sent < 3; sent += 1) await send('/v1/check', { key, limit: 'user' })
     expect(await call(url, 'GET', at())).toMatchObject([200, { states: [{ name: 'user', remaining: 0 }] }])
     expect(await call(url, 'DELETE', at())).toEqual([200, { reset: true }])
-    expect(await (await ask('/v1/check', { key, limit: 'user' })).json()).toMatchObject({ limits: [{ remaining: 2 }] })
+    expect(await (await send('/v1/check', { key, limit: 'user' })).json()).toMatchObject({ limits: [{ remaining: 2 }] })
     expect(await call(url, 'PUT', at('/block'), '{"duration":"1m"}')).toEqual([200, { blocked: true }])
-    expect(await (await ask('/v1/check', { key, limit: 'user' })).json()).toMatchObject({ reason: 'blocked' })
+    expect(await (await send('/v1/check', { key, limit: 'user' })).json()).toMatchObject({ reason: 'blocked' })
     expect(await call(url, 'DELETE', at('/block'))).toEqual([200, { blocked: false }])
     expect(await call(url, 'PUT', at('/override'), '{"rate":"1/h","burst":9}')).toMatchObject([200, { overrides: [{ key: [key] }] }])
     expect(await call(url, 'GET', at('/nothing'))).toMatchObject([404, {}])
     expect(await call(url, 'POST', at())).toMatchObject([405, {}])
   })
 
-  it.each(['.', '..', '-', '%2E'])('are meant by the commands that ask a service: %s', async (key) => {
-    const { url, post: ask } = await local(POLICY)
+  it.each(['.', '..', '-', '%2E'])('are meant by the commands that call a service: %s', async (key) => {
+    const { url, post: send } = await local(POLICY)
     const holder = serviceKeys(url, tokenFile(`${TOKEN}\n`))
-    for (let asked = 0; asked < 2; asked += 1) await ask('/v1/check', { key, limit: 'user' })
+    for (let sent = 0; sent < 2; sent += 1) await send('/v1/check', { key, limit: 'user' })
     expect(await holder.inspect({ key, limit: 'user' })).toMatchObject([{ remaining: 1 }])
     await holder.block({ key, limit: 'user' }, 60_000)
-    expect(await (await ask('/v1/check', { key, limit: 'user' })).json()).toMatchObject({ reason: 'blocked' })
+    expect(await (await send('/v1/check', { key, limit: 'user' })).json()).toMatchObject({ reason: 'blocked' })
     await holder.block({ key, limit: 'user' }, null)
     await holder.reset({ key, limit: 'user' })
     expect(await holder.inspect({ key, limit: 'user' })).toMatchObject([{ remaining: 3 }])
@@ -200,7 +200,7 @@ describe('the keys . and ..', () => {
       expect(await call(url, 'DELETE', path)).toMatchObject([403, {}])
   })
 
-  it('are meant by ?key= beside the segment - alone, and as UTF-8', async () => {
+  it('are meant by ?key= next to the segment - alone, and as UTF-8', async () => {
     const { url } = await local(POLICY)
     expect(await call(url, 'GET', '/v1/keys/a?key=b')).toMatchObject([400, { detail: expect.stringContaining('/v1/keys/-?key=') }])
     expect(await call(url, 'GET', '/v1/keys/-?key=%ff')).toMatchObject([400, {}])
@@ -224,8 +224,8 @@ describe('S3: a refusal says what is wrong and where', () => {
 
   it.each(['foo', '200-ok'])('answers 417 with a problem body to Expect: %s, and goes on with the connection', async (expected) => {
     const { url } = await local(POLICY)
-    const question = post('/v1/check', Buffer.from('{"key":"a","limit":"all"}'), `Expect: ${expected}\r\n`)
-    const answer = await exchange(url, Buffer.concat([question, post('/v1/check', Buffer.from('{"key":"a","limit":"all"}'))]))
+    const requestBody = post('/v1/check', Buffer.from('{"key":"a","limit":"all"}'), `Expect: ${expected}\r\n`)
+    const answer = await exchange(url, Buffer.concat([requestBody, post('/v1/check', Buffer.from('{"key":"a","limit":"all"}'))]))
     expect(statuses(answer)).toEqual([417, 200])
     const body = /\r\n\r\n(\{"type":"about:blank".*\})\n/.exec(answer)?.[1] ?? '{}'
     expect(answer).toContain('Content-Type: application/problem+json')

@@ -27,7 +27,7 @@ export interface Window {
   readonly failed: number
 }
 
-/** A service that is asked over kept connections all the time, each in turn. */
+/** A service that is called over kept connections all the time, each in turn. */
 export async function reloadedService(first: string, args: readonly string[], connections: number): Promise<Reloaded> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-reload-'))
   const [file, token, holds] = ['policy.yaml', 'token', 'holds'].map((name) => join(folder, name)) as [string, string, string]
@@ -40,10 +40,10 @@ export async function reloadedService(first: string, args: readonly string[], co
   })
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const counts = { answers: 0, undecided: 0, failed: 0 }
-  const load = { asking: true }
-  const ask = (): Promise<void> =>
+  const load = { sending: true }
+  const send = (): Promise<void> =>
     new Promise((resolve) => {
-      const asked = request(`${service.url}/v1/check`, { method: 'POST', agent }, (answer) => {
+      const pending = request(`${service.url}/v1/check`, { method: 'POST', agent }, (answer) => {
         let text = ''
         answer.on('data', (data: Buffer) => (text += data.toString()))
         answer.on('end', () => {
@@ -53,14 +53,14 @@ export async function reloadedService(first: string, args: readonly string[], co
           resolve()
         })
       })
-      asked.on('error', () => {
+      pending.on('error', () => {
         counts.failed += 1
         resolve()
       })
-      asked.end('{"method":"GET","path":"/a7/b7/x","headers":{"x-7":"a"},"ip":"192.0.2.1"}')
+      pending.end('{"method":"GET","path":"/a7/b7/x","headers":{"x-7":"a"},"ip":"192.0.2.1"}')
     })
   const loops = Array.from({ length: connections }, async () => {
-    while (load.asking) await ask()
+    while (load.sending) await send()
   })
   const until = async (holdsNow: () => boolean): Promise<void> => {
     for (const started = performance.now(); !holdsNow();) {
@@ -103,7 +103,7 @@ export async function reloadedService(first: string, args: readonly string[], co
       }
     },
     async stop() {
-      load.asking = false
+      load.sending = false
       await Promise.all(loops)
       agent.destroy()
       await service.stop()

@@ -7,7 +7,7 @@ const FIRST = 'version: 1\nrules: [{ name: r7, match: { path: /a7/b7/** }, key: 
 const CONNECTIONS = 16
 /**
  * A deadline that other programs do not use up: a store over a network is late where they have the processors. On a machine that does nothing
- * else, `SLUICE_RELOAD_DEADLINE=50ms` asks for the default.
+ * else, `SLUICE_RELOAD_DEADLINE=50ms` sets the default.
  */
 const UNHURRIED = `failure: { deadline: ${process.env['SLUICE_RELOAD_DEADLINE'] ?? '1s'} }\n`
 /**

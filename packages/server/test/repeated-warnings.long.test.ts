@@ -5,7 +5,7 @@ import { serveBuilt } from './command.ts'
 import { policyFiles } from './policy-file.ts'
 import { exchange } from './raw.ts'
 
-const asking = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Connection: close\r\n\r\n`
+const requestText = (path: string, headers = ''): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Connection: close\r\n\r\n`
 const redis = inject('engines').redis
 const policyFile = policyFiles()
 
@@ -47,12 +47,12 @@ describe.skipIf(redis === undefined)('serve --workers 3', () => {
     const service = await serveBuilt([policyFile(POLICY), ...flags])
     onTestFinished(async () => void (await service.stop()))
     const metric = async (name: string): Promise<number> => {
-      const text = await exchange(service.url, asking('/metrics'))
+      const text = await exchange(service.url, requestText('/metrics'))
       return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? -1)
     }
-    await vi.waitFor(async () => expect(await exchange(service.url, asking('/readyz'))).toContain('"serving":3'), { timeout: 20_000 })
-    for (let asked = 0; asked < 30; asked += 1)
-      expect(await exchange(service.url, asking('/v1/policy', 'Authorization: Bearer wrong\r\n'))).toMatch(/^HTTP\/1\.1 (401|503)/)
+    await vi.waitFor(async () => expect(await exchange(service.url, requestText('/readyz'))).toContain('"serving":3'), { timeout: 20_000 })
+    for (let nth = 0; nth < 30; nth += 1)
+      expect(await exchange(service.url, requestText('/v1/policy', 'Authorization: Bearer wrong\r\n'))).toMatch(/^HTTP\/1\.1 (401|503)/)
     const held = await Promise.all(Array.from({ length: 6 }, () => opened(service.url)))
     for (const socket of held) socket.destroy()
     await expect.poll(() => metric('sluice_connections_refused_total'), { timeout: 10_000 }).toBeGreaterThanOrEqual(3)

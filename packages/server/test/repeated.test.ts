@@ -13,7 +13,7 @@ rules:
   - { name: by-weight, match: { path: /weight }, key: [], rate: 1/h, burst: 30, cost: { from: header:x-weight, max: 30 } }
 `
 
-interface Asked {
+interface Sent {
   readonly path: string
   /** Each value is a line. */
   readonly lines?: Readonly<Record<string, readonly string[]>>
@@ -29,35 +29,35 @@ function overHttp(url: string, path: string, headers: Record<string, string | st
   })
 }
 
-const spelt = (lines: Asked['lines'], value: (texts: readonly string[]) => unknown): Record<string, unknown> =>
+const spelt = (lines: Sent['lines'], value: (texts: readonly string[]) => unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(lines ?? {}).map(([name, texts]) => [name, value(texts)]))
-const upper = (lines: Asked['lines']): Record<string, unknown> =>
+const upper = (lines: Sent['lines']): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(lines ?? {}).flatMap(([name, texts]) =>
       texts.map((text, index) => [name.slice(0, index) + name.slice(index).toUpperCase(), text]),
     ),
   )
-const question =
-  (headersOf: (lines: Asked['lines']) => Record<string, unknown>) =>
-  async ({ post }: Local, { path, lines }: Asked): Promise<boolean> => {
+const requestBody =
+  (headersOf: (lines: Sent['lines']) => Record<string, unknown>) =>
+  async ({ post }: Local, { path, lines }: Sent): Promise<boolean> => {
     const answer = await post('/v1/check', { path, headers: headersOf(lines) })
     return ((await answer.json()) as { allowed: boolean }).allowed
   }
 const forward =
   (endpoint: string, uri: string) =>
-  async ({ url }: Local, { path, lines }: Asked): Promise<boolean> => {
+  async ({ url }: Local, { path, lines }: Sent): Promise<boolean> => {
     const headers = Object.fromEntries(
       Object.entries(lines ?? {}).map(([name, texts]) => [name === 'host' ? `${uri.slice(0, -3)}host` : name, [...texts]]),
     )
     return (await overHttp(url, endpoint, { ...headers, [uri]: path })) === 200
   }
 
-/** Every way to ask the service, and whether it said yes. */
-const DOORS: readonly (readonly [string, (service: Local, asked: Asked) => Promise<boolean>])[] = [
-  ['/v1/check, lists', question((lines) => spelt(lines, (texts) => texts))],
-  ['/v1/check, joined texts', question((lines) => spelt(lines, (texts) => texts.join(', ')))],
-  ['/v1/check, joined without a blank', question((lines) => spelt(lines, (texts) => texts.join(',')))],
-  ['/v1/check, one name in several spellings', question(upper)],
+/** Every way to call the service, and whether it allowed. */
+const DOORS: readonly (readonly [string, (service: Local, sent: Sent) => Promise<boolean>])[] = [
+  ['/v1/check, lists', requestBody((lines) => spelt(lines, (texts) => texts))],
+  ['/v1/check, joined texts', requestBody((lines) => spelt(lines, (texts) => texts.join(', ')))],
+  ['/v1/check, joined without a blank', requestBody((lines) => spelt(lines, (texts) => texts.join(',')))],
+  ['/v1/check, one name in several spellings', requestBody(upper)],
   [
     '/v1/checks',
     async ({ post }, { path, lines }) => {
@@ -70,10 +70,10 @@ const DOORS: readonly (readonly [string, (service: Local, asked: Asked) => Promi
   ['/v1/auth, X-Forwarded', forward('/v1/auth', 'x-forwarded-uri')],
 ]
 
-describe.each(DOORS)('S8: what identifies and stands more than once is one shared value: %s', (_name, door) => {
-  const passed = async (service: Local, asked: (index: number) => Asked): Promise<number> => {
+describe.each(DOORS)('S8: what identifies and appears more than once is one shared value: %s', (_name, door) => {
+  const passed = async (service: Local, sent: (index: number) => Sent): Promise<number> => {
     let allowed = 0
-    for (let index = 0; index < 10; index += 1) if (await door(service, asked(index))) allowed += 1
+    for (let index = 0; index < 10; index += 1) if (await door(service, sent(index))) allowed += 1
     return allowed
   }
 
@@ -104,7 +104,7 @@ describe.each(DOORS)('S8: what identifies and stands more than once is one share
     expect(await passed(service, (index) => ({ path: '/host', lines: { host: ['api.example', `junk${index}`] } }))).toBe(3)
   })
 
-  it('U10: of a cost that stands twice the highest cost is charged', async () => {
+  it('U10: of a cost that appears twice the highest cost is charged', async () => {
     const service = await local(POLICY)
     const weigh = (...texts: string[]) => door(service, { path: '/weight', lines: { 'x-weight': texts } })
     expect([await weigh('10', '20'), await weigh('11'), await weigh('10')]).toEqual([true, false, true])

@@ -59,7 +59,7 @@ describe('metrics of rules', () => {
 
   it('count decisions by rule, route and result, and by nothing else', async () => {
     const { url, post } = await local('version: 1\nrules:\n  - { name: seen, key: ["header:x-user"], rate: 1/h, burst: 1, mode: shadow }\n')
-    for (let asked = 0; asked < 3; asked += 1) await post('/v1/check', { path: '/', headers: { 'x-user': 'a' } })
+    for (let sent = 0; sent < 3; sent += 1) await post('/v1/check', { path: '/', headers: { 'x-user': 'a' } })
     const text = await (await fetch(`${url}/metrics`)).text()
     expect(text.match(/^sluice_requests_total\{.*$/gm)).toEqual([
       'sluice_requests_total{rule="seen",route="",result="allowed"} 1',

@@ -21,7 +21,7 @@ describe('serve --demo', () => {
   it('shows ten 200s with headers, then 429 with a true Retry-After', async () => {
     const answers: Response[] = []
     const start = performance.now()
-    // While a busy machine asks, some comes back.
+    // While a busy machine sends, some comes back.
     do answers.push(await fetch(`${service.url}/api/search`))
     while (answers.at(-1)?.status === 200)
     const passed = answers.length - 1
@@ -50,9 +50,10 @@ describe('serve --demo', () => {
   })
 
   it('decides requests of one rule by key', async () => {
-    const ask = async (cost: number): Promise<unknown> => (await post(service.url, { key: 'k1', limit: 'endpoint:/api/data', cost })).json()
-    expect(await ask(999)).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 1 }] })
-    expect(await ask(999)).toMatchObject({ outcome: 'denied', retryAfterMs: expect.any(Number) })
+    const check = async (cost: number): Promise<unknown> =>
+      (await post(service.url, { key: 'k1', limit: 'endpoint:/api/data', cost })).json()
+    expect(await check(999)).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 1 }] })
+    expect(await check(999)).toMatchObject({ outcome: 'denied', retryAfterMs: expect.any(Number) })
     const unknown = await post(service.url, { key: 'k1', limit: 'nothing' })
     expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('endpoint:/api/data')])
   })
@@ -110,7 +111,7 @@ describe('serve --demo', () => {
   it('writes nothing down of a request that is broken off', async () => {
     const { hostname, port } = new URL(service.url)
     const before = service.output()
-    for (let question = 0; question < 5; question += 1) {
+    for (let nth = 0; nth < 5; nth += 1) {
       const socket = connect(Number(port), hostname)
       socket.write('POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{')
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -205,11 +206,11 @@ describe.each([
     const outcomes: string[] = []
     for (let start = 0; start < 2; start += 1) {
       const service = await serve([policy, '--store', url ?? ''])
-      const ask = async (name: string): Promise<string> =>
+      const check = async (name: string): Promise<string> =>
         ((await (await post(service.url, { key: name, limit: 'slow', cost: 700 })).json()) as { outcome: string }).outcome
-      // On a busy machine the first question may miss its deadline, for it makes the connection.
-      for (let warm = 0; (await ask(`${key}-${start}-${warm}`)) === 'undecided';) warm += 1
-      outcomes.push(await ask(key))
+      // On a busy machine the first request may miss its deadline, for it makes the connection.
+      for (let warm = 0; (await check(`${key}-${start}-${warm}`)) === 'undecided';) warm += 1
+      outcomes.push(await check(key))
       expect(await service.stop(start === 0 ? 'SIGTERM' : 'SIGINT')).toBe(0)
     }
     expect(outcomes).toEqual(['allowed', 'denied'])

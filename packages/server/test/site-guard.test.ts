@@ -88,8 +88,8 @@ describe('S4: a service on loopback', () => {
     ['as a page of another site', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }],
     ['as a page of its own name', { 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Mode': 'cors' }],
     ['as a form', { Origin: 'https://evil.example', 'Content-Type': 'text/plain' }],
-    ['as a question for leave', { Origin: 'https://evil.example', 'Access-Control-Request-Headers': 'x-original-uri' }],
-  ])('charges no key for a foreign name that leads here and asks the doors of proxies, %s', async (_how, headers) => {
+    ['as a preflight request', { Origin: 'https://evil.example', 'Access-Control-Request-Headers': 'x-original-uri' }],
+  ])('charges no key for a foreign name that leads here and calls the endpoints of proxies, %s', async (_how, headers) => {
     const before = await charged()
     const host = `127.0.0.1.nip.io:${new URL(service.url).port}`
     for (const path of ['/v1/decision/q/x?k=victim&w=3', '/v1/decision', '/v1/auth/api/x', '/V1//auth/x'])
@@ -135,7 +135,8 @@ describe('S4: a service on loopback', () => {
     expect(await status(service.url, 'POST', '/v1/decision', { ...client, 'X-Original-URI': '/x' })).toBe(200)
   })
 
-  // What the proxies of docs/service.md send of their own, and Envoy's ext_authz over HTTP, beside what the client sent to the site.
+  // What the proxies of docs/service.md send of their own, and Envoy's ext_authz over HTTP, in addition to what the client sent to the
+  // site.
   it.each<[string, string, Record<string, string>]>([
     ['Traefik', '/v1/auth', { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/x', 'X-Forwarded-For': '198.51.100.7' }],
     ['Caddy', '/v1/auth?denied=429', { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/x', 'X-Forwarded-For': '198.51.100.7' }],
@@ -143,9 +144,9 @@ describe('S4: a service on loopback', () => {
     ['HAProxy', '/v1/auth', { 'x-original-method': 'GET', 'x-original-uri': '/x', 'x-forwarded-for': '198.51.100.7' }],
     ['Envoy', '/v1/auth/x', { 'x-forwarded-for': '198.51.100.7', 'x-envoy-internal': 'true' }],
     ['Envoy that leaves X-Forwarded-For alone', '/v1/decision/x', { 'x-envoy-expected-rq-timeout-ms': '200' }],
-  ])('answers %s for a page of another site, with the host of its own site', async (_proxy, path, told) => {
+  ])('answers %s for a page of another site, with the host of its own site', async (_proxy, path, expected) => {
     const client = { Host: 'site.example', Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }
-    for (const method of ['GET', 'POST']) expect(await status(service.url, method, path, { ...client, ...told })).toBe(200)
+    for (const method of ['GET', 'POST']) expect(await status(service.url, method, path, { ...client, ...expected })).toBe(200)
   })
 })
 
@@ -166,7 +167,7 @@ describe('S4: a service on another address', () => {
       const at = (url: string): string => url.replace('0.0.0.0', '127.0.0.1')
       expect(await status(at(open.url), 'GET', '/v1/overview', { Host: 'any.example' })).toBe(200)
       expect(await status(at(open.url), 'GET', '/v1/overview', { Host: 'any.example', 'Sec-Fetch-Site': 'cross-site' })).toBe(403)
-      // A program that asks by any name is answered; a page of another site is not, unless a proxy speaks for it.
+      // A program that calls by any name is answered; a page of another site is not, unless a proxy speaks for it.
       for (const path of ['/v1/decision/x', '/v1/auth/x']) {
         expect([path, await status(at(open.url), 'GET', path, { Host: 'any.example' })]).toEqual([path, 200])
         for (const foreign of [{ 'Sec-Fetch-Site': 'cross-site' }, { 'Sec-Fetch-Site': 'same-site' }, { Origin: 'https://evil.example' }]) {
@@ -192,7 +193,7 @@ describe('S4: a service on another address', () => {
   it('knows names in the letters of their people, and forgets hosts that nobody listed', () => {
     const hosts = hostsAllowed(readHosts(['Bücher.example', '10.0.0.7']))
     expect(['xn--bcher-kva.example', 'bücher.example', '10.0.0.7:8', '010.0.0.7'].map(hosts)).toEqual([true, true, true, false])
-    for (let asked = 0; asked < 5_000; asked += 1) expect(hosts(`h${asked}.example`)).toBe(false)
+    for (let sent = 0; sent < 5_000; sent += 1) expect(hosts(`h${sent}.example`)).toBe(false)
     expect(hosts('localhost')).toBe(true)
   })
 })

@@ -34,16 +34,16 @@ describe.skipIf(redis === undefined)('issue 9, item 7: a store that takes longer
     const token = policyFile('a-token-of-administration')
     const service = await serve([file, '--store', await slowWay(redis as string), '--admin-token-file', token])
     onTestFinished(async () => void (await service.stop()))
-    const ask = async (method: string, below = '', body?: string): Promise<unknown> => {
+    const send = async (method: string, below = '', body?: string): Promise<unknown> => {
       const headers = { authorization: 'Bearer a-token-of-administration' }
       const answer = await fetch(`${service.url}/v1/keys/ada${below}`, { method, headers, ...(body === undefined ? {} : { body }) })
       return [answer.status, await answer.json()]
     }
     const shown = [200, { states: [expect.objectContaining({ name: rule, limit: 3, remaining: 3 })], overrides: [] }]
     // The very first call of a store has more time in any case.
-    for (let times = 0; times < 3; times += 1) expect(await ask('GET')).toEqual(shown)
-    expect(await ask('PUT', '/block', '{"duration":"1h"}')).toEqual([200, { blocked: true }])
-    expect(await ask('DELETE', '/block')).toEqual([200, { blocked: false }])
-    expect(await ask('DELETE')).toEqual([200, { reset: true }])
+    for (let times = 0; times < 3; times += 1) expect(await send('GET')).toEqual(shown)
+    expect(await send('PUT', '/block', '{"duration":"1h"}')).toEqual([200, { blocked: true }])
+    expect(await send('DELETE', '/block')).toEqual([200, { blocked: false }])
+    expect(await send('DELETE')).toEqual([200, { reset: true }])
   })
 })

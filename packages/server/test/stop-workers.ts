@@ -13,29 +13,32 @@ export interface Stopped {
   readonly code: number | null
 }
 
-/** Starts a service, asks it without a pause over new and kept connections, and stops it in the middle; each caller goes on until the port is closed. */
+/**
+ * Starts a service, calls it without a pause over new and kept connections, and stops it in the middle; each caller goes on until the port
+ * is closed.
+ */
 export async function stopUnderLoad(args: readonly string[], callers: number, signal: NodeJS.Signals = 'SIGTERM'): Promise<Stopped> {
   const service = await serve(args)
   const [kept, { port }] = [new Agent({ keepAlive: true, maxSockets: callers }), new URL(service.url)]
   let [answers, refused] = [0, 0]
   const failures: Record<string, number> = {}
-  const ask = (agent: Agent | false): Promise<boolean> =>
+  const send = (agent: Agent | false): Promise<boolean> =>
     new Promise((resolve) => {
-      const asking = request({ host: '127.0.0.1', port, path: '/v1/check', method: 'POST', agent }, (answer) => {
+      const pending = request({ host: '127.0.0.1', port, path: '/v1/check', method: 'POST', agent }, (answer) => {
         answers += 1
         if (answer.statusCode !== 200) refused += 1
         answer.resume().on('end', () => resolve(true))
       })
-      asking.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
-        const how = asking.reusedSocket ? `${code} on a kept connection` : code
+      pending.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
+        const how = pending.reusedSocket ? `${code} on a kept connection` : code
         failures[how] = (failures[how] ?? 0) + 1
-        // One that was reset asks on: only a closed port ends it.
+        // One that was reset sends again: only a closed port ends it.
         resolve(code !== 'ECONNREFUSED')
       })
-      asking.end('{"path":"/"}')
+      pending.end('{"path":"/"}')
     })
   const loops = Array.from({ length: callers }, async (_, index) => {
-    while (await ask(index % 2 === 0 ? kept : false));
+    while (await send(index % 2 === 0 ? kept : false));
   })
   while ((await fetch(`http://127.0.0.1:${port}/readyz`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 50))
   const enough = answers + 500

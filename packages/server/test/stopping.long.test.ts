@@ -9,7 +9,7 @@ const policyFile = policyFiles()
 
 /** Resolves once the requests sent before are being answered: connections are taken in order. */
 async function taken(url: string): Promise<void> {
-  for (let asked = 0; asked < 3; asked += 1) await exchange(url, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+  for (let sent = 0; sent < 3; sent += 1) await exchange(url, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
 }
 
 describe('a signal', () => {
@@ -25,18 +25,18 @@ describe('a signal', () => {
     const service = await serve(['--demo'])
     const [kept, { port }] = [new Agent({ keepAlive: true, maxSockets: 8 }), new URL(service.url)]
     const [answers, failures] = [[] as number[], new Set<string | undefined>()]
-    const ask = (agent: Agent | false): Promise<boolean> =>
+    const send = (agent: Agent | false): Promise<boolean> =>
       new Promise((resolve) => {
-        const asking = request({ host: '127.0.0.1', port, path: '/v1/check', method: 'POST', agent }, (answer) => {
+        const pending = request({ host: '127.0.0.1', port, path: '/v1/check', method: 'POST', agent }, (answer) => {
           answers.push(answer.statusCode ?? 0)
           answer.resume().on('end', () => resolve(true))
         })
-        asking.on('error', ({ code }: NodeJS.ErrnoException) => resolve(failures.add(code) === undefined))
-        asking.end('{"path":"/"}')
+        pending.on('error', ({ code }: NodeJS.ErrnoException) => resolve(failures.add(code) === undefined))
+        pending.end('{"path":"/"}')
       })
-    // Each asks until the port is closed: nobody is refused who got a connection.
+    // Each sends until the port is closed: nobody is refused who got a connection.
     const callers = Array.from({ length: 16 }, async (_, index) => {
-      while (await ask(index < 8 ? kept : false));
+      while (await send(index < 8 ? kept : false));
     })
     await expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThan(200)
     expect(await service.stop()).toBe(0)

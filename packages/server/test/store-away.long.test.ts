@@ -60,7 +60,7 @@ describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start
     onTestFinished(back.stop)
     const refused = `sluice: warning: store ${engine.url} cannot be reached: redis: NOPERM`
     await expect.poll(service.output, { timeout: 20_000 }).toContain(refused)
-    // It goes on trying: the refused commands stand in the log of the server.
+    // It goes on trying: the refused commands are in the log of the server.
     const denied = async (): Promise<number> => {
       const log = await exchange(back.url, 'ACL LOG\r\nQUIT\r\n')
       return [...log.matchAll(/count\r\n:(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
@@ -120,7 +120,7 @@ describe.skipIf('missing' in redis)('S6: what a Redis says of itself', () => {
     expect([looked.code, looked.stderr]).toEqual([0, ''])
   })
 
-  it('is no warning where it is fit, nor where the account may not ask', async () => {
+  it('is no warning where it is fit, nor where the account may not query it', async () => {
     const engine = await startRedis(path, ['--maxmemory-policy', 'volatile-ttl'])
     onTestFinished(engine.stop)
     await exchange(engine.url, 'ACL SETUSER limited on >pw ~* +@all -info\r\nQUIT\r\n')

@@ -60,7 +60,7 @@ describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
     engine.signal('SIGSTOP')
     const longest = healthy(url)
     const refused: Timed[] = []
-    for (let asked = 0; asked < 5; asked += 1) refused.push(await timed(`${url}/api/data`))
+    for (let sent = 0; sent < 5; sent += 1) refused.push(await timed(`${url}/api/data`))
     const margin = 2 * (await longest()) + GRACE_MS
     for (const { answer, ms } of refused) {
       expect([answer.status, answer.headers.get('content-type')]).toEqual([503, 'application/problem+json'])
@@ -72,8 +72,8 @@ describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
     const ready = await fetch(`${url}/readyz`)
     expect([ready.status, await ready.json()]).toEqual([503, { status: 'unavailable', store: expect.stringMatching(/deadline|^redis: /) }])
     expect((await fetch(`${url}/livez`)).status).toBe(200)
-    const asked = await fetch(`${url}/v1/check`, { method: 'POST', body: '{"path":"/api/data"}' })
-    expect([asked.status, await asked.json()]).toEqual([
+    const sent = await fetch(`${url}/v1/check`, { method: 'POST', body: '{"path":"/api/data"}' })
+    expect([sent.status, await sent.json()]).toEqual([
       200,
       expect.objectContaining({
         outcome: 'undecided',
@@ -98,15 +98,15 @@ describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
     engine.signal('SIGSTOP')
     // The denial is remembered, and a second later nobody knows.
     await expect.poll(async () => (await fetch(`${url}/api/data`)).status, { timeout: 10_000 }).toBe(200)
-    for (let asked = 0; asked < 3; asked += 1) {
+    for (let sent = 0; sent < 3; sent += 1) {
       const answer = await fetch(`${url}/api/data`)
       expect(answer.status).toBe(200)
       expect([...answer.headers.keys()].filter((name) => /ratelimit|retry-after/.test(name))).toEqual([])
     }
     const ready = await fetch(`${url}/readyz`)
     expect([ready.status, await ready.json()]).toEqual([200, { status: 'degraded', store: expect.stringMatching(/deadline|^redis: /) }])
-    const asked = await fetch(`${url}/v1/check?status=http`, { method: 'POST', body: '{"path":"/api/data"}' })
-    expect([asked.status, await asked.json()]).toEqual([200, expect.objectContaining({ outcome: 'undecided', allowed: true })])
+    const sent = await fetch(`${url}/v1/check?status=http`, { method: 'POST', body: '{"path":"/api/data"}' })
+    expect([sent.status, await sent.json()]).toEqual([200, expect.objectContaining({ outcome: 'undecided', allowed: true })])
     engine.signal('SIGCONT')
     await expect.poll(async () => (await fetch(`${url}/api/data`)).status, { timeout: 10_000 }).toBe(429)
   })

@@ -102,7 +102,7 @@ describe.skipIf('missing' in redis || 'missing' in openssl)('S6: TLS to a Redis 
     expect(ran.stderr).toMatch(line)
   })
 
-  it('is not made without a certificate where the server asks for one', async () => {
+  it('is not made without a certificate where the server requires one', async () => {
     const ran = await run(['serve', at('policy.yaml'), '--store', withFiles('ca', undefined), '--require-store'], { PORT: '0' })
     expect([ran.code, ran.stdout]).toEqual([2, ''])
   })

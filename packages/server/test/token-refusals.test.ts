@@ -16,7 +16,7 @@ describe('S7: wrong admin tokens', () => {
     const repeated = repeatedWarnings((line) => lines.push(line), 1)
     const { admits: admission, metrics: read } = adminAccess(TOKEN, () => repeated('wrong-token'))
     const metrics = prometheusMetrics({ read })
-    for (let asked = 0; asked < 400; asked += 1) expect(admission(request('Bearer wrong-token'))).toBe(false)
+    for (let sent = 0; sent < 400; sent += 1) expect(admission(request('Bearer wrong-token'))).toBe(false)
     expect(admission(request())).toBe(false)
     expect(admission(request(`Bearer ${TOKEN}`))).toBe(true)
     expect(lines).toEqual(['1 request with a wrong admin token, refused with 401'])

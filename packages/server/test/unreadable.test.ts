@@ -23,7 +23,7 @@ interface Answered {
   readonly body: Record<string, unknown>
 }
 
-function ask(url: string, path: string, headers: Record<string, string> = {}): Promise<Answered> {
+function send(url: string, path: string, headers: Record<string, string> = {}): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     httpRequest({ hostname, port, path, headers, agent: false }, (response) => {
@@ -55,11 +55,11 @@ async function posted({ post }: Local, path: string, body: unknown): Promise<Ans
 const DOORS: readonly (readonly [string, (service: Local, target: string) => Promise<Answered>])[] = [
   ['/v1/check', (service, path) => posted(service, '/v1/check', { path })],
   ['/v1/check?status=http', (service, path) => posted(service, '/v1/check?status=http', { path })],
-  ['/v1/auth, X-Original', ({ url }, uri) => ask(url, '/v1/auth', { 'x-original-uri': uri })],
-  ['/v1/auth, X-Forwarded', ({ url }, uri) => ask(url, '/v1/auth', { 'x-forwarded-uri': uri })],
-  ['/v1/auth with the path behind it', ({ url }, uri) => ask(url, `/v1/auth${uri}`)],
-  ['/v1/decision', ({ url }, uri) => ask(url, '/v1/decision', { 'x-original-uri': uri })],
-  ['/v1/decision with the path behind it', ({ url }, uri) => ask(url, `/v1/decision${uri}`)],
+  ['/v1/auth, X-Original', ({ url }, uri) => send(url, '/v1/auth', { 'x-original-uri': uri })],
+  ['/v1/auth, X-Forwarded', ({ url }, uri) => send(url, '/v1/auth', { 'x-forwarded-uri': uri })],
+  ['/v1/auth with the path behind it', ({ url }, uri) => send(url, `/v1/auth${uri}`)],
+  ['/v1/decision', ({ url }, uri) => send(url, '/v1/decision', { 'x-original-uri': uri })],
+  ['/v1/decision with the path behind it', ({ url }, uri) => send(url, `/v1/decision${uri}`)],
 ]
 
 describe.each(DOORS)('S9: a target that cannot be read is a bad request: %s', (name, door) => {
@@ -88,11 +88,11 @@ describe('S9: a target that cannot be read', () => {
 
   it('is a denial for nginx, with the status that is meant', async () => {
     const { url } = await local(POLICY)
-    const { status, meant, body } = await ask(url, '/v1/auth?denied=403', { 'x-original-uri': FRAGMENT })
+    const { status, meant, body } = await send(url, '/v1/auth?denied=403', { 'x-original-uri': FRAGMENT })
     expect([status, meant, body['status'], body['reason']]).toEqual([403, '400', 403, 'bad-request'])
   })
 
-  it('passes where every rule that would look at it is in shadow', async () => {
+  it('passes where every rule that would read it is in shadow', async () => {
     const service = await local(POLICY.replaceAll('burst: 3', 'burst: 3, mode: shadow'))
     for (const [, door] of DOORS) for (const target of [FRAGMENT, QUERY]) expect((await door(service, target)).status).toBe(200)
     expect(service.metrics.text()).toMatch(/sluice_requests_total\{rule="edits",route="",result="shadow_denied"\} \d+/)
@@ -101,9 +101,9 @@ describe('S9: a target that cannot be read', () => {
   it('is refused before the demo as well', async () => {
     const service = await serve([policyFile(POLICY.replace('/api/*/edit', '/api/**')), '--demo'])
     try {
-      const { status, type, body } = await ask(service.url, '/api/search#x')
+      const { status, type, body } = await send(service.url, '/api/search#x')
       expect([status, type, body['reason']]).toEqual([400, 'application/problem+json', 'bad-request'])
-      expect((await ask(service.url, '/api/search')).status).toBe(200)
+      expect((await send(service.url, '/api/search')).status).toBe(200)
     } finally {
       await service.stop()
     }

@@ -20,7 +20,7 @@ describe('verify', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it.skipIf(postgres === undefined)('lets two processes ask a PostgreSQL, and leaves no schema', async () => {
+  it.skipIf(postgres === undefined)('lets two processes call a PostgreSQL, and leaves no schema', async () => {
     expectExact(await verify('--store', postgres as string, '--processes', '2', '--json'), 2)
     const client = new pg.Client({ connectionString: postgres })
     await client.connect()
@@ -28,7 +28,7 @@ describe('verify', () => {
     expect((await client.query(`select nspname from pg_namespace where nspname like 'sluice\\_verify\\_%'`)).rows).toEqual([])
   })
 
-  it.skipIf(redis === undefined)('lets four processes ask a Redis, and leaves no key', async () => {
+  it.skipIf(redis === undefined)('lets four processes call a Redis, and leaves no key', async () => {
     expectExact(await verify('--store', redis as string, '--json'), 4)
     const client = new Redis(redis as string)
     onTestFinished(() => client.disconnect())

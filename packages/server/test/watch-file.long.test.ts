@@ -101,7 +101,7 @@ describe('a watched file', () => {
     await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['step 4'])
   })
 
-  it('is told once when it is gone, and again when it is back', async () => {
+  it('is reported once when it is gone, and again when it is back', async () => {
     const { file, seen } = watching(plain)
     unlinkSync(file)
     await expect.poll(() => seen, { timeout: 5_000 }).toEqual(['(gone)'])
@@ -151,7 +151,7 @@ describe('a watched file', () => {
     expect(seen).toEqual(['first'])
   })
 
-  it('R13: is read when it changes, whatever is written beside it all the time', async () => {
+  it('R13: is read when it changes, whatever is written next to it all the time', async () => {
     const { folder, file, seen } = watching(plain)
     const log = setInterval(() => writeFileSync(join(folder, 'access.log'), `${performance.now()}`), 20)
     try {

@@ -58,7 +58,7 @@ describe('a watched file that could not be read', () => {
       expect(seen).toEqual(['(failed)', 'text 1', '(failed)', 'text 2'])
     })
 
-    it('retries no sooner for what is written beside the file', async () => {
+    it('retries no sooner for what is written next to the file', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'sluice-watch-'))
       const file = plain(folder)
       let reads = 0

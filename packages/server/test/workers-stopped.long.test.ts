@@ -26,7 +26,7 @@ describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () =
     const service = await serve(['--demo', policyFile(POLICY), '--workers', '2', '--store', redis as string])
     await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status, { timeout: 20_000 }).toBe(200)
     const [head, body] = ['POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n', '{"key":"a"}']
-    // A whole question first: its connection is then a worker's, and no longer on its way.
+    // A whole request first: its connection is then a worker's, and no longer on its way.
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
@@ -39,7 +39,7 @@ describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () =
         return { statuses: () => received.match(/HTTP\/1\.1 \d{3}|ECONN\w+/g), finish: () => socket.write(body.slice(4)), closed }
       }),
     )
-    // The service has read so much of the second question when it answers another that came later.
+    // The service has read so much of the second request when it answers another that came later.
     await Promise.all(
       Array.from({ length: 8 }, async () => (await fetch(`${service.url}/livez`, { headers: { connection: 'close' } })).text()),
     )

@@ -18,13 +18,13 @@ describe.skipIf(redis === undefined)('a policy of several workers', () => {
     const service = await serve([file, '--workers', '3', '--store', redis as string, '--admin-token-file', token])
     onTestFinished(async () => void (await service.stop()))
     const administration = { headers: { authorization: 'Bearer a-token-of-administration' } }
-    /** The rule names that all workers return, each asked several times. */
+    /** The rule names that all workers return, each called several times. */
     const names = async (): Promise<string[]> => {
-      const asked = Array.from({ length: 9 }, async () => {
+      const pending = Array.from({ length: 9 }, async () => {
         const answer = await fetch(`${service.url}/v1/policy`, { headers: { ...administration.headers, connection: 'close' } })
         return ((await answer.json()) as { rules: { name: string }[] }).rules.map(({ name }) => name.replace(`-${process.pid}`, ''))
       })
-      return [...new Set((await Promise.all(asked)).flat())].sort()
+      return [...new Set((await Promise.all(pending)).flat())].sort()
     }
     const ready = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
     await expect.poll(ready, { timeout: 20_000 }).toBe(200)
@@ -59,13 +59,13 @@ describe.skipIf(redis === undefined)('an override of several workers', () => {
     onTestFinished(async () => void (await service.stop()))
     const headers = { authorization: 'Bearer a-token-of-administration', connection: 'close' }
     const ready = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
-    /** The limits that all workers return, each asked several times. */
+    /** The limits that all workers return, each called several times. */
     const limits = async (): Promise<number[]> => {
-      const asked = Array.from({ length: 9 }, async () => {
+      const pending = Array.from({ length: 9 }, async () => {
         const answer = await fetch(`${service.url}/v1/keys/ada`, { headers })
         return ((await answer.json()) as { states: { limit: number }[] }).states.map(({ limit }) => limit)
       })
-      return [...new Set((await Promise.all(asked)).flat())]
+      return [...new Set((await Promise.all(pending)).flat())]
     }
     await expect.poll(ready, { timeout: 20_000 }).toBe(200)
     expect(await limits()).toEqual([3])
@@ -78,9 +78,9 @@ describe.skipIf(redis === undefined)('an override of several workers', () => {
     await expect.poll(() => childrenOf(service.pid).includes(victim as number)).toBe(false)
     await expect.poll(ready, { timeout: 20_000 }).toBe(200)
     expect(await limits()).toEqual([8])
-    const ask = { method: 'POST', headers: { connection: 'close' }, body: JSON.stringify({ key: 'ada', limit: rule }) }
-    const asked = Array.from({ length: 9 }, () => fetch(`${service.url}/v1/check?status=http`, ask))
-    expect((await Promise.all(asked)).filter(({ status }) => status === 200)).toHaveLength(8)
+    const init = { method: 'POST', headers: { connection: 'close' }, body: JSON.stringify({ key: 'ada', limit: rule }) }
+    const pending = Array.from({ length: 9 }, () => fetch(`${service.url}/v1/check?status=http`, init))
+    expect((await Promise.all(pending)).filter(({ status }) => status === 200)).toHaveLength(8)
     const top = (await (await fetch(`${service.url}/v1/keys?top=5`, { headers })).json()) as unknown
     expect(top).toEqual({ keys: [{ rule, key: expect.stringMatching(/^[\da-f]{16}$/), requests: 9, error: 0, refused: 1 }] })
     expect(await (await fetch(place, { method: 'DELETE', headers })).json()).toEqual({ withdrawn: 1 })

@@ -50,7 +50,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 /**
  * Creates an engine that decides by a policy over one store. If the store fails, each group of rules gets the policy's answer to failures.
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a missing policy or store, a rule above its `maxOvergrant` on this store, or
- * a policy that asks for pseudonyms without `pseudonym`
+ * a policy that requires pseudonyms without `pseudonym`
  * @throws LimiterError NOT_SUPPORTED for a rule of an algorithm that the store does not decide; INVALID_ADDRESS for an invalid proxy
  */
 export function createEngine(options: EngineOptions): Engine {

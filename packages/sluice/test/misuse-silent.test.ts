@@ -141,8 +141,8 @@ describe('U3: only true skips', () => {
     const limiter = createLimiter({ limit })
     for (const skip of [() => value, () => Promise.resolve(value)]) {
       const gate = createGate({ limiter, skip: any(skip), key: () => 'k' }, any(reader))
-      const ask = async (): Promise<unknown> => gate.check(any({}), undefined)
-      await expect(ask()).rejects.toMatchObject(refusal('rateLimit: what skip returned is '))
+      const check = async (): Promise<unknown> => gate.check(any({}), undefined)
+      await expect(check()).rejects.toMatchObject(refusal('rateLimit: what skip returned is '))
     }
     expect((await limiter.peek('k')).limits[0]?.remaining).toBe(20)
   })

@@ -6,7 +6,7 @@ import { remoteMemory } from './remote-memory.ts'
 
 export type Build = (...values: never[]) => unknown
 
-/** What a program without types, or one that reads its environment, may hand over. */
+/** What a program without types, or one that reads its environment, may pass. */
 export const VALUES: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['undefined', undefined],
   ['null', null],

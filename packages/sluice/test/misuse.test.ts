@@ -224,7 +224,7 @@ const BUILT: readonly (readonly [string, () => unknown, string, string])[] = [
   ['parsePolicy(text, { file })', () => parsePolicy('', any({ file: 'a' })), 'INVALID_OPTIONS', 'parsePolicy: unknown option file'],
 ]
 
-const ASKED: readonly (readonly [string, () => Promise<unknown>, string])[] = [
+const CALLS: readonly (readonly [string, () => Promise<unknown>, string])[] = [
   ["check('a', 5)", () => limiter.check('a', any(5)), 'limiter default: options are 5, expected an object with deadlineMs, signal, cost'],
   ["check('a', null)", () => limiter.check('a', any(null)), 'limiter default: options are null'],
   ["check('a', { costs: 5 })", () => limiter.check('a', any({ costs: 5 })), 'limiter default: unknown option costs; known are'],
@@ -264,8 +264,8 @@ describe('U3: misuse is reported by code, place, value and what is allowed', () 
     expect(build).toThrow(expect.objectContaining({ name: 'LimiterError', code, message: expect.stringContaining(message) }))
   })
 
-  it.each(ASKED)('%s, and nothing is charged', async (_, ask, message) => {
-    await expect(ask()).rejects.toMatchObject({ name: 'LimiterError', code: 'INVALID_OPTIONS', message: expect.stringContaining(message) })
+  it.each(CALLS)('%s, and nothing is charged', async (_, call, message) => {
+    await expect(call()).rejects.toMatchObject({ name: 'LimiterError', code: 'INVALID_OPTIONS', message: expect.stringContaining(message) })
     expect(await limiter.peek('a', { cost: 20 })).toMatchObject({ outcome: 'allowed' })
   })
 

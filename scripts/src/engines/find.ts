@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 /** Where a program was found, or why it was not. */
 export type Found = { readonly path: string } | { readonly missing: string }
 
-/** Looks on PATH, then in the folders where Debian puts what is not on it, then asks apt-get where that may be asked. */
+/** Looks on PATH, then in the folders where Debian puts what is not on it, then calls apt-get where that is allowed. */
 export function findBinary(name: string, folders: readonly string[], debianPackage: string): Found {
   const here = search(name, folders)
   if (here !== undefined) return { path: here }
@@ -33,8 +33,8 @@ export function postgresFolders(): string[] {
 /** Installs as root on Debian; otherwise says why not. `SLUICE_NO_INSTALL` forbids it. */
 function install(debianPackage: string): string | undefined {
   if (process.env['SLUICE_NO_INSTALL'] !== undefined) return 'SLUICE_NO_INSTALL is set'
-  if (process.getuid?.() !== 0) return 'not root, so apt-get was not asked'
-  if (!existsSync('/etc/debian_version') || !existsSync('/usr/bin/apt-get')) return 'not Debian, so apt-get was not asked'
+  if (process.getuid?.() !== 0) return 'not root, so apt-get was not called'
+  if (!existsSync('/etc/debian_version') || !existsSync('/usr/bin/apt-get')) return 'not Debian, so apt-get was not called'
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   spawnSync('apt-get', ['update', '-qq'], { env })
   const { status, stderr } = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', debianPackage], {

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 
 /**
  * Below the range from which systems take the ports of outgoing connections and of `listen(0)` (32,768 on Linux, 49,152 by RFC 6335):
- * a port of that range may be gone before the engine that was told it has come up, and when an engine comes back to where it was.
+ * a port of that range may be gone before the engine that got it has come up, and when an engine comes back to where it was.
  */
 const LOWEST = 10_000
 const HIGHEST = 32_767
@@ -11,7 +11,7 @@ const HIGHEST = 32_767
 const STRETCH = 97
 let next = LOWEST + ((process.pid * STRETCH) % (HIGHEST - LOWEST))
 
-/** A port of the loopback address that was free a moment ago, and that this process was not told before. */
+/** A port of the loopback address that was free a moment ago, and that this process did not get before. */
 export async function freePort(): Promise<number> {
   for (let tried = LOWEST; tried <= HIGHEST; tried += 1) {
     const port = next

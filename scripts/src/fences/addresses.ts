@@ -20,7 +20,7 @@ export function portsIn(text: string): number[] {
   return [...new Set([...rest.matchAll(PORT)].map(([, port]) => Number(port)))]
 }
 
-/** What stands where a document names an engine or a port. */
+/** What replaces the name of an engine or a port in a document. */
 export interface Addresses {
   readonly engines: ReadonlyMap<EngineName, string>
   readonly ports: ReadonlyMap<number, number>

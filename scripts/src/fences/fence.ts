@@ -1,4 +1,4 @@
-/** A fenced block of a Markdown text, and what its info string asks for. */
+/** A fenced block of a Markdown text, and what its info string requests. */
 export interface Fence {
   /** Of the opening mark, counted from 1. */
   readonly line: number
@@ -29,7 +29,9 @@ const OPENING = /^([ \t]*)(`{3,}|~{3,})[ \t]*([^`]*)$/
 const LIST_ITEM = /^[ \t]*(?:[-*+]|\d+[.)])[ \t]/
 const INDENTED_CODE = /^(?: {4}|\t)/
 
-/** The fences of a Markdown text. A problem is a fence that is not closed or says nothing of its language, and code that is only indented. */
+/**
+ * The fences of a Markdown text. A problem is a fence that is not closed or says nothing of its language, and code that is only indented.
+ */
 export function fencesOf(markdown: string): Fences {
   const lines = markdown.split(/\r?\n/)
   const fences: Fence[] = []

@@ -37,7 +37,7 @@ const RUN: readonly string[] = ['ts', 'js', 'sh', 'console', 'yaml', 'json']
 /** What the three dialects of a policy have at their top. */
 const POLICY = /^(?:rules|rate_limits|policies)$/
 
-/** What the fences of a document ask for, in their order. */
+/** What the fences of a document request, in their order. */
 export function planOf(document: string, markdown: string): Plan {
   const { fences, problems: misread } = fencesOf(markdown)
   const problems = [...misread]

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 /** A copy of the repository as it was built, in which documents may write what they like. */
 export interface Workspace {
   readonly root: string
-  /** What stands here is no part of the repository. */
+  /** What is here is not part of the repository. */
   readonly fences: string
   write(name: string, text: string): void
   remove(): void
@@ -25,7 +25,7 @@ export interface Workspace {
 
 /** Programs that documents call and that are not what a reader has. They wait for a server that was started in the lines before. */
 const COMMANDS: Readonly<Record<string, string>> = {
-  // In a terminal it draws no progress beside what it prints.
+  // In a terminal it draws no progress next to what it prints.
   curl: `wait_for_servers "$@"\nexec "$CURL" --no-progress-meter "$@"\n`,
   open: `wait_for_servers "$@"\nexec "$CURL" --fail --silent --show-error --output /dev/null "$1"\n`,
   sluice: `[ "\${1:-}" = serve ] || wait_for_servers "$@"\nexec node "$REPOSITORY/packages/server/dist/main.js" "$@"\n`,

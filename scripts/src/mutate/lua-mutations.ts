@@ -57,7 +57,7 @@ function ofToken(tokens: readonly Token[], index: number): Mutation[] {
   return ofMath || text === 'true' || text === 'false' ? [replaced(word)] : []
 }
 
-/** What stands between a keyword and the one that ends its condition. */
+/** What is between a keyword and the one that ends its condition. */
 function condition(tokens: readonly Token[], index: number, closing: string, values: readonly string[]): Mutation[] {
   let depth = 0
   for (let at = index + 1; at < tokens.length; at += 1) {
@@ -80,7 +80,7 @@ interface Level {
   head?: boolean
 }
 
-/** Removes assignments, calls and the values of returns. A statement begins a line, or stands after the word that begins its block. */
+/** Removes assignments, calls and the values of returns. A statement begins a line, or follows the word that begins its block. */
 function ofStatements(tokens: readonly Token[], source: string): Mutation[] {
   const found: Mutation[] = []
   const levels: Level[] = [{ bracket: false }]

@@ -1,6 +1,6 @@
 import { type Node, visitorKeys } from 'oxc-parser'
 
-/** A piece of a source and what stands there instead. */
+/** A piece of a source and what replaces it. */
 export interface Mutation {
   readonly start: number
   readonly end: number
@@ -150,7 +150,7 @@ function isText(node: Node): boolean {
   return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node.value === 'string')
 }
 
-/** Nobody tells false from undefined who asks whether something is so; it becomes true instead. */
+/** A condition does not distinguish false from undefined; it becomes true instead. */
 function isNothing(node: Node): boolean {
   if (node.type === 'Literal') return node.value === false
   return node.type === 'BlockStatement' || (node.type === 'Identifier' && node.name === 'undefined')

@@ -25,7 +25,7 @@ export interface Explanation {
 export interface Report {
   readonly ok: boolean
   readonly text: string
-  /** Survivors that nobody explained, as they would stand among the explanations. */
+  /** Survivors that nobody explained, as they would be among the explanations. */
   readonly unexplained: readonly Explanation[]
 }
 

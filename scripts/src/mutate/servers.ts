@@ -36,17 +36,17 @@ export async function startServers(root: string, names: readonly EngineName[]): 
     : undefined
   const engines = [redis, postgres].filter((engine): engine is Engine => engine !== undefined)
   const client = postgres === undefined ? undefined : await connected(root, postgres.url)
-  const told = async (...command: readonly string[]): Promise<string> =>
+  const replyTo = async (...command: readonly string[]): Promise<string> =>
     redis === undefined ? '+OK' : replyOf(Number(new URL(redis.url).port), command)
   return {
     urls: { ...(redis === undefined ? {} : { redis: redis.url }), ...(postgres === undefined ? {} : { postgres: postgres.url }) },
     clear: async () => {
       await client?.query(END_OTHERS)
-      return (await told('FLUSHALL')).startsWith('+')
+      return (await replyTo('FLUSHALL')).startsWith('+')
     },
-    busy: async () => !(await told('PING')).startsWith('+'),
+    busy: async () => !(await replyTo('PING')).startsWith('+'),
     compiles: async (programs) => {
-      for (const program of programs) if ((await told('SCRIPT', 'LOAD', program)).startsWith('-')) return false
+      for (const program of programs) if ((await replyTo('SCRIPT', 'LOAD', program)).startsWith('-')) return false
       return true
     },
     installs: async (statements) => {

@@ -85,7 +85,7 @@ function ofToken(tokens: readonly Token[], index: number): Mutation[] {
   return others.map(replaced)
 }
 
-/** What stands between a word and what ends its condition. */
+/** What is between a word and what ends its condition. */
 function condition(tokens: readonly Token[], index: number, ends: ReadonlySet<string>, word: string): Mutation[] {
   let depth = 0
   let at = index + 1

@@ -25,9 +25,9 @@ const WORKER = join(import.meta.dirname, '..', '..', 'dist', 'mutate', 'worker.j
 const MEMORY_MB = 1_024
 /** As long as starting may take on a busy machine. */
 const START_MS = 60_000
-/** Between two looks at whether a server is busy, and how often in turn it must be so. */
-const LOOK_MS = 1_000
-const BUSY_LOOKS = 4
+/** Between two polls of whether a server is busy, and how often in turn it must be so. */
+const POLL_MS = 1_000
+const BUSY_POLLS = 4
 
 export function createTester(root: string, room: Room = ELSEWHERE): Tester {
   let child: ChildProcess | undefined
@@ -84,7 +84,7 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
     if (ready === 'timeout' || 'failed' in ready) throw new Error('the tests cannot be started')
     return made
   }
-  const ask = async (request: Request, limitOf: LimitOf): Promise<Answer | 'timeout'> => {
+  const query = async (request: Request, limitOf: LimitOf): Promise<Answer | 'timeout'> => {
     const process = await started()
     const answer = nextAnswer(process, limitOf)
     process.send(request)
@@ -94,15 +94,15 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
   /** A script without end is a test without end. */
   const watchServers = (): (() => void) => {
     if (!room.engines.includes('redis')) return () => {}
-    let looks = 0
+    let polls = 0
     let over = false
-    const look = async (): Promise<void> => {
-      looks = (await servers?.busy()) === true ? looks + 1 : 0
+    const poll = async (): Promise<void> => {
+      polls = (await servers?.busy()) === true ? polls + 1 : 0
       if (over) return
-      if (looks >= BUSY_LOOKS) stop()
-      else timer = setTimeout(() => void look(), LOOK_MS)
+      if (polls >= BUSY_POLLS) stop()
+      else timer = setTimeout(() => void poll(), POLL_MS)
     }
-    let timer = setTimeout(() => void look(), LOOK_MS)
+    let timer = setTimeout(() => void poll(), POLL_MS)
     return () => {
       over = true
       clearTimeout(timer)
@@ -116,7 +116,7 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
   }
   return {
     async related(file) {
-      const answer = await ask({ do: 'related', file }, () => START_MS)
+      const answer = await query({ do: 'related', file }, () => START_MS)
       if (answer === 'timeout' || 'failed' in answer) throw new Error(`no tests can be found for ${file}`)
       return answer.tests
     },
@@ -127,9 +127,9 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
     },
     async run(request, limitOf) {
       await cleared()
-      const answer = await ask(request, limitOf)
+      const answer = await query(request, limitOf)
       if (answer === 'timeout' || 'failed' in answer) return answer
-      throw new Error('the tests gave the answer of another question')
+      throw new Error('the tests gave the answer of another request')
     },
     async stop() {
       process.off('exit', stop)

@@ -19,7 +19,7 @@ export interface Result {
   readonly name?: string
 }
 
-/** What nobody hears from for longer than a few times as long as it took, and some seconds for a busy machine, hangs. */
+/** A test that is silent for a few times as long as it took, and some seconds for a busy machine, hangs. */
 const SLOWER = 3
 const PATIENCE_MS = 5_000
 const UNCHANGED_MS = 120_000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createVitest, type TestModule, type Vitest } from 'vitest/node'
 import type { EngineName } from './rooms.ts'
 
-/** Paths of sources and what stands in them instead. */
+/** Paths of sources and the text that replaces them. */
 export type Texts = Readonly<Record<string, string>>
 
 /**
@@ -103,7 +103,7 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
   for (const path of new Set([...Object.keys(texts), ...Object.keys(changed)])) runner.invalidateFile(path)
   changed = texts
   rmSync(ENTERED, { force: true })
-  // Failures of an earlier run would count towards `bail`, and be told again.
+  // Failures of an earlier run would count towards `bail`, and be reported again.
   runner.state.filesMap.clear()
   runner.state.idMap.clear()
   runner.state.clearErrors()

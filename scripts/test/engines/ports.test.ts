@@ -3,11 +3,11 @@ import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '../../src/engines/ports.ts'
 
-test('a port is told once, and never one from which systems take those of outgoing connections', async () => {
-  const told = await Promise.all(Array.from({ length: 50 }, () => freePort()))
-  expect(new Set(told).size).toBe(told.length)
-  expect(Math.min(...told)).toBeGreaterThanOrEqual(10_000)
-  expect(Math.max(...told)).toBeLessThan(32_768)
+test('a port is returned once, and never one from which systems take those of outgoing connections', async () => {
+  const ports = await Promise.all(Array.from({ length: 50 }, () => freePort()))
+  expect(new Set(ports).size).toBe(ports.length)
+  expect(Math.min(...ports)).toBeGreaterThanOrEqual(10_000)
+  expect(Math.max(...ports)).toBeLessThan(32_768)
 })
 
 test('a port that somebody listens on is passed over', async () => {

@@ -16,7 +16,7 @@ const LIMITER = `import { createLimiter, tokenBucket } from 'sluice'`
 const SERVER = `require('node:http').createServer((_, res) => res.end('hello\\n')).listen(process.env.PORT, '127.0.0.1')`
 
 describe('checkFences', () => {
-  it('runs what is well: programs, a server and who asks it, a policy, what they print', async () => {
+  it('runs what is well: programs, a server and its client, a policy, what they print', async () => {
     const page = [
       fence(
         'ts',

@@ -8,7 +8,7 @@ const FLAGS: Readonly<Record<string, Flag>> = {
   url: { value: 'URL', does: 'a running service, default http://127.0.0.1:8080' },
   'token-file': { value: 'FILE', does: "the service's token of administration" },
   store: { value: 'URL', does: 'instead of a service, the store itself: redis://..., postgres://..., pglite:DIR' },
-  policy: { value: 'FILE', does: 'the policy whose limits are meant; needed beside --store' },
+  policy: { value: 'FILE', does: 'the policy whose limits are meant; needed with --store' },
   limit: { value: 'NAME', does: 'one rule; default every rule that has a key' },
   json: JSON_FLAG,
 }

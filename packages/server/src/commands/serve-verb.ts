@@ -27,7 +27,7 @@ export const serveVerb: Verb = {
     },
     'allowed-host': {
       value: 'NAME',
-      does: 'another host that requests may name, beside localhost and loopback addresses; on other addresses any may, unless this is given',
+      does: 'another host that requests may name, in addition to localhost and loopback addresses; on other addresses any may, unless this is given',
       repeat: true,
     },
     'max-connections': {

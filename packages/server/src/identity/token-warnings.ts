@@ -8,7 +8,7 @@ export function tokenWarning({ jwt }: Policy, { name, mode, match, key, tiers }:
   if (jwt !== undefined || mode === 'off') return undefined
   const matched = match.when.filter(({ source }) => isClaim(source.text))
   const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
-  // A part of the key with another source besides the claim still separates requests.
+  // A part of the key with another source in addition to the claim still separates requests.
   const parts = key.filter((sources) => sources.every(({ text }) => isClaim(text)))
   const claims = new Set([...[...matched, ...conditions].map(({ source }) => source.text), ...parts.flat().map(({ text }) => text)])
   if (claims.size === 0) return undefined

@@ -11,7 +11,7 @@ import { pseudonyms } from './rule-charge.ts'
 
 /** An override of a key, for the operator. */
 export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> {
-  /** All values of the rule's key, null for absent ones. Pseudonyms if the policy asks for them. */
+  /** All values of the rule's key, null for absent ones. Pseudonyms if the policy requires them. */
   readonly key: readonly (string | null)[]
   /** From the policy, or set at run time. The latter takes precedence. */
   readonly origin: 'policy' | 'set'

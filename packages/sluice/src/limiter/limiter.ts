@@ -170,9 +170,9 @@ export function buildLimiter(parts: LimiterParts): Limiter {
     for (const { kind } of changes) requireChange(where, store, kind)
     return main.change(changes, options)
   }
-  const adjust = async (key: string, sign: 1 | -1, given: RefundOptions, known: readonly string[]): Promise<void> => {
-    refuseUnknown(where, given, known)
-    const { cost, receipt, ...wait } = given
+  const adjust = async (key: string, sign: 1 | -1, adjustment: RefundOptions, known: readonly string[]): Promise<void> => {
+    refuseUnknown(where, adjustment, known)
+    const { cost, receipt, ...wait } = adjustment
     const at = receipt === undefined ? undefined : instantOf(where, receipt)
     const { calls } = groupOf(key, cost)
     await change(

@@ -37,7 +37,7 @@ export interface StoreEvent {
 /** What a rule charged a key in one decision, after it was made. */
 export interface ChargeEvent {
   readonly rule: string
-  /** A pseudonym of the key: the store's if the policy asks for pseudonyms, otherwise a keyed hash. */
+  /** A pseudonym of the key: the store's if the policy requires pseudonyms, otherwise a keyed hash. */
   readonly key: string
   /** Whether the rule let it pass; a shadow rule reports what it would have decided. */
   readonly allowed: boolean

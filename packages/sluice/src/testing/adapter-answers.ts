@@ -63,7 +63,7 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
     })
   })
 
-  it('tells a block from a used-up quota', async () => {
+  it('distinguishes a block from a used-up quota', async () => {
     const limited = limiter()
     const send = await serve({ limiter: limited, key: () => 'one' })
     await limited.block('one', '10min')

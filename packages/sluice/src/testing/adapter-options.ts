@@ -42,7 +42,7 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
     expect((await send()).headers['ratelimit-remaining']).toBe('1')
   })
 
-  it('counts by the key, given at once or later, and tells it to nobody', async () => {
+  it('counts by the key, given at once or later, and reveals it to nobody', async () => {
     for (const key of [byKey, async (request: Request) => byKey(request)]) {
       const send = await serve({ limiter: limiter(), key })
       expect(await statuses(send, [as('token-of-ada'), as('token-of-ada'), as('token-of-bob')])).toEqual([200, 200, 200])
@@ -135,7 +135,7 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
     expect((await send()).headers['ratelimit-remaining']).toBe('0')
   })
 
-  it('hands an engine the facts of a request, and writes what its policy and its answer say', async () => {
+  it('passes an engine the facts of a request, and writes what its policy and its answer say', async () => {
     const received: RequestFacts[] = []
     const within = limiter()
     const engine = {

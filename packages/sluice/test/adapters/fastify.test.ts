@@ -61,7 +61,7 @@ describe('fastify', () => {
     expect([await post('ada'), await post('ada'), await post('bob')]).toEqual([200, 429, 200])
   })
 
-  it('two limits on one way stand in one list, and what a hook before them set stays', async () => {
+  it('two limits on one way are in one list, and what a hook before them set stays', async () => {
     const app = made()
     app.addHook('onRequest', async (_request, reply) => void reply.header('Vary', 'Origin'))
     app.addHook('onRequest', rateLimit({ limiter: limiter(5) }))

@@ -5,7 +5,7 @@ import { createLimiter, tokenBucket } from '../../src/index.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { listen, OWN } from './listen.ts'
 
-/** A node request as platforms hand it over: a Request, and beside it what they know of the connection. */
+/** A node request as platforms pass it: a Request, and with it what they know of the connection. */
 interface Platform {
   readonly peer: string | undefined
 }
@@ -28,8 +28,8 @@ adapterSuite<Request>('fetch', {
       ...(answer === undefined ? {} : { onDenied: (_request, decision) => new Response(answer(decision), { status: 418 }) }),
     }).wrap(() => new Response('hello', { headers: OWN }))
     return listen((message, response) => {
-      const asked = requestOf(message).then((request) => handler(request, { peer: message.socket.remoteAddress }))
-      asked.then(
+      const handled = requestOf(message).then((request) => handler(request, { peer: message.socket.remoteAddress }))
+      handled.then(
         async (answered) => {
           response.writeHead(answered.status, Object.fromEntries(answered.headers))
           response.end(await answered.text())
@@ -42,7 +42,7 @@ adapterSuite<Request>('fetch', {
 
 describe('fetch', () => {
   const limiter = (burst = 1) => createLimiter({ limits: { [`burst-${burst}`]: tokenBucket({ rate: '1/h', burst }) } })
-  const ask = (): Request => new Request('http://localhost/')
+  const newRequest = (): Request => new Request('http://localhost/')
 
   it('needs an address or a key, for a Request has neither', () => {
     expect(() => rateLimit({ limiter: limiter() })).toThrow('give address')
@@ -60,15 +60,15 @@ describe('fetch', () => {
 
   it('requests without an address count as one', async () => {
     const handler = rateLimit({ limiter: limiter(), address: () => undefined }).wrap(() => new Response('hello'))
-    expect([(await handler(ask())).status, (await handler(ask())).status]).toEqual([200, 429])
+    expect([(await handler(newRequest())).status, (await handler(newRequest())).status]).toEqual([200, 429])
   })
 
   it("check gives a denial, or a way to add the fields to one's own answer", async () => {
     const limit = rateLimit<[{ user: string }]>({ limiter: limiter(), key: () => 'all' })
-    const first = await limit.check(ask(), { user: 'ada' })
+    const first = await limit.check(newRequest(), { user: 'ada' })
     expect(first.denial).toBeUndefined()
     expect(first.applyHeaders(new Response('mine')).headers.get('ratelimit')).toBe('"burst-1";r=0;t=3600')
-    const second = await limit.check(ask(), { user: 'ada' })
+    const second = await limit.check(newRequest(), { user: 'ada' })
     expect([second.denial?.status, second.denial?.headers.get('content-type')]).toEqual([429, 'application/problem+json'])
     expect(await second.denial?.json()).toMatchObject({ status: 429, 'violated-policies': ['burst-1'] })
   })
@@ -77,7 +77,7 @@ describe('fetch', () => {
     const frozen = Response.redirect('http://localhost/there', 302)
     expect(() => frozen.headers.set('a', 'b')).toThrow(TypeError)
     const handler = rateLimit({ limiter: limiter(), key: () => 'all' }).wrap(() => frozen)
-    const answer = await handler(ask())
+    const answer = await handler(newRequest())
     expect([answer.status, answer.headers.get('location'), answer.headers.get('ratelimit')]).toEqual([
       302,
       'http://localhost/there',
@@ -88,17 +88,17 @@ describe('fetch', () => {
   it('passes an answer that cannot be copied on as it is', async () => {
     const broken = Response.error()
     const handler = rateLimit({ limiter: limiter(), key: () => 'all' }).wrap(() => broken)
-    expect(await handler(ask())).toBe(broken)
+    expect(await handler(newRequest())).toBe(broken)
   })
 
   it('a limit within a limit: one list, the nearer one in single values', async () => {
     const inner = rateLimit({ limiter: limiter(1), key: () => 'all' }).wrap(() => new Response('hello'))
     const outer = rateLimit({ limiter: limiter(5), key: () => 'all' }).wrap(inner)
-    const { headers } = await outer(ask())
+    const { headers } = await outer(newRequest())
     expect([headers.get('ratelimit'), headers.get('ratelimit-limit')]).toEqual(['"burst-1";r=0;t=3600, "burst-5";r=4;t=3600', '1'])
   })
 
-  it('hands the platform to onDenied and to the handler, and the body unread', async () => {
+  it('passes the platform to onDenied and to the handler, and the body unread', async () => {
     const limit = rateLimit<[{ user: string }]>({
       limiter: limiter(),
       key: () => 'all',

@@ -66,7 +66,7 @@ const ADAPTERS: readonly (readonly [string, (engine: Engine) => Promise<string>]
 ]
 
 /** Header lines as they are written here, one for each value of a list. */
-function ask(url: string, path: string, headers: Record<string, string | string[]>): Promise<number> {
+function send(url: string, path: string, headers: Record<string, string | string[]>): Promise<number> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     httpRequest({ hostname, port, path, headers, agent: false }, (response) => {
@@ -88,7 +88,7 @@ rules:
   - { name: by-weight, match: { path: /weight }, key: [], rate: 1/h, burst: 30, cost: { from: header:x-weight, max: 30 } }
 `
 
-describe.each(ADAPTERS)('S8: what identifies and stands more than once is one shared value: %s', (_name, start) => {
+describe.each(ADAPTERS)('S8: what identifies and appears more than once is one shared value: %s', (_name, start) => {
   const url = () => start(createEngine({ policy: parsePolicy(POLICY), store: memoryStore() }))
   const passed = async (count: number, one: (index: number) => Promise<number>): Promise<number> => {
     let allowed = 0
@@ -104,14 +104,14 @@ describe.each(ADAPTERS)('S8: what identifies and stands more than once is one sh
     ['the same', () => ['real', 'real']],
   ])('a header, with another line %s', async (_where, lines) => {
     const base = await url()
-    expect(await passed(10, (index) => ask(base, '/header', { 'x-api-key': lines(index) }))).toBe(3)
-    expect(await ask(base, '/header', { 'x-api-key': 'real' })).toBe(200)
+    expect(await passed(10, (index) => send(base, '/header', { 'x-api-key': lines(index) }))).toBe(3)
+    expect(await send(base, '/header', { 'x-api-key': 'real' })).toBe(200)
   })
 
   it('a field of which node keeps the first line only', async () => {
     const base = await url()
-    expect(await passed(10, (index) => ask(base, '/token', { authorization: [`Bearer junk${index}`, 'Bearer real'] }))).toBe(3)
-    expect(await ask(base, '/token', { authorization: 'Bearer real' })).toBe(200)
+    expect(await passed(10, (index) => send(base, '/token', { authorization: [`Bearer junk${index}`, 'Bearer real'] }))).toBe(3)
+    expect(await send(base, '/token', { authorization: 'Bearer real' })).toBe(200)
   })
 
   it.each([
@@ -120,8 +120,8 @@ describe.each(ADAPTERS)('S8: what identifies and stands more than once is one sh
     ['before a semicolon', (index: number) => `k=real;x=${index}`],
   ])('a parameter of the query, %s', async (_where, query) => {
     const base = await url()
-    expect(await passed(10, (index) => ask(base, `/query?${query(index)}`, {}))).toBe(3)
-    expect(await ask(base, '/query?k=real', {})).toBe(200)
+    expect(await passed(10, (index) => send(base, `/query?${query(index)}`, {}))).toBe(3)
+    expect(await send(base, '/query?k=real', {})).toBe(200)
   })
 
   it.each([
@@ -131,29 +131,29 @@ describe.each(ADAPTERS)('S8: what identifies and stands more than once is one sh
     ['in quotes', (index: number) => `sid="junk${index}"; other=1; sid=real`],
   ])('a cookie %s', async (_where, cookies) => {
     const base = await url()
-    expect(await passed(10, (index) => ask(base, '/cookie', { cookie: cookies(index) }))).toBe(3)
-    expect(await ask(base, '/cookie', { cookie: 'sid=real; other=1' })).toBe(200)
+    expect(await passed(10, (index) => send(base, '/cookie', { cookie: cookies(index) }))).toBe(3)
+    expect(await send(base, '/cookie', { cookie: 'sid=real; other=1' })).toBe(200)
   })
 
   it('a User-Agent, but not one with a comma in its comment', async () => {
     const base = await url()
     const browser = (version: number) => `Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0`
-    expect(await passed(4, (index) => ask(base, '/agent', { 'user-agent': browser(index) }))).toBe(4)
-    expect(await passed(10, (index) => ask(base, '/agent', { 'user-agent': [browser(1), `junk${index}`] }))).toBe(3)
+    expect(await passed(4, (index) => send(base, '/agent', { 'user-agent': browser(index) }))).toBe(4)
+    expect(await passed(10, (index) => send(base, '/agent', { 'user-agent': [browser(1), `junk${index}`] }))).toBe(3)
   })
 
-  it('U10: of a cost that stands twice the highest cost is charged', async () => {
+  it('U10: of a cost that appears twice the highest cost is charged', async () => {
     const base = await url()
-    expect(await ask(base, '/weight', { 'x-weight': ['10', '20'] })).toBe(200)
-    expect(await ask(base, '/weight', { 'x-weight': '11' })).toBe(429)
-    expect(await ask(base, '/weight', { 'x-weight': '10' })).toBe(200)
+    expect(await send(base, '/weight', { 'x-weight': ['10', '20'] })).toBe(200)
+    expect(await send(base, '/weight', { 'x-weight': '11' })).toBe(429)
+    expect(await send(base, '/weight', { 'x-weight': '10' })).toBe(200)
   })
 })
 
-describe.each(ADAPTERS.filter(([name]) => name !== 'fetch'))('S8: lines are told from commas: %s', (_name, start) => {
+describe.each(ADAPTERS.filter(([name]) => name !== 'fetch'))('S8: lines are distinguished from commas: %s', (_name, start) => {
   it('a value with a comma on one line is a value of its own', async () => {
     const url = await start(createEngine({ policy: parsePolicy(POLICY), store: memoryStore() }))
-    for (let index = 0; index < 6; index += 1) expect(await ask(url, '/header', { 'x-api-key': `a, ${index}` })).toBe(200)
+    for (let index = 0; index < 6; index += 1) expect(await send(url, '/header', { 'x-api-key': `a, ${index}` })).toBe(200)
   })
 })
 
@@ -169,7 +169,7 @@ describe.each(ADAPTERS)('S9: a target that cannot be read is a bad request: %s',
     // The parser of a URL resolves the dots of the third.
     const targets = ['/api/1#/edit', '/api/1/edit?k=junk#&k=real', ...(name === 'fetch' ? [] : [BOMB])]
     for (const target of targets)
-      for (let index = 0; index < 5; index += 1) expect([target, await ask(base, target, {})]).toEqual([target, 400])
-    for (let index = 0; index < 5; index += 1) expect(await ask(base, '/api/1/edit?k=real', {})).toBe(index < 3 ? 200 : 429)
+      for (let index = 0; index < 5; index += 1) expect([target, await send(base, target, {})]).toEqual([target, 400])
+    for (let index = 0; index < 5; index += 1) expect(await send(base, '/api/1/edit?k=real', {})).toBe(index < 3 ? 200 : 429)
   })
 })

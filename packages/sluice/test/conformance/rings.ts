@@ -19,7 +19,7 @@ function nowFirst(store: Store): Store {
   }
 }
 
-/** What may stand around a store. `exact`: each decision is the store's own, at its time. */
+/** What may be around a store. `exact`: each decision is the store's own, at its time. */
 export const around: readonly (readonly [name: string, exact: boolean, wrap: (store: Store) => Store])[] = [
   ['withDividedLimit', true, (store) => withDividedLimit(store, 1)],
   ['ring of nothing', true, (store) => remoteStore(store, none)],

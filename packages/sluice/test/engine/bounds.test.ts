@@ -64,7 +64,7 @@ describe('how far a rule can go over its limit', () => {
     expect(policy(rule, store).rules).toHaveLength(1)
   })
 
-  it('is asked for again where the store is known at last, and a reload above it keeps the policy', () => {
+  it('is checked again once the store is known, and a reload above it keeps the policy', () => {
     const clock = manualClock()
     const store = memoryStore({ clock })
     const engine = createEngine({ policy: policy('maxOvergrant: 0, onStoreFailure: local'), store, clock })

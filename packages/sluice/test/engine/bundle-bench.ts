@@ -28,7 +28,7 @@ export function bundle(policies: Readonly<Record<string, object>>): object {
   return { bundle_version: 1, policies: list }
 }
 
-export const asked = (more: Partial<RequestFacts> = {}): RequestFacts => ({
+export const requestOf = (more: Partial<RequestFacts> = {}): RequestFacts => ({
   method: 'GET',
   path: '/x',
   headers: {},

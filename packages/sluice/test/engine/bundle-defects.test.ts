@@ -3,7 +3,7 @@ import { hash32 } from '../../src/decision/jitter.ts'
 import type { RequestFacts } from '../../src/identity/request.ts'
 import { headersOf } from '../../src/http/headers.ts'
 import type { Engine } from '../../src/policy.ts'
-import { asked, bare, bundle, bundleBench } from './bundle-bench.ts'
+import { requestOf, bare, bundle, bundleBench } from './bundle-bench.ts'
 
 const SMALL = { rps: 1, burst: 1 }
 const sent = async (engine: Engine, facts: RequestFacts): Promise<Map<string, string>> => {
@@ -14,33 +14,33 @@ const sent = async (engine: Engine, facts: RequestFacts): Promise<Map<string, st
 describe('defects of the system that the dialect comes from are absent', () => {
   it('1: a rule that says rps decides', async () => {
     const { engine } = bundleBench(bare({ rps: 5, burst: 10 }))
-    expect((await engine.decide(asked())).limits).toMatchObject([{ limit: 10, remaining: 9 }])
+    expect((await engine.decide(requestOf())).limits).toMatchObject([{ limit: 10, remaining: 9 }])
   })
 
   it('4: a policy in shadow disables none that is enforced, and nothing of it is sent', async () => {
     const { engine } = bundleBench(bundle({ a: { mode: 'shadow', rules: [bare(SMALL)] }, b: { rules: [bare({ rps: 1, burst: 2 })] } }))
-    expect([...(await sent(engine, asked())).keys()]).not.toContain('Retry-After')
-    const second = await sent(engine, asked())
+    expect([...(await sent(engine, requestOf())).keys()]).not.toContain('Retry-After')
+    const second = await sent(engine, requestOf())
     expect(second.get('RateLimit')).toBe('"b/r";r=0;t=1')
     expect([second.has('Retry-After'), second.has('X-Fairvisor-Reason')]).toEqual([false, false])
-    expect((await engine.decide(asked())).outcome).toBe('denied')
+    expect((await engine.decide(requestOf())).outcome).toBe('denied')
   })
 
   it('4: a policy that is in shadow alone sends nothing at all', async () => {
     const { engine } = bundleBench(bundle({ a: { mode: 'shadow', rules: [bare(SMALL)] } }))
-    await sent(engine, asked())
-    expect([...(await sent(engine, asked()))]).toEqual([])
+    await sent(engine, requestOf())
+    expect([...(await sent(engine, requestOf()))]).toEqual([])
   })
 
   it('6: rules of one name in two policies count apart', async () => {
     const { engine } = bundleBench(bundle({ a: { rules: [bare({ rps: 1, burst: 3 })] }, b: { rules: [bare({ rps: 1, burst: 3 })] } }))
-    expect((await engine.decide(asked())).limits.map(({ remaining }) => remaining)).toEqual([2, 2])
+    expect((await engine.decide(requestOf())).limits.map(({ remaining }) => remaining)).toEqual([2, 2])
   })
 
   it('7: a rule that comes before the one that rejects stays uncharged', async () => {
     const { engine } = bundleBench({ rules: [bare({ rps: 1, burst: 9 }, { name: 'a' }), bare(SMALL, { name: 'b' })] })
-    for (let index = 0; index < 5; index += 1) await engine.decide(asked())
-    const { limits } = await engine.peek(asked())
+    for (let index = 0; index < 5; index += 1) await engine.decide(requestOf())
+    const { limits } = await engine.peek(requestOf())
     expect(limits.find(({ name }) => name === 'a')?.remaining).toBe(8)
   })
 
@@ -50,7 +50,7 @@ describe('defects of the system that the dialect comes from are absent', () => {
       trustedProxies: ['10.0.0.1'],
     })
     const passes = async (ip: string, client: string): Promise<boolean> =>
-      (await engine.decide(asked({ ip, headers: { 'x-forwarded-for': client } }))).allowed
+      (await engine.decide(requestOf({ ip, headers: { 'x-forwarded-for': client } }))).allowed
     expect([await passes('10.0.0.1', '192.0.2.1'), await passes('10.0.0.1', '192.0.2.2'), await passes('10.0.0.1', '192.0.2.3')]).toEqual([
       true,
       true,
@@ -66,7 +66,7 @@ describe('defects of the system that the dialect comes from are absent', () => {
   it('8: parameters of the query are read, and a query does not take a request out of pathExact', async () => {
     const rules = [bare({ rps: 1, burst: 1 }, { limit_keys: ['query:k'] })]
     const { engine } = bundleBench(bundle({ a: { selector: { pathExact: '/x' }, rules } }))
-    const passes = async (path: string): Promise<boolean> => (await engine.decide(asked({ path }))).allowed
+    const passes = async (path: string): Promise<boolean> => (await engine.decide(requestOf({ path }))).allowed
     expect([await passes('/x?k=1'), await passes('/x?k=2'), await passes('/x?x=1&k=1'), await passes('/x?k=2#k=3')]).toEqual([
       true,
       true,
@@ -79,7 +79,7 @@ describe('defects of the system that the dialect comes from are absent', () => {
     '10: a cost of %s costs the default, and every wait is a number',
     async (w) => {
       const { engine } = bundleBench(bare({ rps: 1, burst: 2, cost_source: 'header:w' }))
-      const facts = asked({ headers: { w } })
+      const facts = requestOf({ headers: { w } })
       expect((await engine.decide(facts)).limits[0]?.remaining).toBe(1)
       await engine.decide(facts)
       expect((await sent(engine, facts)).get('Retry-After')).toMatch(/^[12]$/)
@@ -88,19 +88,19 @@ describe('defects of the system that the dialect comes from are absent', () => {
 
   it('10: a client that says it weighs nothing weighs one', async () => {
     const { engine } = bundleBench(bare({ rps: 1, burst: 2, cost_source: 'header:w' }))
-    expect((await engine.decide(asked({ headers: { w: '0.0001' } }))).limits[0]?.remaining).toBe(1)
+    expect((await engine.decide(requestOf({ headers: { w: '0.0001' } }))).limits[0]?.remaining).toBe(1)
   })
 
   it('11: the case of a header in cost_source does not matter', async () => {
     const { engine } = bundleBench(bare({ rps: 1, burst: 20, cost_source: 'header:X-Weight' }))
-    expect((await engine.decide(asked({ headers: { 'x-weight': '15' } }))).limits[0]?.remaining).toBe(5)
+    expect((await engine.decide(requestOf({ headers: { 'x-weight': '15' } }))).limits[0]?.remaining).toBe(5)
   })
 
-  it('12: clients behind one gateway are told different times, each always its own, none too early', async () => {
+  it('12: clients behind one gateway get different times, each always its own, none too early', async () => {
     const { engine } = bundleBench(bare({ rps: 0.05, burst: 1 }, { limit_keys: ['header:k'] }))
     const waits = new Set<number>()
     for (let client = 0; client < 40; client += 1) {
-      const facts = asked({ headers: { k: `k${client}` } })
+      const facts = requestOf({ headers: { k: `k${client}` } })
       await engine.decide(facts)
       const wait = Number((await sent(engine, facts)).get('Retry-After'))
       expect(Number((await sent(engine, facts)).get('Retry-After'))).toBe(wait)
@@ -115,8 +115,8 @@ describe('defects of the system that the dialect comes from are absent', () => {
     const { engine } = bundleBench(bare({ rps: 1, burst: 1 }, { limit_keys: ['header:k'] }))
     // Only a refusal has one: nothing else is spread.
     const identity = async (more: Partial<RequestFacts>): Promise<string> => {
-      await engine.decide(asked({ headers: { k: 'a' }, ...more }))
-      return (await engine.decide(asked({ headers: { k: 'a' }, ...more }))).identity
+      await engine.decide(requestOf({ headers: { k: 'a' }, ...more }))
+      return (await engine.decide(requestOf({ headers: { k: 'a' }, ...more }))).identity
     }
     const all = [{}, { claims: { sub: 'u' } }, { ip: '192.0.2.9' }, { path: '/y' }, { headers: { k: 'b' } }]
     expect(new Set(await Promise.all(all.map(identity))).size).toBe(all.length)
@@ -126,7 +126,7 @@ describe('defects of the system that the dialect comes from are absent', () => {
   it('12: Retry-After is floor(base * (1 + u / 2) + v), base in whole seconds', async () => {
     const { engine } = bundleBench(bare({ rps: 0.03, burst: 1 }, { limit_keys: ['header:k'] }))
     for (let client = 0; client < 20; client += 1) {
-      const facts = asked({ headers: { k: `k${client}` } })
+      const facts = requestOf({ headers: { k: `k${client}` } })
       await engine.decide(facts)
       const { identity, retryAfterMs = 0 } = await engine.decide(facts)
       const base = Math.ceil(retryAfterMs / 1_000)
@@ -138,8 +138,8 @@ describe('defects of the system that the dialect comes from are absent', () => {
 
   it('a dialect of headers is sent on every refusal: why, nothing left, and t exact where Retry-After is spread', async () => {
     const { engine } = bundleBench(bare({ rps: 0.1, burst: 5 }, { limit_keys: ['ip:address'] }))
-    await engine.decide(asked({ cost: 4 }))
-    const refused = await sent(engine, asked({ cost: 5 }))
+    await engine.decide(requestOf({ cost: 4 }))
+    const refused = await sent(engine, requestOf({ cost: 5 }))
     expect(refused.get('X-Fairvisor-Reason')).toBe('token_bucket_exceeded')
     expect([refused.get('RateLimit-Remaining'), refused.get('X-RateLimit-Remaining'), refused.get('RateLimit')]).toEqual([
       '0',
@@ -147,7 +147,7 @@ describe('defects of the system that the dialect comes from are absent', () => {
       '"r";r=0;t=40',
     ])
     expect(Number(refused.get('Retry-After'))).toBeGreaterThanOrEqual(40)
-    const impossible = await sent(engine, asked({ cost: 6 }))
+    const impossible = await sent(engine, requestOf({ cost: 6 }))
     expect([impossible.get('X-Fairvisor-Reason'), impossible.has('Retry-After')]).toEqual(['token_bucket_exceeded', false])
   })
 })

@@ -5,7 +5,7 @@ import { createEngine, type Engine, type EngineDecision } from '../../src/policy
 import { headersOf } from '../../src/http/headers.ts'
 import { StoreFailure } from '../../src/stores/store.ts'
 import { remoteMemory } from '../remote-memory.ts'
-import { asked, bare, bundleBench } from './bundle-bench.ts'
+import { requestOf, bare, bundleBench } from './bundle-bench.ts'
 
 const fixture = (name: string): string => readFileSync(new URL(`../fixtures/seed-001-${name}.json`, import.meta.url), 'utf8')
 
@@ -26,30 +26,30 @@ describe("what the page of Fairvisor's Token Bucket prints", () => {
       dialect: 'bundle',
       warnings: ['policy.json:1:1: limit_keys is missing: all requests share one bucket'],
     })
-    const decisions = await times(201, () => engine.decide(asked()))
+    const decisions = await times(201, () => engine.decide(requestOf()))
     expect(decisions.slice(0, 200).map(({ limits: [limit] }) => limit?.remaining)).toEqual(
       Array.from({ length: 200 }, (_, index) => 199 - index),
     )
     expect(decisions[200]).toMatchObject({ outcome: 'denied', retryAfterMs: 10 })
     clock.advance(1_000)
-    expect(admitted(await times(150, () => engine.decide(asked({ ip: '192.0.2.9' }))))).toBe(100)
+    expect(admitted(await times(150, () => engine.decide(requestOf({ ip: '192.0.2.9' }))))).toBe(100)
     clock.advance(10_000)
-    expect(admitted(await times(250, () => engine.decide(asked())))).toBe(200)
+    expect(admitted(await times(250, () => engine.decide(requestOf())))).toBe(200)
   })
 
   it('refill: tokens flow in all the time, and a clock that steps back adds none', async () => {
     const { engine, clock } = bundleBench(fixture('configuration'))
-    await times(200, () => engine.decide(asked()))
+    await times(200, () => engine.decide(requestOf()))
     clock.advance(10)
-    expect(admitted(await times(2, () => engine.decide(asked())))).toBe(1)
+    expect(admitted(await times(2, () => engine.decide(requestOf())))).toBe(1)
     clock.shift(-5_000_000)
-    expect(admitted(await times(2, () => engine.decide(asked())))).toBe(0)
+    expect(admitted(await times(2, () => engine.decide(requestOf())))).toBe(0)
   })
 
   it('the variable cost: five tokens for X-Request-Weight: 5, one where it is missing or no number', async () => {
     const { engine } = bundleBench(fixture('variable-cost'))
     const left = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> =>
-      (await engine.decide(asked({ headers }))).limits[0]?.remaining
+      (await engine.decide(requestOf({ headers }))).limits[0]?.remaining
     expect(await left({ 'x-request-weight': '5' })).toBe(995)
     expect(await left({})).toBe(994)
     expect(await left({ 'x-request-weight': 'heavy' })).toBe(993)
@@ -59,7 +59,7 @@ describe("what the page of Fairvisor's Token Bucket prints", () => {
   it('the global limit: ten at once for each address, then five a second', async () => {
     const { engine, clock } = bundleBench(fixture('global'))
     expect(engine.policy.warnings).toEqual([])
-    const from = (ip: string) => () => engine.decide(asked({ ip }))
+    const from = (ip: string) => () => engine.decide(requestOf({ ip }))
     expect(admitted(await times(12, from('192.0.2.1')))).toBe(10)
     expect(await from('192.0.2.1')()).toMatchObject({ outcome: 'denied', limitName: 'global-rps', retryAfterMs: 200 })
     expect(admitted(await times(12, from('192.0.2.2')))).toBe(10)
@@ -74,8 +74,8 @@ describe("what the page of Fairvisor's Token Bucket prints", () => {
       expect.stringContaining('no limit_keys name jwt:plan'),
       'policy.json:10:5: rules[1]: free has no match and follows enterprise with the same limit_keys, so it is read as their else; with "match": {} it would apply to every request',
     ])
-    const enterprise = () => engine.decide(asked({ headers: { 'x-api-key': 'e' }, claims: { plan: 'enterprise' } }))
-    const free = (key: string) => () => engine.decide(asked({ headers: { 'x-api-key': key } }))
+    const enterprise = () => engine.decide(requestOf({ headers: { 'x-api-key': 'e' }, claims: { plan: 'enterprise' } }))
+    const free = (key: string) => () => engine.decide(requestOf({ headers: { 'x-api-key': key } }))
     const big = await times(2_001, enterprise)
     expect(admitted(big)).toBe(2_000)
     expect(big[0]).toMatchObject({
@@ -86,14 +86,14 @@ describe("what the page of Fairvisor's Token Bucket prints", () => {
     expect(admitted(small)).toBe(20)
     expect(small[20]).toMatchObject({ rules: [{ name: 'free' }], limitName: 'free', retryAfterMs: 100 })
     expect(admitted(await times(21, free('g')))).toBe(20)
-    expect(admitted(await times(21, () => engine.decide(asked({ headers: { 'x-api-key': 'h' }, claims: { plan: 'pro' } }))))).toBe(20)
+    expect(admitted(await times(21, () => engine.decide(requestOf({ headers: { 'x-api-key': 'h' }, claims: { plan: 'pro' } }))))).toBe(20)
     clock.advance(1_000)
     expect([admitted(await times(1_100, enterprise)), admitted(await times(30, free('f')))]).toEqual([1_000, 10])
   })
 
   it('the header fields of an allowed request', async () => {
     const { engine } = bundleBench(bare({ tokens_per_second: 100, burst: 200 }, { name: 'per-org-rps' }))
-    const decision = (await times(113, () => engine.decide(asked()))).at(-1) as EngineDecision
+    const decision = (await times(113, () => engine.decide(requestOf()))).at(-1) as EngineDecision
     const headers = sent(engine, decision)
     expect(headers).toMatchObject({
       'RateLimit-Limit': '200',
@@ -108,7 +108,7 @@ describe("what the page of Fairvisor's Token Bucket prints", () => {
     const { engine } = bundleBench(bare({ tokens_per_second: 100, burst: 200 }, { name: 'per-org-rps', limit_keys: ['ip:address'] }))
     const seen = new Set<string | undefined>()
     for (let client = 1; client <= 50; client += 1) {
-      const facts = asked({ ip: `192.0.2.${client}` })
+      const facts = requestOf({ ip: `192.0.2.${client}` })
       await engine.decide({ ...facts, cost: 199 })
       const denied = await engine.decide({ ...facts, cost: 200 })
       const { 'Retry-After': wait, ...headers } = sent(engine, denied)
@@ -131,12 +131,12 @@ describe("what the page of Fairvisor's Token Bucket prints", () => {
     const failing = remoteMemory(store, { decide: () => Promise.reject(new StoreFailure('memory', 'no', 'out of memory')) })
     const away = createEngine({ policy: engine.policy, store: failing, clock })
     for (let index = 0; index < 20; index += 1)
-      expect(await away.decide(asked())).toMatchObject({
+      expect(await away.decide(requestOf())).toMatchObject({
         outcome: 'undecided',
         allowed: true,
         degraded: { kind: 'memory', executed: 'no', message: 'out of memory' },
       })
-    expect(sent(away, await away.decide(asked()))).toEqual({})
-    expect((await engine.decide(asked())).limits[0]?.remaining).toBe(9)
+    expect(sent(away, await away.decide(requestOf()))).toEqual({})
+    expect((await engine.decide(requestOf())).limits[0]?.remaining).toBe(9)
   })
 })

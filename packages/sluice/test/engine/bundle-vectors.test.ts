@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RequestFacts } from '../../src/identity/request.ts'
 import { headersOf } from '../../src/http/headers.ts'
 import { createEngine, type Engine, parsePolicy } from '../../src/policy.ts'
-import { asked, bare, type BundleBench, bundleBench } from './bundle-bench.ts'
+import { requestOf, bare, type BundleBench, bundleBench } from './bundle-bench.ts'
 import { failingStore, remoteMemory } from '../remote-memory.ts'
 
 /** What that system's own tests assert: outcome, remaining as it is sent, seconds to wait on a rejection. */
@@ -23,7 +23,7 @@ const at = (rate: number, burst: number, more: object = {}): BundleBench => bund
 
 async function costs({ engine }: BundleBench, ...list: readonly number[]): Promise<Seen[]> {
   const all = []
-  for (const cost of list) all.push(await seen(engine, asked({ cost })))
+  for (const cost of list) all.push(await seen(engine, requestOf({ cost })))
   return all
 }
 const ones = (bench: BundleBench, count: number): Promise<Seen[]> => costs(bench, ...Array<number>(count).fill(1))
@@ -51,7 +51,7 @@ describe('the cases of a token bucket', () => {
 
   it('7: a cost of zero counts as one', async () => {
     const { engine } = at(100, 200, { cost_source: 'header:w' })
-    expect(await seen(engine, asked({ headers: { w: '0' } }))).toEqual(ok(199))
+    expect(await seen(engine, requestOf({ headers: { w: '0' } }))).toEqual(ok(199))
   })
 
   it('8: a clock that steps back takes nothing away', async () => {
@@ -80,7 +80,7 @@ describe('the cases of a token bucket', () => {
 
   it('12: a store that fails lets pass, and what remains is not invented', async () => {
     const { engine, clock } = at(10, 10)
-    const decision = await createEngine({ policy: engine.policy, store: failingStore('memory'), clock }).decide(asked())
+    const decision = await createEngine({ policy: engine.policy, store: failingStore('memory'), clock }).decide(requestOf())
     expect(decision).toMatchObject({ outcome: 'undecided', allowed: true, limits: [] })
   })
 
@@ -94,7 +94,7 @@ describe('the cases of a token bucket', () => {
       },
     })
     const counted = createEngine({ policy: engine.policy, store: counter, clock })
-    const [first, second] = [await counted.decide(asked()), await counted.decide(asked())]
+    const [first, second] = [await counted.decide(requestOf()), await counted.decide(requestOf())]
     expect([decided, first.limits[0]?.remaining, second.limits[0]?.remaining]).toEqual([2, 9, 8])
   })
 
@@ -116,7 +116,7 @@ describe('the cases of a token bucket', () => {
   it('17: keys are apart', async () => {
     const { engine } = bundleBench(bare({ rps: 5, burst: 5 }, { limit_keys: ['header:k'] }))
     const found = []
-    for (const k of 'AABAAAAB') found.push(await seen(engine, asked({ headers: { k } })))
+    for (const k of 'AABAAAAB') found.push(await seen(engine, requestOf({ headers: { k } })))
     expect(found).toEqual([ok(4), ok(3), ok(4), ok(2), ok(1), ok(0), no(1), ok(3)])
   })
 })
@@ -178,7 +178,7 @@ describe('further vectors', () => {
   it('what a rejection leaves is still there, and sent as 0', async () => {
     const bench = at(1, 5)
     expect(await costs(bench, 4, 2)).toEqual([ok(1), no(1)])
-    expect((await bench.engine.peek(asked({ cost: 2 }))).limits[0]?.remaining).toBe(1)
+    expect((await bench.engine.peek(requestOf({ cost: 2 }))).limits[0]?.remaining).toBe(1)
     expect(await costs(bench, 1, 1)).toEqual([ok(0), no(1)])
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestFacts } from '../../src/identity/request.ts'
 import type { Engine } from '../../src/policy.ts'
-import { asked, bare, bundle, bundleBench } from './bundle-bench.ts'
+import { requestOf, bare, bundle, bundleBench } from './bundle-bench.ts'
 
 const SMALL = { rps: 1, burst: 1 }
 const names = async (engine: Engine, facts: RequestFacts): Promise<string[]> => (await engine.decide(facts)).rules.map(({ name }) => name)
@@ -16,8 +16,8 @@ describe('policies of a bundle', () => {
         c: { selector: { pathPrefix: '/v1' }, rules: [bare(SMALL)] },
       }),
     )
-    expect(await names(engine, asked())).toEqual(['a/r', 'b/z', 'b/y'])
-    expect(await names(engine, asked({ path: '/v1/x' }))).toEqual(['b/z', 'b/y', 'c/r'])
+    expect(await names(engine, requestOf())).toEqual(['a/r', 'b/z', 'b/y'])
+    expect(await names(engine, requestOf({ path: '/v1/x' }))).toEqual(['b/z', 'b/y', 'c/r'])
   })
 
   it('with rules of one name share no counters', async () => {
@@ -27,15 +27,15 @@ describe('policies of a bundle', () => {
         b: { selector: { pathPrefix: '/b' }, rules: [bare({ rps: 1, burst: 3 })] },
       }),
     )
-    const left = async (path: string): Promise<number | undefined> => (await engine.decide(asked({ path }))).limits[0]?.remaining
+    const left = async (path: string): Promise<number | undefined> => (await engine.decide(requestOf({ path }))).limits[0]?.remaining
     expect([await left('/a/1'), await left('/a/1'), await left('/b/1'), await left('/a/1')]).toEqual([2, 1, 2, 0])
   })
 
   it('charge all or nothing: what one refuses costs the others nothing', async () => {
     const { engine } = bundleBench(bundle({ a: { rules: [bare({ rps: 1, burst: 9 })] }, b: { rules: [bare(SMALL)] } }))
-    await engine.decide(asked())
+    await engine.decide(requestOf())
     for (let index = 0; index < 3; index += 1) {
-      const denied = await engine.decide(asked())
+      const denied = await engine.decide(requestOf())
       expect(denied).toMatchObject({ outcome: 'denied', limitName: 'b/r', violated: ['b/r'] })
       expect(denied.limits.find(({ name }) => name === 'a/r')?.remaining).toBe(8)
     }
@@ -43,12 +43,12 @@ describe('policies of a bundle', () => {
 
   it('let everything pass where none matches', async () => {
     const { engine } = bundleBench(bundle({ a: { selector: { pathExact: '/only' }, rules: [bare(SMALL)] } }))
-    expect(await engine.decide(asked())).toMatchObject({ outcome: 'allowed', rules: [], limits: [] })
+    expect(await engine.decide(requestOf())).toMatchObject({ outcome: 'allowed', rules: [], limits: [] })
   })
 
   it('without limit_keys have one bucket for everybody', async () => {
     const { engine } = bundleBench(bare({ rps: 1, burst: 2 }))
-    const from = async (ip: string): Promise<boolean> => (await engine.decide(asked({ ip }))).allowed
+    const from = async (ip: string): Promise<boolean> => (await engine.decide(requestOf({ ip }))).allowed
     expect([await from('192.0.2.1'), await from('192.0.2.2'), await from('192.0.2.3')]).toEqual([true, true, false])
   })
 })
@@ -57,7 +57,7 @@ describe('a rule with a match', () => {
   it('compares texts, numbers and truth values as texts, and all must hold', async () => {
     const { engine } = bundleBench({ rules: [bare(SMALL, { match: { 'jwt:level': 3.0, 'jwt:beta': true, 'header:X_Plan': 'pro' } })] })
     const matching = async (claims: object, plan?: string): Promise<boolean> =>
-      (await names(engine, asked({ claims: { ...claims }, headers: { 'x-plan': plan } }))).length === 1
+      (await names(engine, requestOf({ claims: { ...claims }, headers: { 'x-plan': plan } }))).length === 1
     expect(await matching({ level: 3, beta: true }, 'pro')).toBe(true)
     expect(await matching({ level: '3', beta: 'true' }, 'pro')).toBe(true)
     expect(await matching({ level: 3.5, beta: true }, 'pro')).toBe(false)
@@ -69,15 +69,15 @@ describe('a rule with a match', () => {
 
   it('compares addresses as addresses, however they are written', async () => {
     const { engine } = bundleBench({ rules: [bare(SMALL, { match: { 'ip:address': '2001:DB8:0::1' } })] })
-    expect(await names(engine, asked({ ip: '2001:db8::1' }))).toEqual(['r'])
-    expect(await names(engine, asked({ ip: '192.0.2.1' }))).toEqual([])
+    expect(await names(engine, requestOf({ ip: '2001:db8::1' }))).toEqual(['r'])
+    expect(await names(engine, requestOf({ ip: '192.0.2.1' }))).toEqual([])
   })
 
-  it('applies beside its siblings that match as well', async () => {
+  it('applies together with its siblings that match', async () => {
     const { engine } = bundleBench({
       rules: [bare(SMALL, { name: 'a', match: { 'jwt:plan': 'pro' } }), bare(SMALL, { name: 'b', match: { 'query:big': '1' } })],
     })
-    expect(await names(engine, asked({ path: '/x?big=1', ...pro }))).toEqual(['a', 'b'])
+    expect(await names(engine, requestOf({ path: '/x?big=1', ...pro }))).toEqual(['a', 'b'])
   })
 
   const key = { limit_keys: ['header:x-api-key'] }
@@ -86,16 +86,16 @@ describe('a rule with a match', () => {
   it('leaves to an unmatched one behind it, with the same keys, what it does not match', async () => {
     const rest = bare(SMALL, { name: 'rest', limit_keys: ['header:X_API_Key'] })
     const { engine } = bundleBench({ rules: [conditional('pro', 'pro'), conditional('team', 'team'), rest] })
-    expect(await names(engine, asked(pro))).toEqual(['pro'])
-    expect(await names(engine, asked({ claims: { plan: 'team' } }))).toEqual(['team'])
-    expect(await names(engine, asked({ claims: { plan: 'free' } }))).toEqual(['rest'])
-    expect(await names(engine, asked())).toEqual(['rest'])
+    expect(await names(engine, requestOf(pro))).toEqual(['pro'])
+    expect(await names(engine, requestOf({ claims: { plan: 'team' } }))).toEqual(['team'])
+    expect(await names(engine, requestOf({ claims: { plan: 'free' } }))).toEqual(['rest'])
+    expect(await names(engine, requestOf())).toEqual(['rest'])
     expect(engine.policy.warnings).toEqual([
       expect.stringContaining('requests without header:x-api-key share one bucket'),
       expect.stringContaining('no limit_keys name jwt:plan'),
       expect.stringContaining('rest has no match and follows pro or team with the same limit_keys, so it is read as their else'),
     ])
-    expect((await engine.explain(asked(pro))).rules.map(({ matches, why }) => [matches, why])).toEqual([
+    expect((await engine.explain(requestOf(pro))).rules.map(({ matches, why }) => [matches, why])).toEqual([
       [true, undefined],
       [false, 'jwt:plan is not team'],
       [false, 'match of pro or team is not false'],
@@ -113,14 +113,14 @@ describe('a rule with a match', () => {
     ['has an empty match', [conditional('pro', 'pro'), bare(SMALL, { name: 'all', ...key, match: {} })], ['pro', 'all']],
     ['follows only ones without', [bare(SMALL, { name: 'pro', ...key }), bare(SMALL, { name: 'all', ...key })], ['pro', 'all']],
   ])('takes nothing from an unmatched one that %s', async (_, rules, applied) => {
-    expect(await names(bundleBench({ rules }).engine, asked(pro))).toEqual(applied)
+    expect(await names(bundleBench({ rules }).engine, requestOf(pro))).toEqual(applied)
   })
 
   it('takes nothing from rules of another policy', async () => {
     const { engine } = bundleBench(
       bundle({ a: { rules: [conditional('pro', 'pro')] }, b: { rules: [bare(SMALL, { name: 'all', ...key })] } }),
     )
-    expect(await names(engine, asked(pro))).toEqual(['a/pro', 'b/all'])
+    expect(await names(engine, requestOf(pro))).toEqual(['a/pro', 'b/all'])
   })
 })
 
@@ -130,28 +130,28 @@ describe('a fallback_limit', () => {
   it('applies where no rule of its policy matches, and only there', async () => {
     const rules = [bare(SMALL, { match: { 'jwt:plan': 'pro' } }), bare(SMALL, { name: 's', match: { 'query:s': '1' } })]
     const { engine } = bundleBench(bundle({ a: { rules, fallback_limit }, b: { rules: [bare(SMALL)] } }))
-    expect(await names(engine, asked(pro))).toEqual(['a/r', 'b/r'])
-    expect(await names(engine, asked({ path: '/x?s=1' }))).toEqual(['a/s', 'b/r'])
-    expect(await names(engine, asked())).toEqual(['a/fallback_limit', 'b/r'])
+    expect(await names(engine, requestOf(pro))).toEqual(['a/r', 'b/r'])
+    expect(await names(engine, requestOf({ path: '/x?s=1' }))).toEqual(['a/s', 'b/r'])
+    expect(await names(engine, requestOf())).toEqual(['a/fallback_limit', 'b/r'])
   })
 
   it('is everything where there are no rules, nothing where one has no match, and may have a name', async () => {
-    expect(await names(bundleBench(bundle({ a: { rules: [], fallback_limit } })).engine, asked())).toEqual(['a/fallback_limit'])
-    expect(await names(bundleBench(bundle({ a: { rules: [bare(SMALL)], fallback_limit } })).engine, asked())).toEqual(['a/r'])
+    expect(await names(bundleBench(bundle({ a: { rules: [], fallback_limit } })).engine, requestOf())).toEqual(['a/fallback_limit'])
+    expect(await names(bundleBench(bundle({ a: { rules: [bare(SMALL)], fallback_limit } })).engine, requestOf())).toEqual(['a/r'])
     expect(
-      await names(bundleBench(bundle({ a: { rules: [], fallback_limit: { ...fallback_limit, name: 'rest' } } })).engine, asked()),
+      await names(bundleBench(bundle({ a: { rules: [], fallback_limit: { ...fallback_limit, name: 'rest' } } })).engine, requestOf()),
     ).toEqual(['a/rest'])
   })
 
-  it('is not what stands in for a rule that lacks its key', async () => {
+  it('is not what replaces a rule that lacks its key', async () => {
     const rules = [bare(SMALL, { limit_keys: ['header:x-api-key'], match: { 'jwt:plan': 'pro' } })]
-    expect(await names(bundleBench(bundle({ a: { rules, fallback_limit } })).engine, asked(pro))).toEqual(['a/r'])
+    expect(await names(bundleBench(bundle({ a: { rules, fallback_limit } })).engine, requestOf(pro))).toEqual(['a/r'])
   })
 })
 
 describe('descriptors', () => {
   const keyOf = async (limitKey: string, facts: Partial<RequestFacts>): Promise<string | null | undefined> =>
-    (await bundleBench(bare(SMALL, { limit_keys: [limitKey] })).engine.explain(asked(facts))).rules[0]?.key?.[0]?.value
+    (await bundleBench(bare(SMALL, { limit_keys: [limitKey] })).engine.explain(requestOf(facts))).rules[0]?.key?.[0]?.value
 
   it.each([
     ['jwt:org', { claims: { org: 'acme' } }, 'acme'],
@@ -184,7 +184,7 @@ describe('descriptors', () => {
 
   it('compose one key that no other values have', async () => {
     const { engine } = bundleBench(bare(SMALL, { limit_keys: ['header:a', 'header:b'] }))
-    const passes = async (a?: string, b?: string): Promise<boolean> => (await engine.decide(asked({ headers: { a, b } }))).allowed
+    const passes = async (a?: string, b?: string): Promise<boolean> => (await engine.decide(requestOf({ headers: { a, b } }))).allowed
     const pairs: [string | undefined, string | undefined][] = [
       ['1|2', '3'],
       ['1', '2|3'],
@@ -199,7 +199,7 @@ describe('descriptors', () => {
 
   it('that are missing leave nobody out: such requests share a bucket', async () => {
     const { engine } = bundleBench(bare({ rps: 1, burst: 2 }, { limit_keys: ['header:x-api-key'] }))
-    const passes = async (headers: RequestFacts['headers']): Promise<boolean> => (await engine.decide(asked({ headers }))).allowed
+    const passes = async (headers: RequestFacts['headers']): Promise<boolean> => (await engine.decide(requestOf({ headers }))).allowed
     expect([await passes({}), await passes({ 'x-api-key': '' }), await passes({})]).toEqual([true, true, false])
     expect(await passes({ 'x-api-key': 'k' })).toBe(true)
   })
@@ -208,16 +208,16 @@ describe('descriptors', () => {
 describe('shadow', () => {
   const DRY = { mode: 'shadow', rules: [bare(SMALL)] }
 
-  it('counts, tells, and stops nobody', async () => {
+  it('counts, reports, and stops nobody', async () => {
     const { engine } = bundleBench(bundle({ a: DRY }))
-    const [first, second] = [await engine.decide(asked()), await engine.decide(asked())]
+    const [first, second] = [await engine.decide(requestOf()), await engine.decide(requestOf())]
     expect(first).toMatchObject({ allowed: true, limits: [], shadow: [{ rule: 'a/r', outcome: 'allowed' }] })
     expect(second).toMatchObject({ outcome: 'allowed', limits: [], violated: [], shadow: [{ rule: 'a/r', outcome: 'denied' }] })
   })
 
-  it('is no part of what is enforced beside it, before or after', async () => {
+  it('is no part of what is enforced with it, before or after', async () => {
     const { engine } = bundleBench(bundle({ a: DRY, b: { rules: [bare({ rps: 1, burst: 2 })] }, c: DRY }))
-    const outcomes = [await engine.decide(asked()), await engine.decide(asked()), await engine.decide(asked())]
+    const outcomes = [await engine.decide(requestOf()), await engine.decide(requestOf()), await engine.decide(requestOf())]
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'denied'])
     expect(outcomes[2]).toMatchObject({ limitName: 'b/r', violated: ['b/r'], shadow: [{ outcome: 'denied' }, { outcome: 'denied' }] })
   })
@@ -226,7 +226,7 @@ describe('shadow', () => {
 describe('a cost', () => {
   const costs = (algorithm_config: object) => {
     const { engine } = bundleBench(bare({ rps: 1_000, burst: 1_000_000, ...algorithm_config }))
-    return async (facts: Partial<RequestFacts>) => (await engine.explain(asked(facts))).rules[0]?.cost
+    return async (facts: Partial<RequestFacts>) => (await engine.explain(requestOf(facts))).rules[0]?.cost
   }
 
   it('is fixed', async () => {
@@ -282,9 +282,9 @@ describe('a cost', () => {
 
   it('above the burst is impossible, and takes nothing', async () => {
     const { engine } = bundleBench(bare({ rps: 10, burst: 100, cost_source: 'header:w' }))
-    const impossible = await engine.decide(asked({ headers: { w: '150' } }))
+    const impossible = await engine.decide(requestOf({ headers: { w: '150' } }))
     expect(impossible).toMatchObject({ outcome: 'impossible', reason: 'capacity', limitName: 'r' })
     expect(impossible.retryAfterMs).toBeUndefined()
-    expect((await engine.decide(asked())).limits[0]?.remaining).toBe(99)
+    expect((await engine.decide(requestOf())).limits[0]?.remaining).toBe(99)
   })
 })

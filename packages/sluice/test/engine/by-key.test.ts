@@ -18,7 +18,7 @@ describe('deciding by a bare key', () => {
     expect(await engine.decideKey({ key: 'me' })).toMatchObject({ allowed: true, limits: [] })
   })
 
-  it('charges, with no rule named, those that ask nothing of a request', async () => {
+  it('charges, with no rule named, those without conditions on a request', async () => {
     const clock = manualClock()
     const engine = createEngine({ policy: parsePolicy(policy), store: memoryStore({ clock }), clock })
     expect((await engine.decideKey({ key: 'user:42', cost: 3 })).limits).toMatchObject([

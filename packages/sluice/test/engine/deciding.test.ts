@@ -109,7 +109,7 @@ rules:
     expect(await remaining({})).toBe(20)
   })
 
-  it.each([-5, 0, Number.NaN, Number.POSITIVE_INFINITY, 0.0000001])('refuses a cost of %d before the store is asked', async (cost) => {
+  it.each([-5, 0, Number.NaN, Number.POSITIVE_INFINITY, 0.0000001])('refuses a cost of %d before the store is called', async (cost) => {
     const { engine, store } = bench(TWO)
     await expect(engine.decide(facts({ cost }))).rejects.toMatchObject({ code: 'INVALID_COST' })
     expect(store.size).toBe(0)
@@ -133,16 +133,16 @@ rules:
 
   it('keeps keys apart that joined texts would mix up, and puts requests without the value together', async () => {
     const { engine } = bench('rules: [{ name: a, key: ["header:x", "header:y"], rate: 1/s, burst: 1 }]')
-    const ask = async (x: string | undefined, y: string | undefined): Promise<boolean> =>
+    const passes = async (x: string | undefined, y: string | undefined): Promise<boolean> =>
       (await engine.decide(facts({ headers: { x, y } }))).allowed
-    expect([await ask('a:b', 'c'), await ask('a', 'b:c'), await ask('', ''), await ask(undefined, ''), await ask('', undefined)]).toEqual([
-      true,
-      true,
-      true,
-      true,
-      true,
-    ])
-    expect([await ask(undefined, undefined), await ask(undefined, undefined), await ask('a:b', 'c')]).toEqual([true, false, false])
+    expect([
+      await passes('a:b', 'c'),
+      await passes('a', 'b:c'),
+      await passes('', ''),
+      await passes(undefined, ''),
+      await passes('', undefined),
+    ]).toEqual([true, true, true, true, true])
+    expect([await passes(undefined, undefined), await passes(undefined, undefined), await passes('a:b', 'c')]).toEqual([true, false, false])
   })
 
   it.each(['//api//items/', '/API/Items', '/api/./x/../items', '/%61pi/items?y=1', 'http://elsewhere/api/items', '/api/items#f'])(

@@ -19,19 +19,23 @@ describe('the caller', () => {
 
   it('counts all addresses of one IPv6 network, and all spellings of one address, together', async () => {
     const { engine } = bench(PER_IP)
-    const ask = async (ip: string): Promise<boolean> => (await engine.decide(facts({ ip }))).allowed
-    expect([await ask('2001:db8:1:2::1'), await ask('2001:DB8:1:2:ffff::9'), await ask('2001:db8:1:3::1')]).toEqual([true, false, true])
-    expect([await ask('192.0.2.7'), await ask('::ffff:192.0.2.7'), await ask('::ffff:c000:207')]).toEqual([true, false, false])
+    const passes = async (ip: string): Promise<boolean> => (await engine.decide(facts({ ip }))).allowed
+    expect([await passes('2001:db8:1:2::1'), await passes('2001:DB8:1:2:ffff::9'), await passes('2001:db8:1:3::1')]).toEqual([
+      true,
+      false,
+      true,
+    ])
+    expect([await passes('192.0.2.7'), await passes('::ffff:192.0.2.7'), await passes('::ffff:c000:207')]).toEqual([true, false, false])
   })
 
-  it('puts options above the policy, with another header where told to', async () => {
+  it('puts options above the policy, with another header where configured', async () => {
     const { engine } = bench(`trustedProxies: [10.0.0.0/8]\n${PER_IP}`, { trustedProxies: trustProxies(['loopback'], 'forwarded') })
     expect(await engine.explain(forwarded('203.0.113.1', '127.0.0.1'))).toMatchObject({ address: '198.51.100.77' })
     expect(await engine.explain(forwarded('203.0.113.1', '10.0.0.1'))).toMatchObject({ address: '10.0.0.1' })
     expect(() => bench(PER_IP, { trustedProxies: ['::ffff:10.0.0.0/8'] })).toThrow(expect.objectContaining({ code: 'INVALID_ADDRESS' }))
   })
 
-  it('asks for claims where the facts bring none, and does without where they cannot be had', async () => {
+  it('requests claims where the facts bring none, and does without where they cannot be had', async () => {
     const claims = (given: RequestFacts): { sub: string } => {
       if (given.headers['authorization'] === undefined) throw new Error('no token')
       return { sub: 'user' }

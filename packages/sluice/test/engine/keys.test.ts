@@ -53,7 +53,7 @@ describe('a key, for an operator', () => {
     expect((await engine.inspectKey({ key: 'a', limit: 'per-key' })).every(({ fresh }) => fresh)).toBe(true)
   })
 
-  it('is found under every source that may stand first', async () => {
+  it('is found under every source that may be first', async () => {
     const policy = parsePolicy(
       'rate_limits:\n  global: { capacity: 9, refill_rate: 1 }\n  tenants:\n    default: { capacity: 5, refill_rate: 1 }\n',
     )
@@ -71,7 +71,7 @@ describe('a key, for an operator', () => {
 
   it('is forgotten in one rule, or in all, and no other key is', async () => {
     const { engine } = bench(RULES)
-    for (const key of ['a', 'b']) for (let asked = 0; asked < 3; asked += 1) await engine.decide(by(key))
+    for (const key of ['a', 'b']) for (let sent = 0; sent < 3; sent += 1) await engine.decide(by(key))
     await engine.resetKey({ key: 'a', limit: 'seen' })
     expect(await engine.peek(by('a'))).toMatchObject({ outcome: 'denied' })
     await engine.resetKey({ key: 'a' })

@@ -51,7 +51,7 @@ test.each([
   if (inFile) return
   expect(few(() => engine.withdrawKey({ key: 'k77' }).length)).toBe(1)
   expect(found({ key: 'k77' })).toEqual([])
-  // One more is set, and replaced, without a look at the others.
+  // One more is set, and replaced, without reading the others.
   for (const burst of [4, 5]) few(() => engine.override({ rule: 'user', key: 'k77', rate: '1/s', burst }))
   expect(found({ key: 'k77' })).toEqual([['user', ['k77'], 5, 'set']])
   expect(() => engine.override({ rule: 'user', key: 'one more', rate: '1/s', burst: 1 })).toThrow('there are 10000 already')

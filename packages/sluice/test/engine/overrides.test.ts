@@ -14,7 +14,7 @@ rules:
 const by = (key: string, more: object = {}): ReturnType<typeof facts> => facts({ headers: { 'x-key': key }, ...more })
 
 describe('overrides', () => {
-  it('stand instead of the limit of one key, in every tier, until their instant', async () => {
+  it('replace the limit of one key, in every tier, until their instant', async () => {
     const { engine, clock } = bench(`${RULES}
 overrides:
   - { rule: per-key, key: big, rate: 10/s, burst: 50, until: 2100-01-01T00:00:00Z }

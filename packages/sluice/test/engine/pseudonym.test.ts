@@ -17,7 +17,7 @@ overrides: [{ rule: a, key: [vip, /a, GET, c, null], rate: 1/s, burst: 50 }]
 `
 const keyed = (secret: string) => (text: string) => createHmac('sha256', secret).update(text).digest('base64url')
 
-/** A memory store that remembers the keys it was asked about. */
+/** A memory store that remembers the keys of its calls. */
 function listening(): { store: Store; keys: string[] } {
   const clock = manualClock()
   const store = memoryStore({ clock })
@@ -30,7 +30,7 @@ function listening(): { store: Store; keys: string[] } {
 }
 
 describe('pseudonyms', () => {
-  it('stand in keys for what tells who asks, and for nothing else; one text in two places has two', async () => {
+  it('replace in keys what identifies the caller, and nothing else; one text in two places has two', async () => {
     const { store, keys } = listening()
     const engine = createEngine({ policy: parsePolicy(`version: 1\n${RULES}`), store, clock: manualClock(), pseudonym: keyed('s') })
     await engine.decide(facts({ path: '/a', headers: { 'x-key': 'alice', cookie: 'x-key=alice', host: 'h' } }))
@@ -47,10 +47,10 @@ describe('pseudonyms', () => {
     const policy = parsePolicy(`version: 1\n${RULES}`)
     const engine = createEngine({ policy, store, clock: manualClock(), pseudonym: keyed('s') })
     const other = createEngine({ policy, store, clock: manualClock(), pseudonym: keyed('t') })
-    const ask = facts({ path: '/a', headers: { 'x-key': 'alice' } })
-    await engine.decide(ask)
-    await engine.decide(ask)
-    await other.decide(ask)
+    const request = facts({ path: '/a', headers: { 'x-key': 'alice' } })
+    await engine.decide(request)
+    await engine.decide(request)
+    await other.decide(request)
     expect(keys[0]).toBe(keys[2])
     expect(keys[4]).not.toBe(keys[0])
     expect((await engine.peek(facts({ path: '/a', headers: { 'x-key': 'vip' } }))).limits).toMatchObject([
@@ -60,7 +60,7 @@ describe('pseudonyms', () => {
     expect((await engine.decideKey({ key: 'alice', limit: 'a' })).limits[0]?.remaining).toBe(2)
   })
 
-  it('are asked for by the policy: an engine without any refuses it, also later', () => {
+  it('are required by the policy: an engine without any refuses it, also later', () => {
     expect(() => bench(RULES)).toThrow(/the policy keeps identifiers as hmac: give pseudonym/)
     const { engine } = bench('rules: []')
     expect(() => engine.reload(parsePolicy(`version: 1\n${RULES}`))).toThrow(/give pseudonym/)

@@ -40,7 +40,7 @@ rules:
     expect(admitted).toBeLessThan(400)
   })
 
-  it('never ask for more than a limit can hold, also where the caller names the cost', async () => {
+  it('never request more than a limit can hold, also where the caller names the cost', async () => {
     const { engine } = bench(RULES, { random: () => 0 })
     expect(await engine.decide(facts({ cost: 50 }))).toMatchObject({ allowed: true, limits: [{ name: 'some', remaining: 0 }, {}] })
     expect(await engine.decide(facts({ cost: 101 }))).toMatchObject({ outcome: 'impossible', limitName: 'some' })

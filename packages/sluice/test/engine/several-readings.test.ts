@@ -4,7 +4,7 @@ import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { bench, facts } from './bench.ts'
-import { asked, bare, bundle, bundleBench } from './bundle-bench.ts'
+import { requestOf, bare, bundle, bundleBench } from './bundle-bench.ts'
 
 const SPELLINGS = [
   '/api%2Fx',
@@ -90,13 +90,14 @@ rules:
     'selectors of a bundle read as well: %j',
     async (selector) => {
       const { engine } = bundleBench(bundle({ a: { selector, rules: [bare({ rps: 1, burst: 1 })] } }))
-      expect((await engine.decide(asked({ path: '/api/x' }))).allowed).toBe(true)
-      for (const path of [...SPELLINGS, PATHOLOGICAL]) expect([path, (await engine.decide(asked({ path }))).allowed]).toEqual([path, false])
+      expect((await engine.decide(requestOf({ path: '/api/x' }))).allowed).toBe(true)
+      for (const path of [...SPELLINGS, PATHOLOGICAL])
+        expect([path, (await engine.decide(requestOf({ path }))).allowed]).toEqual([path, false])
     },
   )
 })
 
-describe('S8: a value that stands twice and feeds something else than a key', () => {
+describe('S8: a value that appears twice and feeds something else than a key', () => {
   const twice = (name: string, ...texts: string[]): Partial<RequestFacts> => ({ headers: { [name]: texts } })
 
   it('does not hold for a tier that is better than the next', async () => {
@@ -143,7 +144,7 @@ rules: [{ name: a, key: [], rate: 1/h, burst: 9 }]
     ]
     const { engine } = bundleBench({ rules })
     const names = async (more: Partial<RequestFacts>) =>
-      (await engine.explain(asked(more))).rules.filter(({ matches }) => matches).map(({ name }) => name)
+      (await engine.explain(requestOf(more))).rules.filter(({ matches }) => matches).map(({ name }) => name)
     expect(await names({ headers: { 'x-plan': 'enterprise' } })).toEqual(['enterprise'])
     expect(await names(twice('x-plan', 'enterprise', 'x'))).toEqual(['enterprise', 'free'])
     expect(await names(twice('x-plan', 'y', 'x'))).toEqual(['free'])

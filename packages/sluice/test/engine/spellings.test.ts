@@ -68,7 +68,7 @@ describe('S8: one token has one bucket, however its Authorization is spelt', () 
     expect(await passed(`header:${name}`, authorized([...schemes, ...blanks], name))).toBe(3)
   })
 
-  it('what stands behind a token, which many a backend does not read', async () => {
+  it('what follows a token, which many a backend does not read', async () => {
     expect(await passed('header:authorization', authorized(spellings(20, (index) => `Bearer token junk${index}`)))).toBe(3)
     expect(await keyOf('header:authorization', { headers: { authorization: 'BEARER  Token  junk' } })).toBe('bearer Token')
   })
@@ -176,7 +176,7 @@ describe('S8: one token has one bucket, however its Authorization is spelt', () 
     expect(await keyOf('header:authorization', { headers: { authorization: basic('real:pw') } })).toBe('basic cmVhbDpwdw==')
   })
 
-  it('S8: an allowance or a refusal for a credential holds as strictly as one of its readings asks', async () => {
+  it('S8: an allowance or a refusal for a credential holds as strictly as one of its readings requires', async () => {
     const { engine } = bench(`
 rules:
   - { name: a, key: [], tiers: [{ when: { "header:authorization": "Basic cmVhbDpwdw==" }, rate: 1/h, burst: 2 }, { rate: 1/h, burst: 9 }] }

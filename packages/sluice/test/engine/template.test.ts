@@ -31,7 +31,7 @@ describe("the template's levels, request by request", () => {
     expect(await admitted(bench('rate_limits:\n  global: { capacity: 10, refill_rate: 1, burst: 15 }\n').engine)).toBe(15)
   })
 
-  it('window is the period the rate is read over, and what clients are told', async () => {
+  it('window is the period the rate is read over, and what clients see', async () => {
     const { engine, clock } = bench('rate_limits:\n  global: { capacity: 60, refill_rate: 60, window: 1m }\n')
     expect(await admitted(engine)).toBe(60)
     expect(await engine.peek(facts())).toMatchObject({ retryAfterMs: 1_000, limits: [{ windowMs: 60_000 }] })
@@ -158,7 +158,7 @@ describe("the template's headers and identities", () => {
     expect(sent.filter((name) => /^(?:X-RateLimit-|Retry-After)/.test(name))).toEqual(names)
   })
 
-  it('tells tenants apart by the header that an identity block names, and their tier by its map', async () => {
+  it('separates tenants by the header that an identity block names, and their tier by its map', async () => {
     const { engine } = bench(
       `${GLOBAL}  tenants:\n    default: { capacity: 2, refill_rate: 1 }\n    premium: { capacity: 6, refill_rate: 1 }\n  identity: { header: x-api-key, tiers: { key-1: premium } }\n`,
     )

@@ -47,7 +47,7 @@ describe('S9: a target that cannot be read in a bounded number of ways is a bad 
     ).toEqual({ passed: 3, bad: 0 })
   })
 
-  it('what stands behind a # in a path escapes no rule', async () => {
+  it('what follows a # in a path escapes no rule', async () => {
     const { engine, store } = bench(rules(`{ name: a, match: { path: /api/*/edit }, key: [], ${LIMIT} }`))
     expect(
       await fare(
@@ -58,7 +58,7 @@ describe('S9: a target that cannot be read in a bounded number of ways is a bad 
     expect(store.size).toBe(0)
   })
 
-  it('what stands behind a # in a query gives no new key', async () => {
+  it('what follows a # in a query gives no new key', async () => {
     const { engine, store } = bench(rules(`{ name: a, key: ["query:key"], ${LIMIT} }`))
     const spelt = (index: number): string => `/x?key=junk${index}#&key=real`
     expect(
@@ -161,7 +161,7 @@ describe('S9: rules in shadow begin to block nothing', () => {
     expect(metrics.text()).toContain('sluice_requests_total{rule="a",route="",result="shadow_denied"} 10')
   })
 
-  it('one rule that enforces is enough to refuse, wherever it stands', async () => {
+  it('one rule that enforces is enough to refuse, wherever it is', async () => {
     const { engine, store } = bench(`${SHADOW}  - { name: c, match: { path: /y }, key: [], ${LIMIT} }\n`)
     const decision = await engine.decide(facts({ path: FRAGMENT }))
     expect([isBad(decision), decision.limitName, decision.shadow, store.size]).toEqual([true, 'c', [], 0])

@@ -32,7 +32,7 @@ interface Opened {
 /** One key under one limit, and what was admitted of it. */
 interface Victim {
   readonly call: Call
-  /** Its own, where a store in this process would take what another asks in 2099 for the time. */
+  /** Its own, where a store in this process would take the time of a call of another in 2099 for its own. */
   readonly store: Store | undefined
   readonly seen: TraceEntry[]
   now: number
@@ -95,7 +95,7 @@ function whole({ capacity }: AnyLimit): number {
   return Math.round(capacity * MICRO)
 }
 
-/** Takes all that it can get, in ever smaller pieces, waits exactly as long as it is told, and takes again. */
+/** Takes all that it can get, in ever smaller pieces, waits exactly for retryAfter, and takes again. */
 async function greedy(store: Store, all: readonly Victim[], random: () => number): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let tries = 0; tries < TRIES; tries += 1) {

@@ -44,7 +44,7 @@ describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis tha
       const began = performance.now()
       while (store.breakerState !== 'open') await new Promise((resolve) => setImmediate(resolve))
       const opened = performance.now()
-      // Who was asking when it opened waits for his own deadline.
+      // A call in flight when it opened waits for its own deadline.
       await wait(DEADLINE_MS + 50)
       const refusing = performance.now()
       await wait(900)
@@ -58,7 +58,8 @@ describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis tha
       const held = (from: number, to: number): number => load.held(from, to).longest
       const slowest = refused.reduce((most, one) => Math.max(most, one.ended - one.started - held(one.started, one.ended)), 0)
       report('breaker', { opened: opened - began, refused: refused.length, slowest, recovery, held: load.held(began, back).longest })
-      // Successes count for the window of 200 ms, calls in flight fail at their deadline, and then half of the window's calls must have failed.
+      // Successes count for the window of 200 ms, calls in flight fail at their deadline, and then half of the window's calls must have
+      // failed.
       expect(opened - began - held(began, opened)).toBeLessThanOrEqual(400)
       expect(new Set(refused.map(({ decision }) => `${decision.outcome} ${decision.degraded?.kind}`))).toEqual(
         new Set(['undecided unavailable']),

@@ -13,7 +13,7 @@ export function fourProcesses(ms: number): void {
   describe('four processes on one key', () => {
     it.skipIf(redis === undefined)(`Redis, for ${ms} ms`, async () => {
       const hammered = await hammer({ ...ONE_KEY, kind: 'redis', url: redis as string, space: freshSpace(), ms })
-      told(hammered)
+      reports(hammered)
       expect(hammered.audit.overGrant).toBe(0)
       expect(hammered.admitted).toBe(hammered.permitted)
     })
@@ -26,7 +26,7 @@ export function fourProcesses(ms: number): void {
       await barePostgresStore({ client: pg(pool) }).migrate()
       await pool.end()
       const hammered = await hammer({ ...ONE_KEY, kind: 'postgres', url: postgres as string, space: own.name, ms })
-      told(hammered)
+      reports(hammered)
       expect(hammered.audit.overGrant).toBe(0)
       expect(hammered.admitted).toBe(hammered.permitted)
     })
@@ -44,12 +44,12 @@ export function fourBusyProcesses(ms: number): void {
 
   describe.skipIf(redis === undefined)('four processes of 64 callers', () => {
     it.each(modes.flatMap((mode) => loads.map((load) => ({ mode, ...load }))))(
-      `asked by $mode, $keys keys, for ${ms} ms`,
+      `called by $mode, $keys keys, for ${ms} ms`,
       { timeout: ms + 60_000 },
       async (load) => {
         const task: Hammering = { ...load, kind: 'redis', url: redis as string, space: freshSpace(), callers: 64, ms }
         const hammered = await hammer(task)
-        told(hammered)
+        reports(hammered)
         expect(hammered.audit.overGrant).toBe(0)
         expect(hammered.admitted).toBeGreaterThanOrEqual(load.burst)
         if (load.mode === 'leases' && load.keys === 1) expect(hammered.sources['lease']).toBeGreaterThan(0)
@@ -63,7 +63,7 @@ function freshSpace(): string {
   return `hammer-${process.pid}-${performance.now().toFixed(0)}:`
 }
 
-function told({ calls, admitted, permitted, sources, audit }: Hammered): void {
+function reports({ calls, admitted, permitted, sources, audit }: Hammered): void {
   const name = expect.getState().currentTestName ?? ''
   const from = Object.entries(sources).map(([source, count]) => `${count} by ${source}`)
   const most = permitted === undefined ? '' : `, ${permitted} permitted`

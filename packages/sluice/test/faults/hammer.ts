@@ -24,28 +24,28 @@ export interface Hammered {
   readonly admitted: number
   /** How many answers came from where. */
   readonly sources: Readonly<Record<string, number>>
-  /** What the kernel alone admits when it is asked at the same instants; of one key that was asked exactly. */
+  /** What the kernel alone admits when it is called at the same instants; of one key that was called exactly. */
   readonly permitted: number | undefined
 }
 
-interface Told {
+interface Report {
   readonly seen: readonly { readonly admitted: readonly number[]; readonly denied: readonly number[] }[]
   readonly sources: Readonly<Record<string, number>>
 }
 
 const PROCESSES = 4
 
-/** Four processes with several callers each ask the same keys as fast as they can; what passed is merged and audited key by key. */
+/** Four processes with several callers each call with the same keys as fast as they can; what passed is merged and audited key by key. */
 export async function hammer(hammering: Hammering): Promise<Hammered> {
   const { mode, rate, burst, keys } = hammering
   const workers = startWorkers('hammer.worker.mjs', PROCESSES)
   try {
-    await workers.tell({ ...hammering, rate: `${rate}/s` })
-    const told = (await workers.tell({ go: true })) as Told[]
+    await workers.post({ ...hammering, rate: `${rate}/s` })
+    const reports = (await workers.post({ go: true })) as Report[]
     const limit = tokenBucket({ rate: `${rate}/s`, burst })
     const merged = Array.from({ length: keys }, (_, key) => ({
-      admitted: told.flatMap(({ seen }) => seen[key]?.admitted ?? []),
-      denied: told.flatMap(({ seen }) => seen[key]?.denied ?? []),
+      admitted: reports.flatMap(({ seen }) => seen[key]?.admitted ?? []),
+      denied: reports.flatMap(({ seen }) => seen[key]?.denied ?? []),
     }))
     const audits = merged.map(({ admitted }) =>
       audit(
@@ -54,7 +54,7 @@ export async function hammer(hammering: Hammering): Promise<Hammered> {
       ),
     )
     const sources: Record<string, number> = {}
-    for (const one of told) for (const [source, count] of Object.entries(one.sources)) sources[source] = (sources[source] ?? 0) + count
+    for (const one of reports) for (const [source, count] of Object.entries(one.sources)) sources[source] = (sources[source] ?? 0) + count
     return {
       audit: audits.reduce((worst, one) => (one.overGrant > worst.overGrant ? one : worst)),
       calls: Object.values(sources).reduce((sum, count) => sum + count, 0),

@@ -26,7 +26,7 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', AGAIN, () => {
   })
   afterEach(() => cluster?.stop())
 
-  /** Callers on keys spread over the shards; `others` tells those that are not on a node's slots. */
+  /** Callers on keys spread over the shards; `others` names those that are not on a node's slots. */
   async function start(): Promise<{ singles: Singles; victim: ClusterNode; others: (key: string) => boolean }> {
     const client = advisedCluster(cluster.addresses)
     onTestFinished(() => client.disconnect())
@@ -71,7 +71,7 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', AGAIN, () => {
   it('failed over by hand twenty times', { timeout: 120_000 }, async () => {
     const { singles } = await start()
     // Most calls of its own slots fail: Redis 7.0 answers nobody for seconds if it takes over soon after it handed over, any client alike.
-    // The second shard: the first node, which is asked who holds what, takes part in none of this.
+    // The second shard: the first node, which is queried for the slots, takes part in none of this.
     const share = Math.ceil(SLOTS / SHARDS)
     const others = (key: string): boolean => Math.floor(slotOf(key) / share) !== 1
     const from = performance.now()

@@ -9,7 +9,7 @@ import { report } from './stopped.ts'
 const LOADED_MS = 2_000
 const LIST = 1_000
 const AT_ONCE = 9_000
-/** As little as a limiter can ask of a server. */
+/** The least work that a limiter can give to a server. */
 const SCRIPT = "local count = redis.call('INCR', KEYS[1]) redis.call('PEXPIRE', KEYS[1], ARGV[1]) return count"
 const SHA1 = createHash('sha1').update(SCRIPT).digest('hex')
 
@@ -60,7 +60,7 @@ const SHAPES: readonly Shape[] = [
 const AGAIN = { retry: 1 }
 
 describe.skipIf(noRedis)('R12: how long callers of much at once hold the event loop', AGAIN, () => {
-  it.each(SHAPES)('$name: at most twice as long as as many EVALSHA calls do', async ({ name, loops: abreast, calls, ...shape }) => {
+  it.each(SHAPES)('$name: at most twice as long as as many EVALSHA calls do', async ({ name, loops: concurrent, calls, ...shape }) => {
     const server = await privateRedis()
     onTestFinished(server.stop)
     const client = advised(server.port)
@@ -72,7 +72,7 @@ describe.skipIf(noRedis)('R12: how long callers of much at once hold the event l
     const singles = await startSingles(store)
     /** Microseconds for which the loop is held for each call. */
     const held = async (turn: (index: number) => Promise<unknown>): Promise<Held> => {
-      const load = loops(abreast, turn)
+      const load = loops(concurrent, turn)
       const [from, to] = await window(LOADED_MS)
       const turns = load.turns
       await load.stop()

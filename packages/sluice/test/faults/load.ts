@@ -37,16 +37,16 @@ export interface LoadOptions {
 
 const PATIENCE_MS = 10_000
 
-/** Callers that ask one after another, each on a key of its own, as fast as they are answered or with a pause in between. */
+/** Callers that call one after another, each on a key of its own, as fast as they are answered or with a pause in between. */
 export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, keyOf = (index) => `caller-${index}` }: LoadOptions): Load {
   const samples: Sample[] = []
-  const looks: number[] = [performance.now()]
+  const instants: number[] = [performance.now()]
   const state = { running: true, looking: true }
-  const look = (): void => {
-    looks.push(performance.now())
-    if (state.looking) setTimeout(look, 1)
+  const noteInstant = (): void => {
+    instants.push(performance.now())
+    if (state.looking) setTimeout(noteInstant, 1)
   }
-  look()
+  noteInstant()
 
   let good = 0
   let since = 0
@@ -54,7 +54,7 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
   const caller = async (_: unknown, index: number): Promise<void> => {
     const key = keyOf(index)
     while (state.running) {
-      const sample = await besideTimer(deadlineMs, () => limiter.check(key))
+      const sample = await withTimer(deadlineMs, () => limiter.check(key))
       const { started, decision } = sample
       samples.push({ key, ...sample })
       if (started >= since) {
@@ -70,8 +70,8 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
     samples,
     held: (from, to) => {
       let [longest, all] = [0, 0]
-      for (let index = firstAfter(looks, from); index < looks.length && (looks[index - 1] as number) < to; index += 1) {
-        const overlap = Math.min(looks[index] as number, to) - Math.max(looks[index - 1] as number, from)
+      for (let index = firstAfter(instants, from); index < instants.length && (instants[index - 1] as number) < to; index += 1) {
+        const overlap = Math.min(instants[index] as number, to) - Math.max(instants[index - 1] as number, from)
         const lag = Math.max(0, overlap - 1)
         longest = Math.max(longest, lag)
         all += lag
@@ -93,17 +93,17 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
       state.running = false
       await done
       state.looking = false
-      looks.push(performance.now())
+      instants.push(performance.now())
     },
     forget: () => {
       samples.length = 0
-      looks.length = 1
+      instants.length = 1
     },
   }
 }
 
 /** Makes a call with a timer of the same deadline beside it: a loop that is held makes both late. */
-export async function besideTimer<Answer>(deadlineMs: number, call: () => Promise<Answer>): Promise<Timed<Answer>> {
+export async function withTimer<Answer>(deadlineMs: number, call: () => Promise<Answer>): Promise<Timed<Answer>> {
   let ran: { timer?: number } = {}
   const started = performance.now()
   const timer = setTimeout(() => (ran = { timer: performance.now() }), deadlineMs)
@@ -132,12 +132,12 @@ export interface Punctuality {
 
 /** How late the answers to calls that began in a window were, and how much of that is this process's own loop. */
 export function punctuality(load: Load, from: number, to: number, deadlineMs: number): Punctuality {
-  const asked = load.samples.filter(({ started }) => started >= from && started <= to)
-  const late = asked.map(({ started, ended }) => ended - started - deadlineMs).sort((a, b) => a - b)
-  const end = asked.reduce((last, { ended }) => Math.max(last, ended), to)
-  const excess = asked.map((sample) => excessOf(sample, deadlineMs, load))
+  const sent = load.samples.filter(({ started }) => started >= from && started <= to)
+  const late = sent.map(({ started, ended }) => ended - started - deadlineMs).sort((a, b) => a - b)
+  const end = sent.reduce((last, { ended }) => Math.max(last, ended), to)
+  const excess = sent.map((sample) => excessOf(sample, deadlineMs, load))
   return {
-    calls: asked.length,
+    calls: sent.length,
     lateness: late.at(-1) ?? Number.NaN,
     usual: late[Math.floor(late.length * 0.99)] ?? Number.NaN,
     lag: load.held(from, end).longest,

@@ -30,10 +30,10 @@ describe.skipIf(noRedis || noProcesses)('a policy that is reloaded while the sto
       return {
         ...store,
         decide: async (groups, options) => {
-          const asked = current
+          const before = current
           const verdicts = await store.decide(groups, options)
           trace.push(
-            ...verdicts.map(verbs.decided).map(({ at, outcome }) => ({ at, cost: 1, allowed: outcome === 'allowed', policy: asked })),
+            ...verdicts.map(verbs.decided).map(({ at, outcome }) => ({ at, cost: 1, allowed: outcome === 'allowed', policy: before })),
           )
           return verdicts
         },

@@ -6,7 +6,7 @@ import { noPostgres, pooled, privatePostgres } from './private-postgres.ts'
 import { noProcesses } from './process-tree.ts'
 import { CALLERS, DEADLINE_MS, expectPunctual, plenty, report, stopUnderLoad } from './stopped.ts'
 
-/** Callers without a pause would ask more than a disk can commit on a busy machine, and time out for that alone. */
+/** Callers without a pause would send more than a disk can commit on a busy machine, and time out for that alone. */
 const PAUSE_MS = 100
 
 describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {

@@ -25,19 +25,19 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
   afterAll(() => server?.stop())
 
   const limit = tokenBucket({ rate: '1/day', burst: 10 })
-  const asked = (store: Store, key: string, deadlineMs = PATIENT_MS): Promise<Decision> =>
+  const checked = (store: Store, key: string, deadlineMs = PATIENT_MS): Promise<Decision> =>
     createLimiter({ limit, store, deadlineMs }).check(key)
 
   it('a backend killed by SIGKILL, so that the server throws out everybody and recovers: what was charged stays charged', async () => {
     const { pool, store } = pooled(server.url)
-    for (let turn = 0; turn < 7; turn += 1) expect((await asked(store, 'kept')).outcome).toBe('allowed')
+    for (let turn = 0; turn < 7; turn += 1) expect((await checked(store, 'kept')).outcome).toBe('allowed')
     const { kinds } = await underFault({ store, ...LOAD, recoveryMs: 2_000 }, async () => {
       const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
       process.kill(rows[0]?.pid as number, 'SIGKILL')
       await until('it answers again', async () => (await pool.query('select 1')).rows.length === 1)
     })
     expect(['connection', 'unavailable', 'timeout']).toEqual(expect.arrayContaining([...kinds]))
-    expect((await asked(store, 'kept')).limits[0]?.remaining).toBe(2)
+    expect((await checked(store, 'kept')).limits[0]?.remaining).toBe(2)
   })
 
   it('a pool that others have emptied: undecided by the deadline, unsent, and served when it is given back', async () => {
@@ -55,23 +55,23 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
     const pool = new pgDriver.Pool({ connectionString: server.url, max: 2, options: '-c lock_timeout=100' })
     onTestFinished(() => pool.end())
     const { pool: other, store } = pooled(server.url, 2)
-    await asked(store, 'locked')
+    await checked(store, 'locked')
     const holder = await other.connect()
     await holder.query('begin')
     await holder.query('select from sluice_state where id = $1 for update', [
       digestOf({ scope: { text: 'default:default:tb:' }, key: 'locked' }),
     ])
     const limited = barePostgresStore({ client: pg(pool) })
-    const decision = await asked(limited, 'locked')
+    const decision = await checked(limited, 'locked')
     await holder.query('rollback')
     holder.release()
     expect(decision).toMatchObject({ outcome: 'undecided', allowed: false, degraded: { kind: 'contention', executed: 'no' } })
-    expect((await asked(limited, 'locked')).limits[0]?.remaining).toBe(8)
+    expect((await checked(limited, 'locked')).limits[0]?.remaining).toBe(8)
   })
 
   it('read-only, as after a failover (25006): undecided, peeks are answered, and decided again once it may write', async () => {
     const { store } = pooled(server.url)
-    await asked(store, 'looked')
+    await checked(store, 'looked')
     const admin = new pgDriver.Pool({ connectionString: server.url, max: 1, options: '-c default_transaction_read_only=off' })
     onTestFinished(() => admin.end())
     const readOnly = async (on: 'on' | 'off'): Promise<void> => {
@@ -81,7 +81,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
     const { kinds } = await underFault({ store, ...LOAD }, async () => {
       try {
         await readOnly('on')
-        await until('nothing is written', async () => (await asked(store, 'refused')).outcome === 'undecided')
+        await until('nothing is written', async () => (await checked(store, 'refused')).outcome === 'undecided')
         expect((await createLimiter({ limit, store, deadlineMs: PATIENT_MS }).peek('looked')).limits[0]?.remaining).toBe(9)
       } finally {
         await readOnly('off')
@@ -96,7 +96,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
     const old = new pgDriver.Pool({ connectionString: server.url, max: 1, options: '-c search_path=earlier' })
     onTestFinished(() => old.end())
     await old.query((migrations[0] as (typeof migrations)[number]).source)
-    const decision = await asked(barePostgresStore({ client: pg(old) }), 'k')
+    const decision = await checked(barePostgresStore({ client: pg(old) }), 'k')
     expect(decision).toMatchObject({ outcome: 'undecided', degraded: { kind: 'setup', executed: 'no' } })
     expect(decision.degraded?.message).toContain('run "sluice migrate --store URL"')
   })
@@ -115,7 +115,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
       const there = new pgDriver.Pool({ connectionString: server.url, max: 2, options: '-c search_path=small -c default_tablespace=small' })
       const full = barePostgresStore({ client: pg(there), sweepEveryMs: 0 })
       await full.migrate()
-      await asked(full, 'before')
+      await checked(full, 'before')
       const fill = async (): Promise<unknown> => {
         for (let from = 0; from < 400_000; from += 500) {
           const groups = Array.from({ length: 500 }, (_, place) => ({
@@ -135,11 +135,11 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
         executed: 'no',
         message: expect.stringContaining('53100'),
       })
-      expect((await asked(full, 'before')).outcome).toBe('allowed')
+      expect((await checked(full, 'before')).outcome).toBe('allowed')
       await there.end()
       await pool.query('drop schema small cascade')
       await pool.query('drop tablespace small')
-      expect((await asked(store, 'elsewhere')).outcome).toBe('allowed')
+      expect((await checked(store, 'elsewhere')).outcome).toBe('allowed')
     },
   )
 })

@@ -13,7 +13,7 @@ export interface ClusterNode extends PrivateRedis {
 export interface PrivateCluster {
   /** The first three hold the slots at the start, each followed by the replica three places further. */
   readonly nodes: readonly ClusterNode[]
-  /** What clients are told to begin with. */
+  /** What clients connect to first. */
   readonly addresses: { readonly host: string; readonly port: number }[]
   /** The node that holds a slot now, as the others see it. */
   ownerOf(slot: number): Promise<ClusterNode>
@@ -87,7 +87,7 @@ async function form(nodes: readonly ClusterNode[]): Promise<void> {
   }
 
   const buses = await Promise.all(nodes.map(async ({ admin }) => ((await admin.config('GET', 'cluster-port')) as string[])[1] as string))
-  // Everybody is told of everybody: gossip alone takes seconds.
+  // Every node is introduced to every other: gossip alone takes seconds.
   for (const [index, { port }] of nodes.entries()) {
     await Promise.all(nodes.slice(0, index).map(({ admin }) => admin.call('CLUSTER', 'MEET', HOST, port, buses[index] as string)))
   }

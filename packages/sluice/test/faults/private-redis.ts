@@ -31,7 +31,7 @@ export async function privateRedis(extra: readonly string[] = [], chosen?: numbe
   return { ...engine, port }
 }
 
-/** What a client asks a server before its first command. */
+/** What a client sends to a server before its first command. */
 export type Greeting = Pick<RedisOptions, 'enableReadyCheck' | 'disableClientInfo' | 'protocol'>
 
 /** As the documentation advises: nothing is queued or sent again while the server is away, and it is soon back. */
@@ -56,7 +56,7 @@ export function advisedBySentinel(sentinels: readonly { host: string; port: numb
   return client
 }
 
-/** The same of a cluster, where a command whose connection was lost would be sent again unless told not to. */
+/** The same of a cluster, where a command whose connection was lost would be sent again unless configured not to. */
 export function advisedCluster(nodes: readonly { host: string; port: number }[]): Cluster {
   const client = new Cluster([...nodes], {
     enableOfflineQueue: false,

@@ -41,7 +41,7 @@ export async function privateSentinel(options: SentinelOptions = {}): Promise<Pr
     const primary = await privateRedis(['--repl-diskless-sync-delay', '0'])
     running.push(primary)
     const link = await through(primary.port)
-    // Clients are told the port that the replica has, not the one that it follows.
+    // Clients get the port that the replica has, not the one that it follows.
     const replica = await privateRedis(['--replicaof', `${HOST} ${link}`, '--repl-diskless-sync-delay', '0'])
     running.push(replica)
     const sentinels: { host: string; port: number }[] = []

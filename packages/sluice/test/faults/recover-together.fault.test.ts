@@ -22,7 +22,7 @@ describe.skipIf(noRedis)('100 stores in four processes', () => {
     onTestFinished(first.stop)
     const workers = startWorkers('recover.worker.mjs', PROCESSES)
     onTestFinished(workers.stop)
-    await workers.tell({ port: first.port, stores: STORES, deadlineMs: 50, pauseMs: 20 })
+    await workers.post({ port: first.port, stores: STORES, deadlineMs: 50, pauseMs: 20 })
     await wait(300)
     first.signal('SIGKILL')
     await wait(1_000)
@@ -30,16 +30,22 @@ describe.skipIf(noRedis)('100 stores in four processes', () => {
     onTestFinished(second.stop)
     const back = Date.now()
     await wait(1_500)
-    const told = (await workers.tell({ stop: true })) as Recovered[]
+    const reports = (await workers.post({ stop: true })) as Recovered[]
 
-    const stores = told.flatMap(({ seen }) => seen)
-    const held = Math.max(...told.map((one) => one.held))
+    const stores = reports.flatMap(({ seen }) => seen)
+    const held = Math.max(...reports.map((one) => one.held))
     const recovery = Math.max(...stores.map(({ recoveredAt }) => recoveredAt - back))
     const latest = Math.max(...stores.map((one) => one.latest))
-    report('together', { stores: stores.length, recovery, latest, held, answered: told.reduce((sum, { answered }) => sum + answered, 0) })
+    report('together', {
+      stores: stores.length,
+      recovery,
+      latest,
+      held,
+      answered: reports.reduce((sum, { answered }) => sum + answered, 0),
+    })
     expect(stores).toHaveLength(PROCESSES * STORES)
     expect(stores.every(({ recoveredAt }) => recoveredAt > 0)).toBe(true)
-    expect(told.map(({ denied, refused }) => [denied, ...refused])).toEqual(told.map(() => [0]))
+    expect(reports.map(({ denied, refused }) => [denied, ...refused])).toEqual(reports.map(() => [0]))
     expect(recovery - held).toBeLessThanOrEqual(1_000)
     expect(latest - held).toBeLessThanOrEqual(5)
   })

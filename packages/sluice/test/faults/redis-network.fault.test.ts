@@ -75,7 +75,7 @@ describe.skipIf(noRedis)('a Redis behind a bad network', () => {
   })
 
   it.each(['lost', 'cut'] as const)(
-    'a call whose reply is %s is not sent again: the server charged no more than was asked',
+    'a call whose reply is %s is not sent again: the server charged no more than was requested',
     async (fault) => {
       const { server, proxy, store } = await behindProxy()
       const ledger = tokenBucket({ rate: '1/day', burst: 10_000 })

@@ -10,7 +10,7 @@ import { plenty } from './stopped.ts'
 import { underFault } from './under-fault.ts'
 import { until } from './until.ts'
 
-/** Neither asks the server anything before it is ready, so that the store's own question is the one refused. */
+/** Neither sends anything to the server before it is ready, so that the store's own request is the one refused. */
 const BARE: Greeting = { enableReadyCheck: false, protocol: 2, disableClientInfo: true }
 
 async function open(port: number): Promise<Redis> {

@@ -23,26 +23,26 @@ describe.skipIf(noRedis)('R8: refunds beside 10,000 remembered denials', AGAIN, 
       await store.ready()
       return createLimiter({ limit: fixedWindow({ limit: 1, window: '1h' }), store, deadlineMs: 10_000 })
     }
-    const [without, beside] = [await opened(), await opened()]
+    const [without, withDenials] = [await opened(), await opened()]
     const keys = Array.from({ length: DENIED }, (_, index) => ({ key: `denied-${index}` }))
     for (const outcome of ['allowed', 'denied']) {
-      const decisions = await beside.checkMany(keys)
+      const decisions = await withDenials.checkMany(keys)
       expect(new Set(decisions.map((decision) => decision.outcome))).toEqual(new Set([outcome]))
     }
-    const remembered = await beside.check(`denied-${DENIED - 1}`)
+    const remembered = await withDenials.check(`denied-${DENIED - 1}`)
     expect([remembered.outcome, remembered.source]).toEqual(['denied', 'denied-cache'])
 
-    const perSecond = async (limiter: typeof beside): Promise<number> => {
+    const perSecond = async (limiter: typeof withDenials): Promise<number> => {
       const started = performance.now()
       for (let done = 0; done < REFUNDS; done += 50)
         await Promise.all(Array.from({ length: 50 }, (_, index) => limiter.refund(`other-${done + index}`)))
       return (REFUNDS * 1_000) / (performance.now() - started)
     }
-    await Promise.all([perSecond(without), perSecond(beside)])
+    await Promise.all([perSecond(without), perSecond(withDenials)])
     const rounds: (readonly [number, number])[] = []
-    for (let round = 0; round < ROUNDS; round += 1) rounds.push([await perSecond(without), await perSecond(beside)] as const)
+    for (let round = 0; round < ROUNDS; round += 1) rounds.push([await perSecond(without), await perSecond(withDenials)] as const)
     const [alone, full] = [0, 1].map((side) => Math.max(...rounds.map((round) => round[side] as number))) as [number, number]
-    report('refunds per second', { without: alone, beside: full, ratio: full / alone })
+    report('refunds per second', { without: alone, withDenials: full, ratio: full / alone })
     expect(full).toBeGreaterThanOrEqual(0.9 * alone)
   })
 })

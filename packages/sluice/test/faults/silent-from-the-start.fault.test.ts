@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter, type Store } from '../../src/index.ts'
 import { pg, postgresStore } from '../../src/postgres.ts'
 import { DistributedRateLimiter, ioredis, nodeRedis, redisStore } from '../../src/redis.ts'
-import { besideTimer, excessOf, startLoad } from './load.ts'
+import { withTimer, excessOf, startLoad } from './load.ts'
 import { plenty, report } from './stopped.ts'
 
 const GRACE_MS = 5
@@ -64,7 +64,7 @@ const AGAIN = { retry: 2 }
 async function expectUndecided(name: string, deadlineMs: number, calls: number, undecided: () => Promise<boolean>): Promise<void> {
   const load = startLoad(createLimiter({ limit: plenty }), { callers: 1, deadlineMs: 1_000, pauseMs: 5 })
   const samples = []
-  for (let round = 0; round < calls; round += 1) samples.push(await besideTimer(deadlineMs, undecided))
+  for (let round = 0; round < calls; round += 1) samples.push(await withTimer(deadlineMs, undecided))
   await load.stop()
   const late = samples.map(({ started, ended }) => ended - started - deadlineMs)
   const lag = Math.max(...samples.map(({ started, ended }) => load.held(started, ended).longest))

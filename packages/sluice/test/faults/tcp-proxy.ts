@@ -21,7 +21,7 @@ export interface TcpProxy {
   readonly connections: number
   /** Ends every connection at once. */
   reset(): void
-  /** From now on nothing passes, and nobody is told: connections stay open and are dead for ever, new ones too. */
+  /** From now on nothing passes, without notice: connections stay open and are dead for ever, new ones too. */
   blackhole(): void
   /** Connections made from now on work. */
   heal(): void

@@ -8,7 +8,7 @@ import { type Load, type Punctuality, punctuality, startLoad } from './load.ts'
 import { CALLERS, DEADLINE_MS, expectPunctual, plenty, report } from './stopped.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 
-/** So small that the callers who ask for it are mostly denied: what passes is audited. */
+/** So small that its callers are mostly denied: what passes is audited. */
 export const NARROW_BURST = 50
 const narrow = tokenBucket({ rate: '100/s', burst: NARROW_BURST })
 const NARROW_CALLERS = 4
@@ -97,14 +97,14 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
   }
 }
 
-/** What callers were told in place of a decision, of calls that began at a time or later. */
+/** What callers got instead of a decision, of calls that began at a time or later. */
 function failures(load: Load, from: number): { kinds: Set<string>; allowed: Set<boolean>; degraded: number } {
   const after = load.samples.filter(({ started, decision }) => started >= from && decision.degraded !== undefined)
   const kinds = new Set(after.map(({ decision }) => decision.degraded?.kind as string))
   return { kinds, allowed: new Set(after.map(({ decision }) => decision.allowed)), degraded: after.length }
 }
 
-/** A few callers who ask the store itself for one narrow limit; what was not answered counts as nothing. */
+/** A few callers of the store itself with one narrow limit; what was not answered counts as nothing. */
 function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: number): { stop(): Promise<Audited> } {
   const trace: TraceEntry[] = []
   const state = { running: true, lost: 0 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export interface Workers {
   /** Sends a message to all and waits for each one's answer; a worker that ends first is an error. */
-  tell(message: object): Promise<unknown[]>
+  post(message: object): Promise<unknown[]>
   stop(): void
 }
 
@@ -18,12 +18,12 @@ export function startWorkers(script: string, count: number): Workers {
     }),
   )
   return {
-    tell: (message) => Promise.all(children.map((child) => tell(child, message))),
+    post: (message) => Promise.all(children.map((child) => post(child, message))),
     stop: () => children.forEach((child) => child.kill('SIGKILL')),
   }
 }
 
-async function tell(child: ChildProcess, message: object): Promise<unknown> {
+async function post(child: ChildProcess, message: object): Promise<unknown> {
   const gone = new AbortController()
   const ended = once(child, 'exit', { signal: gone.signal }).then(([code]) =>
     Promise.reject(new Error(`a worker ended with ${String(code)}`)),

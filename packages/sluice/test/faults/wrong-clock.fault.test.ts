@@ -50,9 +50,9 @@ describe.skipIf(noRedis)('clients whose clocks are wrong by an hour', () => {
 function noting(store: Store, groups: CallGroup[], trace: TraceEntry[]): Store {
   return {
     ...store,
-    decide: async (asked, options) => {
-      const verdicts = await store.decide(asked, options)
-      groups.push(...asked)
+    decide: async (batch, options) => {
+      const verdicts = await store.decide(batch, options)
+      groups.push(...batch)
       trace.push(...verdicts.map(verbs.decided).map(({ at, outcome }) => ({ at, cost: 1, allowed: outcome === 'allowed' })))
       return verdicts
     },

@@ -8,13 +8,13 @@ const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
 const START = 1_763_692_800_000_000
 const MICRO = 1_000_000
 
-/** Asked at a time in microseconds; says whether the call may pass. */
+/** Takes a time in microseconds; returns whether the call may pass. */
 type Limiter = (now: number) => boolean | Promise<boolean>
 
 interface Mistake {
   readonly name: string
   readonly limiter: () => Limiter
-  /** When it is asked; calls of one inner list at once. */
+  /** When it is called; calls of one inner list at once. */
   readonly schedule: readonly (readonly number[])[]
 }
 
@@ -39,7 +39,7 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: 'believes a clock that went back',
-    // Two servers ask in turn, whose clocks are 300 ms apart.
+    // Two servers call in turn, whose clocks are 300 ms apart.
     schedule: Array.from({ length: 400 }, (_, index) => [START + index * 10_000 + (index % 2 === 0 ? 0 : 300_000)]),
     limiter: () => {
       let [tokens, at] = [BURST, START]
@@ -95,14 +95,14 @@ async function run(limiter: Limiter, schedule: Mistake['schedule']): Promise<Tra
   return trace
 }
 
-describe('the audit tells a wrong limiter from a right one', () => {
+describe('the audit distinguishes a wrong limiter from a right one', () => {
   it.each(mistakes)('one that $name is caught', async ({ name, limiter, schedule }) => {
     const found = audit(await run(limiter(), schedule), limit)
     console.log(`a limiter that ${name}: over-grant ${found.overGrant.toFixed(2)} tokens, ${found.overGrantPercent.toFixed(0)} %`)
     expect(found.overGrant).toBeGreaterThan(0)
   })
 
-  it.each(mistakes)('the kernel, asked as the one that $name, is not', async ({ schedule }) => {
+  it.each(mistakes)('the kernel, called as the one that $name, is not', async ({ schedule }) => {
     const store = memoryStore({ clock: manualClock() })
     const group = { calls: [{ id: { scope: { text: 'w:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }] }
     const trace = await run((now) => store.decideNow(group, now).outcome === 'allowed', schedule)

@@ -25,9 +25,9 @@ describe('X7: what a gate takes', () => {
   })
 
   it('answers at once also after a wrong key', () => {
-    const asked = gate({ limiter: limiter(), key: ({ key = '' }) => key })
-    expect(() => asked.check({ key: '' }, undefined)).toThrow(expect.objectContaining({ code: 'INVALID_KEY' }))
-    const passage = asked.check({ key: 'a' }, undefined)
+    const limitedGate = gate({ limiter: limiter(), key: ({ key = '' }) => key })
+    expect(() => limitedGate.check({ key: '' }, undefined)).toThrow(expect.objectContaining({ code: 'INVALID_KEY' }))
+    const passage = limitedGate.check({ key: 'a' }, undefined)
     expect(passage).not.toBeInstanceOf(Promise)
     expect((passage as Passage).decision?.outcome).toBe('allowed')
   })

@@ -6,7 +6,7 @@ import { createLimiter, type Limiter, memoryStore, type Store, tokenBucket } fro
 import { manualClock } from '../../src/time/manual.ts'
 import { remoteMemory } from '../remote-memory.ts'
 
-/** A request of no framework: only what a gate asks of one. */
+/** A request of no framework: only what a gate needs of one. */
 type Plain = Readonly<Record<string, string>>
 const reader: RequestReader<Plain> = { method: () => 'GET', target: () => '/a?b', headers: (headers) => headers }
 const limiter = (burst: number, store?: Store): Limiter =>
@@ -30,13 +30,13 @@ describe('a gate', () => {
 
   it('takes promises of another realm', async () => {
     const elsewhere = runInNewContext('Promise') as PromiseConstructor
-    const asked = gate({
+    const limitedGate = gate({
       limiter: limiter(3),
       key: () => elsewhere.resolve('a'),
       cost: () => elsewhere.resolve(2),
       skip: () => elsewhere.resolve(false),
     })
-    expect((await asked.check({}, undefined)).decision?.limits[0]?.remaining).toBe(1)
+    expect((await limitedGate.check({}, undefined)).decision?.limits[0]?.remaining).toBe(1)
   })
 
   it('reads nothing of a request that no option needs', () => {
@@ -45,17 +45,17 @@ describe('a gate', () => {
   })
 
   it('counts peers by their address, however it is spelt and however many there are', async () => {
-    const asked = gate({ limiter: limiter(2) })
-    const outcome = async (peer: string | undefined): Promise<string | undefined> => (await asked.check({}, peer)).decision?.outcome
+    const limitedGate = gate({ limiter: limiter(2) })
+    const outcome = async (peer: string | undefined): Promise<string | undefined> => (await limitedGate.check({}, peer)).decision?.outcome
     for (const peer of ['192.0.2.1', '::ffff:192.0.2.1', undefined, '', '2001:db8::1', '2001:DB8::2%eth0'])
       expect(await outcome(peer)).toBe('allowed')
     for (let index = 0; index < 10_000; index += 1) await outcome(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`)
     for (const peer of ['192.0.2.1', '::ffff:c000:201', undefined, '2001:db8::3']) expect(await outcome(peer)).toBe('denied')
   })
 
-  it('remembers a proxy as a peer of its own, beside the clients it speaks for', async () => {
-    const asked = gate({ limiter: limiter(1), trustedProxies: ['10.0.0.0/8'] })
-    const outcome = async (headers: Plain): Promise<string | undefined> => (await asked.check(headers, '10.1.1.1')).decision?.outcome
+  it('remembers a proxy as a peer of its own, apart from the clients it speaks for', async () => {
+    const limitedGate = gate({ limiter: limiter(1), trustedProxies: ['10.0.0.0/8'] })
+    const outcome = async (headers: Plain): Promise<string | undefined> => (await limitedGate.check(headers, '10.1.1.1')).decision?.outcome
     const client = { 'x-forwarded-for': '192.0.2.1' }
     expect([await outcome({}), await outcome(client), await outcome({}), await outcome(client)]).toEqual([
       'allowed',
@@ -65,29 +65,29 @@ describe('a gate', () => {
     ])
   })
 
-  it('tells denials of one limit apart by their reason', async () => {
+  it('distinguishes denials of one limit by their reason', async () => {
     const limited = limiter(2)
-    const asked = gate({ limiter: limited, key: () => 'a', cost: ({ cost }) => Number(cost) })
+    const limitedGate = gate({ limiter: limited, key: () => 'a', cost: ({ cost }) => Number(cost) })
     const reason = async (cost: string): Promise<unknown> => {
-      const { answer } = await asked.check({ cost }, undefined)
+      const { answer } = await limitedGate.check({ cost }, undefined)
       expect(JSON.parse(answer?.body ?? '')).toEqual(answer?.problem)
       return answer?.problem.reason
     }
-    await asked.check({ cost: '2' }, undefined)
+    await limitedGate.check({ cost: '2' }, undefined)
     expect([await reason('1'), await reason('3'), await reason('1')]).toEqual(['quota', 'capacity', 'quota'])
     await limited.block('a', '1h')
     expect([await reason('1'), await reason('1')]).toEqual(['blocked', 'blocked'])
   })
 
-  it('tells denials of several limits apart by the limit', async () => {
+  it('distinguishes denials of several limits by the limit', async () => {
     const limits = { few: tokenBucket({ rate: '1/h', burst: 2 }), small: tokenBucket({ rate: '1/h', burst: 3 }) }
-    const asked = gate({
+    const limitedGate = gate({
       limiter: createLimiter({ limits, clock: manualClock() }),
       key: ({ key = '' }) => key,
       cost: ({ cost }) => Number(cost),
     })
     const violated = async (key: string, cost: string): Promise<unknown> =>
-      (await asked.check({ key, cost }, undefined)).answer?.problem['violated-policies']
+      (await limitedGate.check({ key, cost }, undefined)).answer?.problem['violated-policies']
     expect([await violated('a', '2'), await violated('a', '1'), await violated('b', '3')]).toEqual([undefined, ['few'], ['few']])
     const reversed = gate({
       limiter: createLimiter({ limits: { big: limits.small, few: limits.few }, clock: manualClock() }),
@@ -99,13 +99,13 @@ describe('a gate', () => {
 
   it('spreads retries by caller and path, not by the query, and tries only once whether a store is synchronous that is not', async () => {
     const limited = limiter(1, remoteMemory(memoryStore({ clock: manualClock() })))
-    let asked = 0
-    const counting: Limiter = { ...limited, checkSync: (...question) => ((asked += 1), limited.checkSync(...question)) }
+    let limitedGate = 0
+    const counting: Limiter = { ...limited, checkSync: (...question) => ((limitedGate += 1), limited.checkSync(...question)) }
     const targets: RequestReader<Plain> = { ...reader, target: ({ target = '' }) => target }
     const counted = createGate({ limiter: counting }, targets)
     const identities: string[] = []
     for (const target of ['/a', '/a', '/a?b', '/c']) identities.push((await counted.check({ target }, '192.0.2.1')).identity)
-    expect([asked, identities[1] === identities[2], identities[1] === identities[3]]).toEqual([1, true, false])
+    expect([limitedGate, identities[1] === identities[2], identities[1] === identities[3]]).toEqual([1, true, false])
   })
 
   it.each([
@@ -113,7 +113,7 @@ describe('a gate', () => {
     [{ trustedProxies: ['loopback'] }, 'trustedProxies is for a limiter'],
     [{ limiter: limiter(1) }, 'either limiter or engine'],
   ])('refuses what an engine would ignore: %j', (options, message) => {
-    const engine = { decide: () => Promise.reject(new Error('never asked')) }
+    const engine = { decide: () => Promise.reject(new Error('never called')) }
     expect(() => gate({ engine, ...options })).toThrow(message)
     expect(() => gate({ engine: {} as never })).toThrow('engine is {}, expected what createEngine gave')
   })

@@ -194,8 +194,8 @@ describe('headers of a denial', () => {
   })
 })
 
-describe('beside headers that are there', () => {
-  const beside = (before: Record<string, string>, decision: Decision, options?: HeaderOptions): Record<string, string> => {
+describe('next to headers that are there', () => {
+  const mergedInto = (before: Record<string, string>, decision: Decision, options?: HeaderOptions): Record<string, string> => {
     const sent = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]))
     const sink = {
       getHeader: (name: string) => sent.get(name.toLowerCase()),
@@ -205,39 +205,39 @@ describe('beside headers that are there', () => {
     return Object.fromEntries(sent)
   }
 
-  it('lists grow, and single values tell of the limit closer to exhaustion', () => {
+  it('lists grow, and single values are of the limit closer to exhaustion', () => {
     const outer = { RateLimit: '"outer";r=5;t=1', 'RateLimit-Remaining': '5', 'RateLimit-Limit': '50' }
-    expect(beside(outer, allowed(view()))).toMatchObject({
+    expect(mergedInto(outer, allowed(view()))).toMatchObject({
       ratelimit: '"outer";r=5;t=1, "a";r=7;t=1',
       'ratelimit-policy': '"a";q=20;w=2',
       'ratelimit-remaining': '5',
       'ratelimit-limit': '50',
     })
-    expect(beside(outer, allowed(view({ remaining: 2 })))).toMatchObject({ 'ratelimit-remaining': '2', 'ratelimit-limit': '20' })
-    expect(beside(outer, denied(1_000))).toMatchObject({
+    expect(mergedInto(outer, allowed(view({ remaining: 2 })))).toMatchObject({ 'ratelimit-remaining': '2', 'ratelimit-limit': '20' })
+    expect(mergedInto(outer, denied(1_000))).toMatchObject({
       ratelimit: '"outer";r=5;t=1, "a";r=0;t=1, "b";r=3;t=1',
       'ratelimit-remaining': '0',
     })
   })
 
-  it('single values tell of the limit that denied, also where another has less left, and of the nearer route where both have as much', () => {
+  it('single values are of the limit that denied, also where another has less left, and of the nearer route where both have as much', () => {
     const outer = { 'RateLimit-Remaining': '0', 'RateLimit-Limit': '50' }
     const costly: Decision = { ...(denied(1_000) as Denied), limits: [view({ remaining: 3 })] }
-    expect(beside(outer, costly)).toMatchObject({ 'ratelimit-remaining': '3', 'ratelimit-limit': '20' })
-    expect(beside(outer, allowed(view({ remaining: 0 })))).toMatchObject({ 'ratelimit-limit': '20' })
+    expect(mergedInto(outer, costly)).toMatchObject({ 'ratelimit-remaining': '3', 'ratelimit-limit': '20' })
+    expect(mergedInto(outer, allowed(view({ remaining: 0 })))).toMatchObject({ 'ratelimit-limit': '20' })
   })
 
   it('draft-7 and draft-6 do the same with what they have', () => {
     const outer = { RateLimit: 'limit=50, remaining=5, reset=1', 'RateLimit-Policy': '50;w=1' }
     const options: HeaderOptions = { dialect: 'draft-7', remaining: false, limit: false }
-    expect(beside(outer, allowed(view()), options)).toEqual({ ratelimit: outer.RateLimit, 'ratelimit-policy': '50;w=1, 20;w=2' })
-    expect(beside(outer, allowed(view({ remaining: 2 })), options)['ratelimit']).toBe('limit=20, remaining=2, reset=1')
+    expect(mergedInto(outer, allowed(view()), options)).toEqual({ ratelimit: outer.RateLimit, 'ratelimit-policy': '50;w=1, 20;w=2' })
+    expect(mergedInto(outer, allowed(view({ remaining: 2 })), options)['ratelimit']).toBe('limit=20, remaining=2, reset=1')
   })
 
   it('two forms are never mixed in one field: the one that is there stays, until a denial', () => {
     const outer = { RateLimit: 'limit=50, remaining=5, reset=1', 'RateLimit-Policy': '50;w=1' }
-    expect(beside(outer, allowed(view({ remaining: 1 })))).toMatchObject({ ratelimit: outer.RateLimit, 'ratelimit-policy': '50;w=1' })
-    expect(beside(outer, denied(1_000))).toMatchObject({
+    expect(mergedInto(outer, allowed(view({ remaining: 1 })))).toMatchObject({ ratelimit: outer.RateLimit, 'ratelimit-policy': '50;w=1' })
+    expect(mergedInto(outer, denied(1_000))).toMatchObject({
       ratelimit: '"a";r=0;t=1, "b";r=3;t=1',
       'ratelimit-policy': '"a";q=20;w=2, "b";q=20;w=2',
     })
@@ -245,12 +245,12 @@ describe('beside headers that are there', () => {
 
   it("the application's own stay, but a denial is never stored", () => {
     const own = { Vary: 'Origin', 'Cache-Control': 'public, max-age=60', 'X-Powered-By': 'x', 'X-RateLimit-Remaining': 'plenty' }
-    expect(beside(own, allowed(view()))).toMatchObject({
+    expect(mergedInto(own, allowed(view()))).toMatchObject({
       vary: 'Origin',
       'cache-control': 'public, max-age=60',
       'x-ratelimit-remaining': 'plenty',
     })
-    expect(beside(own, denied(1_000))).toMatchObject({ vary: 'Origin', 'cache-control': 'no-store', 'x-powered-by': 'x' })
+    expect(mergedInto(own, denied(1_000))).toMatchObject({ vary: 'Origin', 'cache-control': 'no-store', 'x-powered-by': 'x' })
   })
 })
 

@@ -38,11 +38,11 @@ it('says why where there is a word for it', () => {
   expect(refusalFields({ outcome: 'allowed', allowed: true, limits, at: 0, atMicros: 0, source: 'store' }, options)).toEqual([])
 })
 
-it('is sent only where the policy asks for it', () => {
+it('is sent only where the policy requires it', () => {
   const plain = new Map(headersOf(denied, 'x'))
   expect([plain.has('X-Why'), plain.get('RateLimit-Remaining')]).toEqual([false, '3'])
-  const told = new Map(headersOf(denied, 'x', { refusal: options }))
-  expect([told.get('X-Why'), told.get('RateLimit-Remaining'), told.get('RateLimit')]).toEqual([
+  const sent = new Map(headersOf(denied, 'x', { refusal: options }))
+  expect([sent.get('X-Why'), sent.get('RateLimit-Remaining'), sent.get('RateLimit')]).toEqual([
     'used_up',
     '0',
     '"a";r=0;t=5, "b";r=2;t=5, "c";r=7;t=5',

@@ -5,7 +5,8 @@ import { trustProxies } from '../../src/identity/trusted-proxies.ts'
 
 const PROXY = '10.0.0.1'
 const trust = trustProxies(['loopback', 'uniquelocal', '2001:db8:ffff::/48'])
-const ask = (xff: string, peer: string | undefined = PROXY): string | undefined => clientAddress(peer, { 'x-forwarded-for': xff }, trust)
+const addressOf = (xff: string, peer: string | undefined = PROXY): string | undefined =>
+  clientAddress(peer, { 'x-forwarded-for': xff }, trust)
 
 describe('the client behind trusted proxies (X-Forwarded-For)', () => {
   it.each([
@@ -35,11 +36,11 @@ describe('the client behind trusted proxies (X-Forwarded-For)', () => {
     ['text behind the brackets', '[::1]x', PROXY],
     ['IPv4 in brackets', '[203.0.113.7]', PROXY],
   ])('%s', (_, xff, client) => {
-    expect(ask(xff)).toBe(client)
+    expect(addressOf(xff)).toBe(client)
   })
 
   it('accumulates on one key while the left-most hop rotates', () => {
-    const keys = Array.from({ length: 50 }, (_, index) => ask(`9.9.9.${index}, 203.0.113.7`))
+    const keys = Array.from({ length: 50 }, (_, index) => addressOf(`9.9.9.${index}, 203.0.113.7`))
     expect(new Set(keys)).toEqual(new Set(['203.0.113.7']))
   })
 
@@ -67,17 +68,17 @@ describe('the client behind trusted proxies (X-Forwarded-For)', () => {
   })
 
   it('trusts a proxy in any spelling of its address', () => {
-    for (const peer of ['::ffff:10.0.0.1', '::FFFF:a00:1', '2001:DB8:FFFF::9']) expect(ask('203.0.113.7', peer)).toBe('203.0.113.7')
+    for (const peer of ['::ffff:10.0.0.1', '::FFFF:a00:1', '2001:DB8:FFFF::9']) expect(addressOf('203.0.113.7', peer)).toBe('203.0.113.7')
   })
 
   it('is bounded in length and hops, from the right', () => {
-    expect(ask(`${'9'.repeat(1_000_000)}, 203.0.113.7`)).toBe('203.0.113.7')
-    expect(ask('10.0.0.2,'.repeat(100_000).slice(0, -1))).toBe('10.0.0.2')
-    expect(ask(`203.0.113.7, ${'10.0.0.2, '.repeat(40)}10.0.0.3`)).toBe('10.0.0.2')
-    expect(ask(':'.repeat(8_000))).toBe(PROXY)
-    expect(ask(`203.0.113.7${','.repeat(8_000)}`)).toBe('203.0.113.7')
-    expect(ask(`203.0.113.7${','.repeat(100_000)}`)).toBe(PROXY)
-    expect(ask(`203.0.113.7${', 10.0.0.2,'.repeat(40)}`)).toBe('10.0.0.2')
+    expect(addressOf(`${'9'.repeat(1_000_000)}, 203.0.113.7`)).toBe('203.0.113.7')
+    expect(addressOf('10.0.0.2,'.repeat(100_000).slice(0, -1))).toBe('10.0.0.2')
+    expect(addressOf(`203.0.113.7, ${'10.0.0.2, '.repeat(40)}10.0.0.3`)).toBe('10.0.0.2')
+    expect(addressOf(':'.repeat(8_000))).toBe(PROXY)
+    expect(addressOf(`203.0.113.7${','.repeat(8_000)}`)).toBe('203.0.113.7')
+    expect(addressOf(`203.0.113.7${','.repeat(100_000)}`)).toBe(PROXY)
+    expect(addressOf(`203.0.113.7${', 10.0.0.2,'.repeat(40)}`)).toBe('10.0.0.2')
   })
 })
 
@@ -118,7 +119,7 @@ describe('the client behind trusted proxies (Forwarded, RFC 7239)', () => {
     expect(clientAddress(PROXY, { forwarded: `${'"'.repeat(100_000)}, for=203.0.113.7` }, forwarded)).toBe('203.0.113.7')
   })
 
-  it('reads only the one source it is told to', () => {
+  it('reads only the configured source', () => {
     const headers: Headers = { forwarded: 'for=203.0.113.7', 'x-forwarded-for': '6.6.6.6' }
     expect(clientAddress(PROXY, headers, forwarded)).toBe('203.0.113.7')
     expect(clientAddress(PROXY, headers, trust)).toBe('6.6.6.6')

@@ -108,7 +108,7 @@ describe('values of a request', () => {
     expect((parseSource(text) as Source).read(readRequest(unknown, claims, trustProxies([])))).toBeUndefined()
   })
 
-  it('says of each source whether its values tell who asks', () => {
+  it('says of each source whether its values identify the caller', () => {
     const neutral = (text: string): boolean => parseSource(text)?.neutral === true
     expect(['path:', 'path:template', 'method:', 'host:', 'const:a', 'ua:bot'].every(neutral)).toBe(true)
     expect(['header:a', 'query:a', 'cookie:a', 'jwt:a', 'ip:address', 'ip:/24'].some(neutral)).toBe(false)

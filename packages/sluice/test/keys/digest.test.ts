@@ -12,7 +12,7 @@ function digests(seed: number) {
 }
 
 describe('digests of keys', () => {
-  it('tell keys and scopes apart that look alike', () => {
+  it('separate keys and scopes that look alike', () => {
     const digest = digests(1)
     const keys = [
       '',

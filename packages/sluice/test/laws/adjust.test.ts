@@ -47,7 +47,7 @@ const nameOf = (cases: readonly LawCase[]) => fc.constantFrom(...cases.map(({ na
 const named = (cases: readonly LawCase[], name: string): LawCase => cases.find((one) => one.name === name) as LawCase
 
 describe.each(TABLE)('adjusting a %s', (_, { cases, ten }) => {
-  it('gives back and takes without asking', () => {
+  it('gives back and takes unconditionally', () => {
     const key = keyOf(ten())
     key.charge(MIDNIGHT, 8 * S)
     key.adjust(MIDNIGHT, 5 * S)

@@ -24,7 +24,7 @@ export const BUCKETS = [
 ]
 
 /** A limit as text, for the kernel and the oracle alike. */
-export type Given = (typeof BUCKETS)[number]
+export type BucketInput = (typeof BUCKETS)[number]
 
 export const limits = fc.constantFrom(...BUCKETS)
 /** Jumps forward by nothing, a microsecond, up to a second, a day, years; and backwards. */
@@ -38,7 +38,7 @@ export const jump = fc.oneof(
 )
 export const share = fc.oneof(fc.constant('token' as const), fc.constant('burst' as const), fc.double({ min: 0, max: 1.2, noNaN: true }))
 
-export function limitOf({ tokens, per, burst }: Given): CompiledLimit<BucketPlan, BucketState> {
+export function limitOf({ tokens, per, burst }: BucketInput): CompiledLimit<BucketPlan, BucketState> {
   return tokenBucket({ rate: { tokens, per }, burst })
 }
 

@@ -79,7 +79,7 @@ describe.each(TABLE)('the audit of a %s', (_, { ten, tag }) => {
   })
 })
 
-/** Asked at a time in microseconds; says whether a call of one token may pass. */
+/** Takes a time in microseconds; returns whether a call of one token may pass. */
 type Limiter = (now: number) => boolean
 
 /** A counter in one window after the other, from 1970 on. */
@@ -94,7 +94,7 @@ function fixed(most: number, window: number): Limiter {
   }
 }
 
-/** Each mistake with the limit it claims to be, when it is asked, and how much too much it admits. */
+/** Each mistake with the limit it claims to be, when it is called, and how much too much it admits. */
 const MISTAKES: readonly [name: string, limit: AnyLimit, limiter: () => Limiter, everyMs: number, beginMs: number, least: number][] = [
   ['a fixed window taken for a sliding log', slidingWindowLog({ limit: 10, window: '1s' }), () => fixed(10, S), 20, 800, 5],
   ['a fixed window taken for a sliding counter', slidingWindowCounter({ limit: 10, window: '1s' }), () => fixed(10, S), 20, 800, 5],
@@ -137,7 +137,7 @@ const MISTAKES: readonly [name: string, limit: AnyLimit, limiter: () => Limiter,
   ],
 ]
 
-describe('the audit tells a wrong window from a right one', () => {
+describe('the audit distinguishes a wrong window from a right one', () => {
   const times = (everyMs: number, beginMs: number): number[] =>
     Array.from({ length: 6_000 / everyMs }, (_, index) => MIDNIGHT + (beginMs + index * everyMs) * 1_000)
 
@@ -147,7 +147,7 @@ describe('the audit tells a wrong window from a right one', () => {
     expect(audit(trace, limit).overGrant).toBeGreaterThanOrEqual(least)
   })
 
-  it.each(MISTAKES)('the kernel asked as %s is not', (_, limit, _make, everyMs, beginMs) => {
+  it.each(MISTAKES)('the kernel called as %s is not', (_, limit, _make, everyMs, beginMs) => {
     const { algorithm, plan } = limit
     let state: unknown
     const trace = times(everyMs, beginMs).map((at) => {

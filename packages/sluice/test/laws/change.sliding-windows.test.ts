@@ -16,35 +16,35 @@ describe('law 7 on the sliding window counter: a changed window', () => {
 
   it('is longer from the start of the one that runs, which keeps what both have counted', () => {
     const key = keyOf()
-    key.ask(short, 15, 6)
-    key.ask(short, 25, 4)
-    expect(key.ask(long, 25, 1)).toMatchObject({ outcome: 'denied', remaining: 0, written: 1 })
+    key.decide(short, 15, 6)
+    key.decide(short, 25, 4)
+    expect(key.decide(long, 25, 1)).toMatchObject({ outcome: 'denied', remaining: 0, written: 1 })
     expect(key.state).toMatchObject({ end: MIDNIGHT + 80 * S, current: 4 * S, previous: 6 * S, window: 60 * S })
-    expect(key.ask(long, 50, 3)).toMatchObject({ outcome: 'allowed', remaining: 0 })
+    expect(key.decide(long, 50, 3)).toMatchObject({ outcome: 'allowed', remaining: 0 })
   })
 
   it('lets a longer one run to its end, and another one after it, in which the longer plan may be called', () => {
     const key = keyOf()
-    key.ask(long, 30, 9)
-    expect(key.ask(short, 40, 1)).toMatchObject({ outcome: 'allowed', remaining: 0 })
-    expect(key.ask(short, 50, 1)).toMatchObject({ outcome: 'denied', retry: 16, written: 0 })
-    expect(key.ask(short, 65.999999, 1)).toMatchObject({ outcome: 'denied', written: 1 })
+    key.decide(long, 30, 9)
+    expect(key.decide(short, 40, 1)).toMatchObject({ outcome: 'allowed', remaining: 0 })
+    expect(key.decide(short, 50, 1)).toMatchObject({ outcome: 'denied', retry: 16, written: 0 })
+    expect(key.decide(short, 65.999999, 1)).toMatchObject({ outcome: 'denied', written: 1 })
     expect(key.state).toMatchObject({ end: MIDNIGHT + 120 * S, previous: 10 * S, current: 0, window: 60 * S, absent: 1 })
-    expect(key.ask(short, 66, 1).outcome).toBe('allowed')
-    expect(key.ask(long, 90, 4).outcome).toBe('allowed')
+    expect(key.decide(short, 66, 1).outcome).toBe('allowed')
+    expect(key.decide(long, 90, 4).outcome).toBe('allowed')
     expect(key.state).toMatchObject({ end: MIDNIGHT + 120 * S, previous: 10 * S, current: 5 * S, window: 60 * S, absent: 0 })
-    expect(key.ask(long, 90, 1).outcome).toBe('denied')
+    expect(key.decide(long, 90, 1).outcome).toBe('denied')
   })
 
   it('begins the shorter ones where the longer plan was not called in a whole window', () => {
     const seven = slidingWindowCounter({ limit: 10, window: '7s' })
     const key = keyOf()
-    key.ask(long, 30, 10)
-    expect(key.ask(seven, 31, 1)).toMatchObject({ outcome: 'denied', retry: 35 })
-    expect(key.ask(seven, 66, 1)).toMatchObject({ outcome: 'allowed', written: 1 })
-    expect(key.ask(seven, 119, 8)).toMatchObject({ outcome: 'allowed', remaining: 0 })
-    expect(key.ask(seven, 120, 2)).toMatchObject({ outcome: 'denied', retry: 0.777778, written: 1 })
-    expect(key.ask(seven, 120.777778, 2).outcome).toBe('allowed')
+    key.decide(long, 30, 10)
+    expect(key.decide(seven, 31, 1)).toMatchObject({ outcome: 'denied', retry: 35 })
+    expect(key.decide(seven, 66, 1)).toMatchObject({ outcome: 'allowed', written: 1 })
+    expect(key.decide(seven, 119, 8)).toMatchObject({ outcome: 'allowed', remaining: 0 })
+    expect(key.decide(seven, 120, 2)).toMatchObject({ outcome: 'denied', retry: 0.777778, written: 1 })
+    expect(key.decide(seven, 120.777778, 2).outcome).toBe('allowed')
     expect(key.state).toMatchObject({ end: MIDNIGHT + 127 * S, window: 7 * S, absent: 0 })
   })
 
@@ -95,7 +95,7 @@ describe('law 7 on the sliding window counter: a changed window', () => {
       const key = keyOf()
       let count = 0
       for (let call = 0; call < 7_200; call += 1) {
-        if (key.ask(limits[call % limits.length] as AnyLimit, call / 4, 1).outcome === 'allowed') count += 1
+        if (key.decide(limits[call % limits.length] as AnyLimit, call / 4, 1).outcome === 'allowed') count += 1
       }
       return count
     }
@@ -124,7 +124,7 @@ describe('law 7 on the sliding window log: a changed window', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'large' }), (trace) => {
         const key = keyOf()
-        key.ask(limits[1] as AnyLimit, 0, 1)
+        key.decide(limits[1] as AnyLimit, 0, 1)
         const charged = [{ at: 0, cost: 1 }]
         let second = 0
         for (const { wait, which, cost } of trace) {
@@ -133,7 +133,7 @@ describe('law 7 on the sliding window log: a changed window', () => {
           const from = second - limit.windowMs / 1_000
           const used = charged.filter(({ at }) => at > from + 1e-9).reduce((sum, entry) => sum + entry.cost, 0)
           const fits = used + cost <= limit.capacity
-          const { outcome } = key.ask(limit, second, cost)
+          const { outcome } = key.decide(limit, second, cost)
           expect(outcome).toBe(fits ? 'allowed' : 'denied')
           if (outcome === 'allowed') charged.push({ at: second, cost })
           else denied += 1
@@ -147,13 +147,13 @@ describe('law 7 on the sliding window log: a changed window', () => {
   it('remembers the longest window of all, for as long as something was charged in it', () => {
     const [short, long, middle] = limits as [AnyLimit, AnyLimit, AnyLimit]
     const key = keyOf()
-    key.ask(long, 0, 1)
-    key.ask(short, 1, 1)
-    key.ask(middle, 2, 1)
+    key.decide(long, 0, 1)
+    key.decide(short, 1, 1)
+    key.decide(middle, 2, 1)
     expect(key.state).toMatchObject({ window: 35 * S, keepFor: 60 * S })
-    key.ask(short, 61.999999, 1)
+    key.decide(short, 61.999999, 1)
     expect(key.state).toMatchObject({ window: 10 * S, keepFor: 60 * S })
-    key.ask(short, 200, 1)
+    key.decide(short, 200, 1)
     expect(key.state).toMatchObject({ window: 10 * S, keepFor: 0 })
   })
 

@@ -15,9 +15,9 @@ const second = fixedWindow({ limit: 50_000_000, window: '1s' })
 describe('law 7 on the fixed window: more than whole numbers count in one window of the longer plan', () => {
   it('a change from a long window to a short one locks nobody out', () => {
     const key = keyOf()
-    expect(key.ask(hour, 0, 2_000_000_000).outcome).toBe('allowed')
+    expect(key.decide(hour, 0, 2_000_000_000).outcome).toBe('allowed')
     const denied = []
-    for (let at = HOUR; at < 3 * HOUR; at += 1) if (key.ask(second, at, 1_000_000).outcome !== 'allowed') denied.push(at)
+    for (let at = HOUR; at < 3 * HOUR; at += 1) if (key.decide(second, at, 1_000_000).outcome !== 'allowed') denied.push(at)
     expect(denied).toEqual([])
   })
 
@@ -28,29 +28,29 @@ describe('law 7 on the fixed window: more than whole numbers count in one window
       [10, 30, '10s'],
     ] as const) {
       const [key, plan] = [keyOf(), fixedWindow({ limit, window })]
-      key.ask(fixedWindow({ limit: 4_500_000_000, window: `${long}s` }), 0, 4_000_000_000)
+      key.decide(fixedWindow({ limit: 4_500_000_000, window: `${long}s` }), 0, 4_000_000_000)
       const parts = Math.floor(long / short)
       for (let part = 0; part < parts; part += Math.ceil(parts / 100)) {
         const at = long + part * short
-        expect([part, key.ask(plan, at, limit)]).toEqual([part, expect.objectContaining({ outcome: 'allowed', remaining: 0 })])
+        expect([part, key.decide(plan, at, limit)]).toEqual([part, expect.objectContaining({ outcome: 'allowed', remaining: 0 })])
         const next = part === parts - 1 ? 2 * long : at + short
-        expect([part, key.ask(plan, at, limit)]).toEqual([part, expect.objectContaining({ outcome: 'denied', retry: next - at })])
+        expect([part, key.decide(plan, at, limit)]).toEqual([part, expect.objectContaining({ outcome: 'denied', retry: next - at })])
       }
     }
   })
 
   it('the longer plan finds nothing left in that window, and its limit in the next one; then the shorter plan waits for it', () => {
     const key = keyOf()
-    key.ask(hour, 0, 2_000_000_000)
-    key.ask(second, HOUR, 1_000_000)
-    expect(key.ask(second, HOUR + 179, 1_000_000).outcome).toBe('allowed')
+    key.decide(hour, 0, 2_000_000_000)
+    key.decide(second, HOUR, 1_000_000)
+    expect(key.decide(second, HOUR + 179, 1_000_000).outcome).toBe('allowed')
     expect(key.state).toMatchObject({ end: MIDNIGHT + 2 * HOUR * S, turn: 6, window: (HOUR - 179) * S, count: 1_000_000 * S })
-    expect(key.ask(hour, HOUR + 180, 1)).toMatchObject({ outcome: 'denied', retry: HOUR - 180, remaining: 0, written: 1 })
-    expect(key.ask(second, HOUR + 181, 1)).toMatchObject({ outcome: 'denied', retry: HOUR - 181 })
-    expect(key.ask(hour, 2 * HOUR, 4_000_000_000).outcome).toBe('allowed')
-    expect(key.ask(second, 2 * HOUR + 1, 1)).toMatchObject({ outcome: 'denied', retry: HOUR - 1 })
+    expect(key.decide(hour, HOUR + 180, 1)).toMatchObject({ outcome: 'denied', retry: HOUR - 180, remaining: 0, written: 1 })
+    expect(key.decide(second, HOUR + 181, 1)).toMatchObject({ outcome: 'denied', retry: HOUR - 181 })
+    expect(key.decide(hour, 2 * HOUR, 4_000_000_000).outcome).toBe('allowed')
+    expect(key.decide(second, 2 * HOUR + 1, 1)).toMatchObject({ outcome: 'denied', retry: HOUR - 1 })
     // The same in the window after it, as long as nobody calls the longer one there.
-    for (let part = 0; part < 300; part += 1) expect(key.ask(second, 3 * HOUR + part, 50_000_000).outcome).toBe('allowed')
+    for (let part = 0; part < 300; part += 1) expect(key.decide(second, 3 * HOUR + part, 50_000_000).outcome).toBe('allowed')
   })
 
   it('gives a part back, and takes up to twice the limit in it', () => {

@@ -4,7 +4,7 @@ import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { applyGroup } from './driver.ts'
 import { type BucketState, tokenBucket, tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
-import { costOf, type Given, jump, limitOf, limits, SEED, share, START } from './arbitraries.ts'
+import { costOf, type BucketInput, jump, limitOf, limits, SEED, share, START } from './arbitraries.ts'
 import { draws } from '../draws.ts'
 
 describe('law 7: a changed limit', () => {
@@ -81,17 +81,17 @@ describe('law 7: a changed limit', () => {
   it('mints nothing for a clock that swings while two policies alternate', () => {
     const [hour, second] = [tokenBucket({ rate: '1/h', burst: 1_000 }), tokenBucket({ rate: '1000/s', burst: 1_000 })]
     let state = after(second, 1_000)
-    const ask = (limit: AnyLimit, now: number, cost: number) => {
+    const decide = (limit: AnyLimit, now: number, cost: number) => {
       const result = applyGroup([state], [{ slot: 0, limit, cost }], now)
       state = result.writes[0]?.state ?? state
       return result
     }
     for (let swing = 0; swing < 10; swing += 1) {
-      ask(hour, START + 250_000, 1_000)
-      ask(second, START, 1_000)
+      decide(hour, START + 250_000, 1_000)
+      decide(second, START, 1_000)
     }
-    expect(ask(second, START + 250_000, 251).outcome).toBe('denied')
-    expect(ask(second, START + 250_000, 250).outcome).toBe('allowed')
+    expect(decide(second, START + 250_000, 251).outcome).toBe('denied')
+    expect(decide(second, START + 250_000, 250).outcome).toBe('allowed')
   })
 
   it('two policies alternating on one key never mint, expired states dropped at once', () => {
@@ -119,7 +119,7 @@ describe('law 7: a changed limit', () => {
 })
 
 /** The envelope of whichever policy allows more, in burst and in rate: what a mixture may not exceed. */
-function widest(one: Given, two: Given): AnyLimit {
+function widest(one: BucketInput, two: BucketInput): AnyLimit {
   const [a, b] = [limitOf(one).plan, limitOf(two).plan]
   const faster = a.n / a.m > b.n / b.m ? a : b
   const envelope = { n: faster.n, m: faster.m, burst: Math.max(a.burst, b.burst) }

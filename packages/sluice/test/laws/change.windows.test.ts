@@ -25,11 +25,11 @@ describe.each(KINDS)('law 7 on the %s: a changed limit', (_, make) => {
   it('applies at the first call and keeps what was counted, uncut', () => {
     const key = keyOf()
     const [ten, three, hundred] = [make(10, '1m'), make(3, '1m'), make(100, '1m')]
-    expect(key.ask(ten, 0, 8)).toMatchObject({ outcome: 'allowed', remaining: 2 })
-    expect(key.ask(three, 1, 1)).toMatchObject({ outcome: 'denied', remaining: 0 })
-    expect(key.ask(hundred, 2, 1)).toMatchObject({ outcome: 'allowed', remaining: 91 })
-    expect(key.ask(ten, 3, 1)).toMatchObject({ outcome: 'allowed', remaining: 0 })
-    expect(key.ask(ten, 4, 1).outcome).toBe('denied')
+    expect(key.decide(ten, 0, 8)).toMatchObject({ outcome: 'allowed', remaining: 2 })
+    expect(key.decide(three, 1, 1)).toMatchObject({ outcome: 'denied', remaining: 0 })
+    expect(key.decide(hundred, 2, 1)).toMatchObject({ outcome: 'allowed', remaining: 91 })
+    expect(key.decide(ten, 3, 1)).toMatchObject({ outcome: 'allowed', remaining: 0 })
+    expect(key.decide(ten, 4, 1).outcome).toBe('denied')
   })
 
   it('mints nothing for two limits that take turns', () => {
@@ -37,7 +37,7 @@ describe.each(KINDS)('law 7 on the %s: a changed limit', (_, make) => {
     const [small, large] = [make(3, '1m'), make(10, '1m')]
     let admitted = 0
     for (let call = 0; call < 100; call += 1) {
-      if (key.ask(call % 2 === 0 ? large : small, call / 10, 1).outcome === 'allowed') admitted += 1
+      if (key.decide(call % 2 === 0 ? large : small, call / 10, 1).outcome === 'allowed') admitted += 1
     }
     expect(admitted).toBe(10)
   })
@@ -78,7 +78,10 @@ describe.each([
   })
 })
 
-/** What taking turns may admit: as much as the more generous of the two, in burst and in rate; that with its burst twice; or both side by side. */
+/**
+ * What taking turns may admit: as much as the more generous of the two, in burst and in rate; that with its burst twice; or both side by
+ * side.
+ */
 type Bound = 'one' | 'twice' | 'both'
 
 function over(limits: readonly AnyLimit[], bound: Bound): AnyLimit {
@@ -117,7 +120,7 @@ describe('law 7: two policies that take turns on one key', () => {
           second += step.wait / 1_000
           const limit = step.which ? one : two
           const cost = Math.max(1, Math.floor(step.share * limit.capacity))
-          return { at: MIDNIGHT + Math.round(second * S), cost, allowed: key.ask(limit, second, cost).outcome === 'allowed' }
+          return { at: MIDNIGHT + Math.round(second * S), cost, allowed: key.decide(limit, second, cost).outcome === 'allowed' }
         })
         allowed += seen.filter((entry) => entry.allowed).length
         expect(audit(seen, over([one, two], bound)).overGrant).toBe(0)

@@ -4,12 +4,12 @@ import { MIDNIGHT } from './traces/trace.ts'
 
 const S = 1_000_000
 
-/** A key that is asked under one limit after the other; spent states are dropped at once. */
+/** A key that is called under one limit after the other; spent states are dropped at once. */
 export function keyOf(phase = 0) {
   let state: unknown
   let expiresAt = 0
   return {
-    ask: (limit: AnyLimit, seconds: number, cost: number) => {
+    decide: (limit: AnyLimit, seconds: number, cost: number) => {
       const now = MIDNIGHT + Math.round(seconds * S)
       if (now >= expiresAt) state = undefined
       const result = applyGroup([state], [{ slot: 0, limit, cost, phase }], now)

@@ -2,7 +2,7 @@ import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { microCost } from '../../src/algorithms/decimal.ts'
 import { applyGroup as driver, type GroupResult } from '../../src/algorithms/group.ts'
 
-interface Asked {
+interface DriverCall {
   readonly slot: number
   readonly limit: AnyLimit
   /** Tokens. */
@@ -10,10 +10,10 @@ interface Asked {
   readonly phase?: number
 }
 
-/** The reference driver asked in tokens, its writes with the instant from which they may be forgotten. */
-export function applyGroup(states: readonly unknown[], calls: readonly Asked[], now: number) {
-  const asked = calls.map((call) => ({ phase: 0, ...call, cost: microCost(call.cost) }))
-  const result: GroupResult = driver(states, asked, now)
+/** The reference driver with costs in tokens; it returns its writes with the instant from which they may be forgotten. */
+export function applyGroup(states: readonly unknown[], calls: readonly DriverCall[], now: number) {
+  const exact = calls.map((call) => ({ phase: 0, ...call, cost: microCost(call.cost) }))
+  const result: GroupResult = driver(states, exact, now)
   const writes = result.writes.map((write) => ({
     ...write,
     expiresAt: write.limit.algorithm.expiresAt(write.limit.plan, write.state) as number,

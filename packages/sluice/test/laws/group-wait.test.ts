@@ -5,7 +5,7 @@ import { fixedWindow, slidingWindowCounter, slidingWindowLog, tokenBucket } from
 import { seeded } from '../../src/testing/random.ts'
 import { draws } from '../draws.ts'
 
-/** So short that every microsecond of many windows can be asked. */
+/** So short that every microsecond of many windows can be tried. */
 const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '3/100us', burst: 4 }),
   tokenBucket({ rate: '7/90us', burst: 3 }),
@@ -21,7 +21,7 @@ const START = 1_763_692_800_123_456
 /** Longer than every window and every block, many times. */
 const HORIZON = 3_000
 
-it('X5: the wait of a denied group is the least instant at which all its calls would pass, found by asking every microsecond', () => {
+it('X5: the wait of a denied group is the least instant at which all its calls would pass, found by trying every microsecond', () => {
   const random = seeded(5)
   const pick = (count: number): number => Math.floor(random() * count)
   let [denied, longer, absent] = [0, 0, 0]

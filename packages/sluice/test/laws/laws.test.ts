@@ -8,7 +8,7 @@ import { ALGORITHMS, type LawCase, TABLE } from './cases.ts'
 import { applyGroup } from './driver.ts'
 import { draws } from '../draws.ts'
 
-/** A step of a trace: how far time moves, in windows, and how much of the capacity is asked for. */
+/** A step of a trace: how far time moves, in windows, and how much of the capacity is requested. */
 const moves = fc.oneof(
   { weight: 4, arbitrary: fc.double({ min: 0, max: 0.2, noNaN: true }) },
   { weight: 2, arbitrary: fc.constant(0) },
@@ -38,11 +38,11 @@ function costOf(limit: AnyLimit, part: number | 'token'): number {
 const capacityOf = ({ capacity }: AnyLimit): number => Math.round(capacity * TOKEN)
 const micros = ({ windowMs }: AnyLimit, share: number): number => Math.round(windowMs * 1_000 * share)
 
-/** A key under one limit: asked, looked at, and compared with a fresh one. */
+/** A key under one limit: decided, inspected, and compared with a fresh one. */
 function keyOf({ limit, phase }: LawCase) {
   let state: unknown
   let expiresAt = 0
-  const look = (now: number, cost: number, from: unknown) => {
+  const inspect = (now: number, cost: number, from: unknown) => {
     const { outcome, calls, writes } = drive([from], [{ slot: 0, limit, cost, phase }], now)
     const [call] = calls
     if (call === undefined) throw new Error('no verdict')
@@ -50,10 +50,10 @@ function keyOf({ limit, phase }: LawCase) {
     return { ...call, outcome, written }
   }
   return {
-    look: (now: number, cost: number) => look(now, cost, state),
-    fresh: (now: number, cost: number) => look(now, cost, undefined),
-    ask: (now: number, cost: number) => {
-      const answer = look(now, cost, state)
+    inspect: (now: number, cost: number) => inspect(now, cost, state),
+    fresh: (now: number, cost: number) => inspect(now, cost, undefined),
+    decide: (now: number, cost: number) => {
+      const answer = inspect(now, cost, state)
       if (answer.written === undefined) return answer
       state = limit.algorithm.codec.decodeState(answer.written)
       expiresAt = limit.algorithm.expiresAt(limit.plan, state)
@@ -73,7 +73,7 @@ const nameOf = (cases: readonly LawCase[]) => fc.constantFrom(...cases.map(({ na
 const named = (cases: readonly LawCase[], name: string): LawCase => cases.find((one) => one.name === name) as LawCase
 
 describe.each(TABLE)('law 1 on the %s: a denied request consumes nothing, of no limit in its group', (_, { ten }) => {
-  it.each(TABLE)('with a %s beside it, in whatever order', (_name, other) => {
+  it.each(TABLE)('with a %s in the same group, in whatever order', (_name, other) => {
     const [wide, narrow] = [ten(), other.ten()]
     const spent = applyGroup([undefined], [{ slot: 0, limit: narrow, cost: 10 }], START).writes[0]?.state
     const wideCall = { slot: 0, limit: wide, cost: 5 }
@@ -112,11 +112,11 @@ describe.each(TABLE)('law 2 on the %s: a cost above the capacity is impossible, 
   it.each(cases.map((one) => [one.name, one] as const))('%s', (_name, one) => {
     const above = capacityOf(one.limit) + 1
     const key = keyOf(one)
-    expect(key.ask(START, above)).toMatchObject({ outcome: 'impossible', retryAfter: 0, resetAfter: 0, written: undefined })
-    for (let filled = 0; filled < 3; filled += 1) key.ask(START, costOf(one.limit, 1 / 3))
-    const [before, now] = [key.look(START, 1), START + micros(one.limit, 0.01)]
-    expect(key.ask(now, above)).toMatchObject({ outcome: 'impossible', retryAfter: 0, written: undefined })
-    expect(key.look(START, 1)).toEqual(before)
+    expect(key.decide(START, above)).toMatchObject({ outcome: 'impossible', retryAfter: 0, resetAfter: 0, written: undefined })
+    for (let filled = 0; filled < 3; filled += 1) key.decide(START, costOf(one.limit, 1 / 3))
+    const [before, now] = [key.inspect(START, 1), START + micros(one.limit, 0.01)]
+    expect(key.decide(now, above)).toMatchObject({ outcome: 'impossible', retryAfter: 0, written: undefined })
+    expect(key.inspect(START, 1)).toEqual(before)
   })
 })
 
@@ -129,12 +129,12 @@ describe.each(TABLE)('law 3 on the %s: a clock that goes back', (_, { cases }) =
         const one = named(cases, name)
         const key = keyOf(one)
         let now = START
-        for (const { move, share } of trace) key.ask((now = later(now, one.limit, move)), costOf(one.limit, share))
+        for (const { move, share } of trace) key.decide((now = later(now, one.limit, move)), costOf(one.limit, share))
         const cost = costOf(one.limit, part)
-        const there = key.look(now, cost)
+        const there = key.inspect(now, cost)
         // A state that is spent by then would be gone by then.
         if (now >= key.expiresAt) return
-        const earlier = key.look(Math.max(0, now - micros(one.limit, step)), cost)
+        const earlier = key.inspect(Math.max(0, now - micros(one.limit, step)), cost)
         if (there.outcome === 'denied') expect(earlier.outcome).toBe('denied')
         if (earlier.outcome === there.outcome) expect(earlier.remaining).toBeLessThanOrEqual(there.remaining)
       }),
@@ -150,16 +150,16 @@ describe.each(TABLE)('law 3 on the %s: a clock that goes back', (_, { cases }) =
         let now = START
         for (const { move, share } of trace) {
           now = later(now, one.limit, move)
-          key.ask(now, costOf(one.limit, share))
-          steady.ask(now, costOf(one.limit, share))
+          key.decide(now, costOf(one.limit, share))
+          steady.decide(now, costOf(one.limit, share))
         }
         if (now >= key.expiresAt) return
         const cost = costOf(one.limit, part)
         const earlier = Math.max(0, now - micros(one.limit, step))
-        expect(earlier + key.look(earlier, cost).retryAfter).toBeLessThanOrEqual(now + key.look(now, cost).retryAfter)
-        if (key.ask(earlier, cost).outcome === 'allowed') steady.ask(now, cost)
-        expect(key.look(now, cost).remaining).toBeGreaterThanOrEqual(steady.look(now, cost).remaining)
-        expect(key.look(now, cost).retryAfter).toBeLessThanOrEqual(steady.look(now, cost).retryAfter)
+        expect(earlier + key.inspect(earlier, cost).retryAfter).toBeLessThanOrEqual(now + key.inspect(now, cost).retryAfter)
+        if (key.decide(earlier, cost).outcome === 'allowed') steady.decide(now, cost)
+        expect(key.inspect(now, cost).remaining).toBeGreaterThanOrEqual(steady.inspect(now, cost).remaining)
+        expect(key.inspect(now, cost).retryAfter).toBeLessThanOrEqual(steady.inspect(now, cost).retryAfter)
       }),
       { seed: SEED, numRuns: draws(1_000, 200) },
     )
@@ -176,20 +176,20 @@ describe.each(TABLE)('law 4 on the %s: waiting retryAfter is enough', (_, { case
         for (const { move, share } of trace) {
           now = later(now, one.limit, move)
           const cost = costOf(one.limit, share)
-          const result = key.ask(now, cost)
+          const result = key.decide(now, cost)
           if (result.outcome === 'denied') {
-            expect(key.look(now + result.retryAfter, cost).outcome).toBe('allowed')
-            expect(key.look(now + result.retryAfter - 1, cost).outcome).toBe('denied')
+            expect(key.inspect(now + result.retryAfter, cost).outcome).toBe('allowed')
+            expect(key.inspect(now + result.retryAfter - 1, cost).outcome).toBe('denied')
           }
           const all = capacityOf(one.limit)
           const more = (result.remaining + 1) * TOKEN
           if (more <= all) {
-            expect(key.look(now + result.replenishAfter, more).outcome).toBe('allowed')
-            expect(key.look(now + result.replenishAfter - 1, more).outcome).toBe('denied')
+            expect(key.inspect(now + result.replenishAfter, more).outcome).toBe('allowed')
+            expect(key.inspect(now + result.replenishAfter - 1, more).outcome).toBe('denied')
           } else expect(result.replenishAfter).toBe(result.resetAfter)
           const at = now + result.resetAfter
-          expect(key.look(at, all)).toEqual(key.fresh(at, all))
-          if (result.resetAfter > 0) expect(key.look(at - 1, all).outcome).toBe('denied')
+          expect(key.inspect(at, all)).toEqual(key.fresh(at, all))
+          if (result.resetAfter > 0) expect(key.inspect(at - 1, all).outcome).toBe('denied')
         }
       }),
       { seed: SEED, numRuns: draws(200, 100) },
@@ -219,17 +219,17 @@ describe.each(TABLE)('law 5 on the %s: no interval admits more than its envelope
     const trace = fc.array(fc.record({ move: jumps, share: shares }), { minLength: 1, maxLength: 150, size: 'large' })
     let admitted = 0
     fc.assert(
-      fc.property(nameOf(cases), trace, (name, asked) => {
+      fc.property(nameOf(cases), trace, (name, wanted) => {
         const one = named(cases, name)
         const key = keyOf(one)
         let now = START
         let latest = 0
         // The audit takes decimals of doubles, which are whole tokens where there are many.
         const unit = one.limit.capacity > 1e9 ? TOKEN : 1
-        const seen: TraceEntry[] = asked.map(({ move, share }) => {
+        const seen: TraceEntry[] = wanted.map(({ move, share }) => {
           now = later(now, one.limit, move)
           const cost = Math.min(Math.ceil(costOf(one.limit, share) / unit) * unit, capacityOf(one.limit))
-          const allowed = key.ask(now, cost).outcome === 'allowed'
+          const allowed = key.decide(now, cost).outcome === 'allowed'
           // Store time is that of the last charge where the clock has gone back behind it (law 3).
           if (allowed) latest = Math.max(latest, now)
           return { at: allowed ? latest : now, cost: cost / TOKEN, allowed }
@@ -250,13 +250,13 @@ describe.each(TABLE)('law 6 on the %s: a state lives until it equals the initial
         const one = named(cases, name)
         const key = keyOf(one)
         let now = START
-        for (const { move, share } of trace) key.ask((now = later(now, one.limit, move)), costOf(one.limit, share))
+        for (const { move, share } of trace) key.decide((now = later(now, one.limit, move)), costOf(one.limit, share))
         const all = capacityOf(one.limit)
-        for (const cost of [all, 1]) expect(key.look(key.expiresAt, cost)).toEqual(key.fresh(key.expiresAt, cost))
-        // A fixed window is remembered after its end, for other plans (law 7); its own then finds it as fresh as none.
+        for (const cost of [all, 1]) expect(key.inspect(key.expiresAt, cost)).toEqual(key.fresh(key.expiresAt, cost))
+        // A fixed window is remembered after its end, for other plans (law 7); its own then finds it equal to the initial state.
         const { end = key.expiresAt } = tag === 'fw' ? (key.state as { end: number }) : {}
-        expect(key.look(end, all)).toEqual(key.fresh(end, all))
-        expect(key.look(end - 1, all).outcome).toBe('denied')
+        expect(key.inspect(end, all)).toEqual(key.fresh(end, all))
+        expect(key.inspect(end - 1, all).outcome).toBe('denied')
       }),
       { seed: SEED, numRuns: draws(500, 100) },
     )

@@ -17,7 +17,7 @@ export interface Event {
 
 interface Wired {
   readonly holder: number
-  readonly ask: LeaseArguments
+  readonly leaseRequest: LeaseArguments
   readonly sentAt: number
 }
 
@@ -71,8 +71,8 @@ export class Holders {
       const want = other < 0.1 ? 0 : Math.ceil(part * burst * 1.2)
       const cost = Math.max(1, Math.floor(other * want))
       const life = 1 + Math.floor(other * 3_000_000)
-      const ask = { cost, want, holder: at, sequence: lease.sequence, life, kept: lease.tokens, returned }
-      this.#requests.push({ holder: at, ask, sentAt: this.now })
+      const leaseRequest = { cost, want, holder: at, sequence: lease.sequence, life, kept: lease.tokens, returned }
+      this.#requests.push({ holder: at, leaseRequest, sentAt: this.now })
     } else if (event.kind === 'deliver') this.#deliver(limit, part, other, duplicate)
     else if (event.kind === 'answer') this.#answer(part)
     else if (event.kind === 'spend') {
@@ -102,7 +102,7 @@ export class Holders {
     const request = this.#requests[index]
     if (request === undefined) return
     if (!duplicate) this.#requests.splice(index, 1)
-    const { granted, state } = grantLease(limit.plan, this.#adopted(limit), this.now, request.ask)
+    const { granted, state } = grantLease(limit.plan, this.#adopted(limit), this.now, request.leaseRequest)
     this.state = state
     if (lost > 0.15) this.#answers.push({ ...request, granted })
   }
@@ -112,13 +112,15 @@ export class Holders {
     const [answer] = this.#answers.splice(some(which, this.#answers.length), 1)
     if (answer === undefined) return
     const lease = this.#leases[answer.holder] as Leased
-    if (answer.ask.sequence !== lease.sequence) return
-    const deadline = answer.sentAt + answer.ask.life
+    if (answer.leaseRequest.sequence !== lease.sequence) return
+    const deadline = answer.sentAt + answer.leaseRequest.life
     if (this.now >= lease.deadline) lease.tokens = 0
     lease.deadline = deadline
     if (this.now < deadline) lease.tokens += answer.granted
     // A duplicate of the answer has no effect.
-    this.#answers = this.#answers.filter(({ holder, ask }) => holder !== answer.holder || ask.sequence !== answer.ask.sequence)
+    this.#answers = this.#answers.filter(
+      ({ holder, leaseRequest }) => holder !== answer.holder || leaseRequest.sequence !== answer.leaseRequest.sequence,
+    )
   }
 
   #admit(micro: number): void {

@@ -19,13 +19,13 @@ const S = 1_000_000
 const T = 1_000_000
 const { plan: ten } = tokenBucket({ rate: '10/s', burst: 10 })
 
-function ask(wanted: Partial<LeaseArguments> = {}): LeaseArguments {
+function leaseArguments(wanted: Partial<LeaseArguments> = {}): LeaseArguments {
   return { cost: T, want: 4 * T, holder: 1, sequence: 1, life: 2 * S, kept: 0, returned: 0, ...wanted }
 }
 
 /** The bucket of ten after a lease of `tokens` for two seconds. */
 function onLease(tokens: number): LeasedState {
-  const { state, granted } = grantLease(ten, undefined, START, ask({ want: tokens * T }))
+  const { state, granted } = grantLease(ten, undefined, START, leaseArguments({ want: tokens * T }))
   expect(granted).toBe(tokens * T)
   return state as LeasedState
 }
@@ -39,12 +39,12 @@ describe('a lease', () => {
     ['nothing where less is there than is of use', { want: 40 * T, cost: 10 * T + 1 }, 0, 'impossible', 10],
     ['nothing to one that only settles', { want: 0 }, 0, 'allowed', 10],
   ] as const)('gives a holder %s', (_, wanted, tokens, outcome, remaining) => {
-    expect(grantLease(ten, undefined, START, ask(wanted))).toMatchObject({ granted: tokens * T, outcome, remaining })
+    expect(grantLease(ten, undefined, START, leaseArguments(wanted))).toMatchObject({ granted: tokens * T, outcome, remaining })
   })
 
   it('lowers the burst for everybody by what is out, until it ends', () => {
     const state = onLease(4)
-    // Half a second refills five, but only six fit beside the four that are out.
+    // Half a second refills five, but only six fit with the four that are leased.
     expect(decide(decide(state, START, 6).state, START + S, 6).outcome).toBe('allowed')
     expect(decide(state, START + S, 6.000001)).toMatchObject({ outcome: 'denied', remaining: 6 })
     expect(decide(state, START + 2 * S - 1, 6.000001).outcome).toBe('denied')
@@ -58,44 +58,48 @@ describe('a lease', () => {
     const denied = decide(state, START, 8)
     expect(denied).toMatchObject({ outcome: 'denied', retryAfter: 2.2 * S, remaining: 6, replenishAfter: 2.1 * S, resetAfter: 2.4 * S })
     expect(decide(state, START, 10.000001)).toMatchObject({ outcome: 'impossible', retryAfter: 0 })
-    const both = grantLease(ten, state, START, ask({ holder: 2, life: S })).state
+    const both = grantLease(ten, state, START, leaseArguments({ holder: 2, life: S })).state
     expect(decide(both, START, 8)).toMatchObject({ outcome: 'denied', retryAfter: 2.2 * S, remaining: 2 })
   })
 
   it('settles what is kept, returned and spent', () => {
     const state = onLease(6)
-    const settled = grantLease(ten, state, START + 100_000, ask({ sequence: 2, want: 0, kept: 2 * T, returned: 3 * T }))
-    // Four were there, which was all that fits beside six, and three came back; two are out, so eight fit.
+    const settled = grantLease(ten, state, START + 100_000, leaseArguments({ sequence: 2, want: 0, kept: 2 * T, returned: 3 * T }))
+    // Four were there, which was all that fits with six leased, and three came back; two are out, so eight fit.
     expect(settled).toMatchObject({ granted: 0, outcome: 'allowed', remaining: 7 })
     expect(outstanding(settled.state, START + 2 * S)).toBe(2 * T)
     expect(decide(settled.state, START + 200_000, 8).outcome).toBe('allowed')
     expect(decide(settled.state, START + S, 8.000001).outcome).toBe('denied')
     expect(settled.state?.leases).toEqual([{ holder: 1, sequence: 2, amount: 2 * T, until: START + 2.1 * S }])
-    expect(grantLease(ten, settled.state, START, ask({ sequence: 3, want: 0, returned: 2 * T })).state).not.toHaveProperty('leases')
+    expect(grantLease(ten, settled.state, START, leaseArguments({ sequence: 3, want: 0, returned: 2 * T })).state).not.toHaveProperty(
+      'leases',
+    )
   })
 
-  it('hears no older request and none twice, and takes back no more than it gave', () => {
+  it('ignores older and repeated requests, and takes back no more than it gave', () => {
     const state = onLease(4)
     for (const sequence of [0, 1])
-      expect(grantLease(ten, state, START, ask({ sequence, returned: 4 * T }))).toMatchObject({ granted: 0, state })
-    expect(grantLease(ten, state, START, ask({ sequence: 2, want: 0, kept: 3 * T, returned: 3 * T }))).toMatchObject({ remaining: 7 })
-    expect(grantLease(ten, undefined, START, ask({ want: 0, kept: 5 * T, returned: 5 * T })).state).toBeUndefined()
+      expect(grantLease(ten, state, START, leaseArguments({ sequence, returned: 4 * T }))).toMatchObject({ granted: 0, state })
+    expect(grantLease(ten, state, START, leaseArguments({ sequence: 2, want: 0, kept: 3 * T, returned: 3 * T }))).toMatchObject({
+      remaining: 7,
+    })
+    expect(grantLease(ten, undefined, START, leaseArguments({ want: 0, kept: 5 * T, returned: 5 * T })).state).toBeUndefined()
     // The one that ended is spent, and its holder is a stranger.
-    expect(grantLease(ten, state, START + 2 * S, ask({ sequence: 2, want: 0, returned: 4 * T }))).toMatchObject({ remaining: 6 })
+    expect(grantLease(ten, state, START + 2 * S, leaseArguments({ sequence: 2, want: 0, returned: 4 * T }))).toMatchObject({ remaining: 6 })
   })
 
   it('is never cut short by a renewal for less time', () => {
-    const renewed = grantLease(ten, onLease(4), START, ask({ sequence: 2, life: 1, want: 0, kept: 4 * T }))
+    const renewed = grantLease(ten, onLease(4), START, leaseArguments({ sequence: 2, life: 1, want: 0, kept: 4 * T }))
     expect(renewed.state?.leases).toEqual([{ holder: 1, sequence: 2, amount: 4 * T, until: START + 2 * S }])
   })
 
-  it(`is for ${MAX_HOLDERS} holders at once; the next is told that the tokens are there`, () => {
+  it(`is for ${MAX_HOLDERS} holders at once; the next learns that the tokens are there`, () => {
     const big = tokenBucket({ rate: '1/h', burst: 1_000 }).plan
     let state: LeasedState | undefined
-    for (let holder = 1; holder <= MAX_HOLDERS; holder += 1) ({ state } = grantLease(big, state, START, ask({ holder })))
+    for (let holder = 1; holder <= MAX_HOLDERS; holder += 1) ({ state } = grantLease(big, state, START, leaseArguments({ holder })))
     expect(state?.leases).toHaveLength(MAX_HOLDERS)
-    expect(grantLease(big, state, START, ask({ holder: 0 }))).toMatchObject({ granted: 0, outcome: 'allowed', state })
-    expect(grantLease(big, state, START, ask({ sequence: 2, kept: 4 * T })).granted).toBe(4 * T)
+    expect(grantLease(big, state, START, leaseArguments({ holder: 0 }))).toMatchObject({ granted: 0, outcome: 'allowed', state })
+    expect(grantLease(big, state, START, leaseArguments({ sequence: 2, kept: 4 * T })).granted).toBe(4 * T)
   })
 
   it('stays through a reset, which fills what it leaves', () => {
@@ -121,7 +125,7 @@ describe('a lease', () => {
     expect(decide(penalized, START + 3 * S, 7)).toMatchObject({ outcome: 'allowed', remaining: 0 })
   })
 
-  it('a changed limit leaves what was left, beside what is out (law 7)', () => {
+  it('a changed limit leaves what was left, and what is leased (law 7)', () => {
     const state = onLease(4)
     const small = tokenBucket({ rate: '1/s', burst: 5 }).plan
     const adopted = kernel.adopt(small, state, START, 0)
@@ -157,7 +161,7 @@ describe('a bucket that nothing of is out on lease', () => {
           const view = kernel.view(plan, state, now, 0)
           expect(view).toEqual(tokenBucketKernel.view(plan, state, now, 0))
           if (kind === 'settle') {
-            const { granted, state: same } = grantLease(plan, state, now, ask({ want: 0, returned: T }))
+            const { granted, state: same } = grantLease(plan, state, now, leaseArguments({ want: 0, returned: T }))
             expect({ granted, same }).toEqual({ granted: 0, same: state })
           } else if (kind === 'decide') {
             const [mine, its] = [kernel.decide(plan, state, now, cost, 0), tokenBucketKernel.decide(plan, state, now, cost, 0)]

@@ -76,7 +76,9 @@ function halved(passes: (at: number) => boolean, from: number, to: number): numb
   return low
 }
 
-/** Calls a key under plans that take turns; at each denial asks every instant at which it might pass. Answers how many denials there were. */
+/**
+ * Calls a key under plans that take turns; at each denial tries every instant at which it might pass. Returns how many denials there were.
+ */
 function audited(limits: readonly AnyLimit[], random: Random, phase: number): number {
   const key = new Key(phase)
   const lengths = limits.map(({ plan }) => (plan as { window: number }).window)
@@ -101,11 +103,11 @@ function audited(limits: readonly AnyLimit[], random: Random, phase: number): nu
     const until = now + retryAfter
     const passes = (at: number): boolean => key.passes(limit, cost, at)
     expect(passes(until)).toBe(true)
-    const asked = [until - 1, halved(passes, now, until), ...Array.from({ length: 8 }, () => now + random(retryAfter))]
+    const probed = [until - 1, halved(passes, now, until), ...Array.from({ length: 8 }, () => now + random(retryAfter))]
     if (limit.algorithm.tag === 'fw') {
-      asked.push(...turnsOfWindow(limit.plan as FixedWindowPlan, key.at(now) as FixedWindowState | undefined, cost, now, phase))
+      probed.push(...turnsOfWindow(limit.plan as FixedWindowPlan, key.at(now) as FixedWindowState | undefined, cost, now, phase))
     }
-    const earlier = asked.flatMap((at) => [at - 1, at, at + 1]).filter((at) => at >= now && at < until && passes(at))
+    const earlier = probed.flatMap((at) => [at - 1, at, at + 1]).filter((at) => at >= now && at < until && passes(at))
     expect({ step, wait: retryAfter, earlier: earlier.map((at) => at - now) }).toEqual({ step, wait: retryAfter, earlier: [] })
   }
   return denials

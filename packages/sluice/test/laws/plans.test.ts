@@ -125,7 +125,7 @@ describe('the quantum of a sliding window counter', () => {
   })
 })
 
-describe.each(TABLE)('what a store is told of a %s', (_, { tag, ten, width, cases }) => {
+describe.each(TABLE)('what a store gets of a %s', (_, { tag, ten, width, cases }) => {
   const { algorithm, plan } = ten()
 
   it('is whole numbers, and the same state again', () => {
@@ -190,19 +190,19 @@ describe('the shift of a key', () => {
 })
 
 describe('a log', () => {
-  it('looks at few of its entries, however many there are', () => {
+  it('reads few of its entries, however many there are', () => {
     const looked = (length: number): number => {
-      let looks = 0
+      let reads = 0
       const entries = arrayEntries(Array.from({ length: 2 * length }, (_, index) => (index % 2 === 0 ? MIDNIGHT + index : S)))
       const counting = {
         length,
-        at: (index: number) => ((looks += 1), entries.at(index)),
-        through: (index: number) => ((looks += 1), entries.through(index)),
+        at: (index: number) => ((reads += 1), entries.at(index)),
+        through: (index: number) => ((reads += 1), entries.through(index)),
       }
       const state: LogState = { entries: counting, skip: 0, addedAt: 0, added: 0, merges: false, window: 60 * S, keepFor: 0 }
       const { plan } = slidingWindowLog({ limit: 10_000, window: '1m' })
       for (const cost of [S, 9_999 * S]) slidingWindowLogKernel.decide(plan, state, MIDNIGHT + 30 * S, cost, 0)
-      return looks
+      return reads
     }
     expect(looked(9_999)).toBeLessThan(200)
     expect(looked(9_999)).toBeLessThan(5 * looked(9))

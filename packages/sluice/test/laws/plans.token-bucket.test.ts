@@ -39,7 +39,7 @@ describe('the largest burst that whole numbers carry', () => {
     expect(made(tokens, per, `${largest}.000001`)).toContain(`the largest burst at this rate is ${largest} (${why})`)
   })
 
-  it('is told of a rate as it was given', () => {
+  it('reports a rate as it was written', () => {
     const of = (rate: Rate): string => {
       try {
         return String(tokenBucket({ rate, burst: 9_007_199_254 }).plan.burst)
@@ -84,7 +84,7 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
       const time = [tie, tie - 1, tie + 1, zero + below(1e9), zero - below(100)][count % 5] as number
       const elapsed = (BigInt(time) - BigInt(zero)) * BigInt(n) - BigInt(rest)
       const expected = elapsed <= 0n ? 0n : elapsed / (size * BigInt(m))
-      // As kernels ask: within what a bucket holds.
+      // As kernels call it: within what a bucket holds.
       if (expected > 9_000_000_000n) continue
       expect(affordable(plan, unit, zero, rest, time)).toBe(Number(expected))
       const many = 1 + below(1_000)

@@ -126,7 +126,7 @@ describe('strict leases over a wire that loses, delays, repeats and reorders', (
     )
   })
 
-  it('law 4: waiting retryAfter is enough and a microsecond less is not; law 6: a state that has expired decides as none', () => {
+  it('law 4: waiting retryAfter is enough and a microsecond less is not; law 6: a state that has expired equals the initial state', () => {
     fc.assert(
       fc.property(quick, fc.array(events, { minLength: 5, maxLength: 100 }), unit, ({ plan }, trace, part) => {
         const { state, now } = run([{ ...QUICK[0], plan } as AnyLimit], trace)

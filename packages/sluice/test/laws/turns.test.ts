@@ -11,7 +11,7 @@ function admitted(seconds: number, called: (second: number) => readonly Turn[]):
   const key = keyOf()
   let sum = 0
   for (let second = 0; second <= seconds; second += 1) {
-    for (const { limit } of called(second)) while (key.ask(limit, second, 1).outcome === 'allowed') sum += 1
+    for (const { limit } of called(second)) while (key.decide(limit, second, 1).outcome === 'allowed') sum += 1
   }
   return sum
 }

@@ -21,7 +21,7 @@ describe('a fixed window', () => {
   const taken = (at: number, cost: number): never => algorithm.decide(plan, undefined, at, cost * SECOND, 0).state as never
 
   it.each(['clock', 'first', 'key'] as const)(
-    'that has ended is not prolonged by a longer one, which is told of it (align %s)',
+    'that has ended is not prolonged by a longer one, which takes it into account (align %s)',
     (align) => {
       const long = fixedWindow({ limit: 10, window: '10s', align }).plan
       const state = taken(AT, 10)

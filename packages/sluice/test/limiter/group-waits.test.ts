@@ -52,10 +52,10 @@ rules:
   - { name: bucket, algorithm: token-bucket, rate: 1/s, burst: 5, key: [] }
 `)
     const engine = createEngine({ policy, store: memoryStore({ clock }), clock })
-    const ask = () => engine.decide({ method: 'GET', path: '/', headers: {}, cost: 5 })
-    expect((await ask()).outcome).toBe('allowed')
+    const decide = () => engine.decide({ method: 'GET', path: '/', headers: {}, cost: 5 })
+    expect((await decide()).outcome).toBe('allowed')
     clock.advance(500)
-    const denied = await ask()
+    const denied = await decide()
     expect(denied).toMatchObject({ outcome: 'denied', retryAfterMs: 6_000 })
     const after = Number(new Map(headersOf(denied, '')).get('Retry-After'))
     expect(after).toBeGreaterThanOrEqual(6)

@@ -11,7 +11,7 @@ describe('X7: the instant that a decision reports', () => {
     expect(await limiter.check('k')).toMatchObject({ at: 1_600_000_000_000, atMicros: 1_600_000_000_000_000 })
   })
 
-  it.each([0, 1])('is that of a store that stands at %i microseconds of 1970', async (start) => {
+  it.each([0, 1])('is that of a store whose time is %i microseconds after 1970', async (start) => {
     const limiter = createLimiter({ limit, clock: manualClock(), store: memoryStore({ clock: manualClock(start) }) })
     expect(await limiter.check('k')).toMatchObject({ at: 0, atMicros: start })
   })

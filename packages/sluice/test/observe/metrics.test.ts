@@ -50,17 +50,17 @@ describe('prometheusMetrics', () => {
     expect(metrics.text()).not.toContain('sluice_requests_blocked_total{rule="s"')
   })
 
-  it('tells shadow from enforcement, and a store’s failure from a quota', async () => {
+  it('distinguishes shadow from enforcement, and a store’s failure from a quota', async () => {
     const metrics = prometheusMetrics()
     const policy = parsePolicy(
       'version: 1\nrules:\n  - { name: s, key: [], rate: 1/s, burst: 1, mode: shadow }\n  - { name: e, key: ["ip:address"], rate: 1/s, burst: 9 }',
     )
     const clock = manualClock()
     const engine = createEngine({ policy, store: memoryStore({ maxKeys: 2, clock }), clock, observers: [metrics] })
-    const ask = (ip: string) => engine.decide({ method: 'GET', path: '/', headers: {}, ip, route: '/"a"\n' })
-    await ask('1.1.1.1')
-    await ask('1.1.1.1')
-    expect((await ask('2.2.2.2')).outcome).toBe('undecided')
+    const decide = (ip: string) => engine.decide({ method: 'GET', path: '/', headers: {}, ip, route: '/"a"\n' })
+    await decide('1.1.1.1')
+    await decide('1.1.1.1')
+    expect((await decide('2.2.2.2')).outcome).toBe('undecided')
     expect(lines(metrics.text(), 'sluice_requests_total')).toEqual([
       'sluice_requests_total{rule="s",route="/\\"a\\"\\n",result="allowed"} 1',
       'sluice_requests_total{rule="e",route="/\\"a\\"\\n",result="allowed"} 2',

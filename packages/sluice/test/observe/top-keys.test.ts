@@ -63,7 +63,7 @@ describe('top keys', () => {
   })
 })
 
-describe('keys that an engine tells observers of', () => {
+describe('keys that an engine reports to observers', () => {
   const RULES = `
 rules:
   - { name: all, key: [], rate: 1/s, burst: 9 }
@@ -78,13 +78,13 @@ rules:
     for (const key of ['alice', 'alice', 'alice', 'bob']) await engine.decide(by(key))
     await engine.peek(by('bob'))
     const top = keys.top(9)
-    const told = top.map(({ rule, requests, refused }) => `${rule} ${requests} ${refused}`)
-    expect(told.toSorted()).toEqual(['seen 1 0', 'seen 3 2', 'user 1 0', 'user 3 1'])
+    const reported = top.map(({ rule, requests, refused }) => `${rule} ${requests} ${refused}`)
+    expect(reported.toSorted()).toEqual(['seen 1 0', 'seen 3 2', 'user 1 0', 'user 3 1'])
     for (const { key } of top) expect(key).toMatch(/^[\da-f]{16}$/)
     expect(new Set(top.map(({ key }) => key)).size).toBe(4)
   })
 
-  it('are those of the store where the policy asks for pseudonyms', async () => {
+  it('are those of the store where the policy requires pseudonyms', async () => {
     const keys = topKeys()
     const pseudonym = (text: string): string => `hidden-${text.length}-${text.codePointAt(text.length - 1)}`
     const { engine } = bench(`identifiers: { mode: hmac, secretFile: ./s }\n${RULES}`, { observers: [keys], pseudonym })
@@ -94,7 +94,7 @@ rules:
     expect(JSON.stringify(keys.top(9))).not.toContain('alice')
   })
 
-  it('cost nothing where no observer asks for them', async () => {
+  it('cost nothing where no observer needs them', async () => {
     let named = 0
     const hashKeys = (text: string): string => `${(named += 1)}${text}`
     const { engine } = bench(RULES, { observers: [{ onDecision: () => {} }], hashKeys })

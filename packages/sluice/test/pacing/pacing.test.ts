@@ -54,16 +54,16 @@ describe('throttleFunction', () => {
     expect(ran).toEqual(['a', 'b'])
   })
 
-  it('stops waiting when told to while the limiter is asked', async () => {
+  it('stops waiting when aborted during a call of the limiter', async () => {
     const clock = manualClock()
     const controller = new AbortController()
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 1 }), clock })
-    const asked = { ...limiter, check: async (key: string) => (controller.abort(new Error('enough')), limiter.check(key)) }
+    const aborting = { ...limiter, check: async (key: string) => (controller.abort(new Error('enough')), limiter.check(key)) }
     await limiter.check('pacing')
-    await expect(throttleFunction(() => 1, asked, { clock, signal: controller.signal })()).rejects.toThrow('enough')
+    await expect(throttleFunction(() => 1, aborting, { clock, signal: controller.signal })()).rejects.toThrow('enough')
   })
 
-  it('stops waiting when told to, and bounds what waits', async () => {
+  it('stops waiting when aborted, and bounds what waits', async () => {
     const clock = manualClock()
     const controller = new AbortController()
     const limit = tokenBucket({ rate: '1/day', burst: 1 })
@@ -78,7 +78,7 @@ describe('throttleFunction', () => {
 })
 
 describe('throttleIterable', () => {
-  it('hands items on at the rate and asks for no item too early', async () => {
+  it('passes items on at the rate and requests no item too early', async () => {
     const clock = manualClock()
     let made = 0
     const source = function* (): Generator<number> {

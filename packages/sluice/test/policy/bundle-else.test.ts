@@ -13,7 +13,7 @@ const request = (facts: Partial<RequestFacts>): Request =>
   readRequest({ method: 'GET', path: '/', headers: {}, ip: '192.0.2.1', ...facts }, undefined, trustProxies([]))
 
 /** A request that counts how often its header `plan` is read. */
-function counted(plan: string, path: string): { readonly asked: Request; readonly reads: () => number } {
+function counted(plan: string, path: string): { readonly requested: Request; readonly reads: () => number } {
   let reads = 0
   const headers = Object.defineProperty({}, 'plan', {
     enumerable: true,
@@ -22,9 +22,9 @@ function counted(plan: string, path: string): { readonly asked: Request; readonl
       return plan
     },
   })
-  const asked = request({ path, headers })
+  const requested = request({ path, headers })
   reads = 0
-  return { asked, reads: () => reads }
+  return { requested, reads: () => reads }
 }
 
 const SIZE = 600
@@ -46,8 +46,8 @@ describe('R13: a bundle of many rules', () => {
       ['p200', 101],
       ['none', SIZE / 2],
     ] as const) {
-      const { asked, reads } = counted(plan, '/v1/x')
-      expect(find(asked)).toHaveLength(found)
+      const { requested, reads } = counted(plan, '/v1/x')
+      expect(find(requested)).toHaveLength(found)
       expect(reads()).toBeGreaterThan(0)
       expect(reads()).toBeLessThan(20)
     }
@@ -55,9 +55,9 @@ describe('R13: a bundle of many rules', () => {
 
   it('reads it no more than a few times a rule where the request cannot be read', () => {
     const find = finish(indexRules(alternating(undefined)))
-    const { asked, reads } = counted('none', '/v1#x')
-    expect(asked.unreadable).toBeDefined()
-    expect(find(asked)).toHaveLength(SIZE / 2)
+    const { requested, reads } = counted('none', '/v1#x')
+    expect(requested.unreadable).toBeDefined()
+    expect(find(requested)).toHaveLength(SIZE / 2)
     expect(reads()).toBeLessThan(10 * SIZE)
   })
 })
@@ -105,16 +105,18 @@ describe('a rule without match', () => {
         })
         const find = finish(indexRules(rules))
         for (const { x, y, path } of requests) {
-          const asked = request({ path, headers: { ...(x === undefined ? {} : { x }), ...(y === undefined ? {} : { y }) } })
-          const during = watchUnread(asked)
-          const looks = (one: Rule): boolean | undefined => unreadMatch(one.match, asked, during)
-          expect(rules.map((one) => allHold(one.match.when, asked))).toEqual(expected.map((one) => allHold(one.match.when, asked)))
+          const requested = request({ path, headers: { ...(x === undefined ? {} : { x }), ...(y === undefined ? {} : { y }) } })
+          const during = watchUnread(requested)
+          const isRead = (one: Rule): boolean | undefined => unreadMatch(one.match, requested, during)
+          expect(rules.map((one) => allHold(one.match.when, requested))).toEqual(expected.map((one) => allHold(one.match.when, requested)))
           // Twice: what is remembered of a request does not hide that it was looked at.
-          for (let round = 0; round < 2; round += 1) expect(rules.map(looks)).toEqual(expected.map(looks))
-          expect(find(asked)).toEqual(
+          for (let round = 0; round < 2; round += 1) expect(rules.map(isRead)).toEqual(expected.map(isRead))
+          expect(find(requested)).toEqual(
             rules.filter((_, index) => {
               const { match: meant } = expected[index] as Rule
-              return asked.unreadable === undefined ? allHold(meant.when, asked) !== false : looks(expected[index] as Rule) !== undefined
+              return requested.unreadable === undefined
+                ? allHold(meant.when, requested) !== false
+                : isRead(expected[index] as Rule) !== undefined
             }),
           )
         }

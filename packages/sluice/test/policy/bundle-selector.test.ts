@@ -14,7 +14,7 @@ const policyOf = (selectors: readonly object[], strict = false): Policy => {
   const policies = selectors.map((selector, index) => ({ id: `p${index}`, spec: { selector, rules: [rule('r')] } }))
   return parsePolicy(JSON.stringify({ bundle_version: 1, policies }), { format: 'json', strict })
 }
-const matches = (selector: object, asked: Request): boolean => finish(indexRules(policyOf([selector]).rules))(asked).length === 1
+const matches = (selector: object, requested: Request): boolean => finish(indexRules(policyOf([selector]).rules))(requested).length === 1
 const refusal = (selector: object, strict = false): string => {
   try {
     policyOf([selector], strict)
@@ -132,8 +132,8 @@ describe('a selector by host', () => {
     ['api.example.com:443', 'api.example.com.', true],
     ['api.example.com', 'www.example.com', false],
     ['api.example.com', undefined, false],
-  ])('%j and %s: %s', (host, asked, expected) => {
-    expect(matches({ pathPrefix: '/', hosts: [host] }, request('/x', { headers: { host: asked } }))).toBe(expected)
+  ])('%j and %s: %s', (host, requested, expected) => {
+    expect(matches({ pathPrefix: '/', hosts: [host] }, request('/x', { headers: { host: requested } }))).toBe(expected)
   })
 
   it.each(['https://a.example', 'a.example/x', '*.example', 'a..example', 'a?b', 'a#b', 'u@a.example', '', 'a b', `${'a.'.repeat(40)}a`])(

@@ -12,7 +12,7 @@ const policy = (spec: object = {}, more: object = {}): object => ({
 const whole = (more: object = {}): object => ({ bundle_version: 1, policies: [policy()], ...more })
 const namesOf = ({ rules }: Policy): string[] => rules.map(({ name }) => name)
 
-describe("Fairvisor's Token Bucket is told by its shape", () => {
+describe("Fairvisor's Token Bucket is recognised by its shape", () => {
   const example = (name: string): string => readFileSync(new URL(`../fixtures/seed-001-${name}.json`, import.meta.url), 'utf8')
 
   it.each([
@@ -45,7 +45,7 @@ describe("Fairvisor's Token Bucket is told by its shape", () => {
 })
 
 describe('a bundle', () => {
-  it('says where requests come through and where states are kept, beside its own fields', () => {
+  it('says where requests come through and where states are kept, in addition to its own fields', () => {
     const found = read(whole({ store: 'memory:', trustedProxies: ['10.0.0.0/8'], issued_at: '2026-01-01T00:00:00Z' }))
     expect(found).toMatchObject({ store: 'memory:', warnings: [] })
     expect(read(whole({ jwt: { verified: 'upstream' }, identifiers: { mode: 'plain' } }))).toMatchObject({
@@ -83,7 +83,7 @@ describe('a bundle', () => {
     expect(read({ rules: [rule()], mode: 'shadow' }).rules[0]?.mode).toBe('shadow')
   })
 
-  it('warns of unknown fields, and refuses them where asked to', () => {
+  it('warns of unknown fields, and refuses them where configured', () => {
     const json = {
       ...whole({ policies: [{ ...policy({ rules: [rule({ nmae: 1, algorithm_config: { ...config, brust: 1 } })] }), x: 1 }] }),
       comment: 'c',

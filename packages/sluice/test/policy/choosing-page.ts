@@ -16,19 +16,19 @@ export const FENCES: ReadonlyMap<string, string> = new Map(
   [...page.matchAll(/^```(?:yaml|json) file=(\S+)\n(.*?)^```$/gms)].map(([, file = '', text = '']) => [file, text]),
 )
 
-export type Asked = Partial<RequestFacts>
+export type SomeFacts = Partial<RequestFacts>
 
-export interface Asking {
+export interface PolicyBench {
   readonly engine: Engine
   readonly store: MemoryStore
   readonly clock: ManualClock
   /** Every request so far. */
   readonly trace: readonly TraceEntry[]
-  ask(more?: Asked): Promise<EngineDecision>
+  decide(more?: SomeFacts): Promise<EngineDecision>
   /** How many of so many requests at once pass. */
-  flood(count: number, more?: Asked): Promise<number>
+  flood(count: number, more?: SomeFacts): Promise<number>
   /** Asks 200 times: bursts of up to 40, and pauses of up to `pauseMs`, one in four of them 20 times as long, as the seed chooses. */
-  wander(walk: { readonly pauseMs: number; readonly seed: number }, more?: Asked): Promise<void>
+  wander(walk: { readonly pauseMs: number; readonly seed: number }, more?: SomeFacts): Promise<void>
   /** Moves to the next minute or hour of the clock. */
   toMinute(): void
   toHour(): void
@@ -46,19 +46,19 @@ export function policyOf(file: string, options: ParseOptions = {}, change = (tex
 }
 
 /** An engine over one of the page's policies, on a memory store and a clock that stands still until it is moved. */
-export function asking(file: string, change?: (text: string) => string, maxBytes = 2 ** 24): Asking {
+export function policyBench(file: string, change?: (text: string) => string, maxBytes = 2 ** 24): PolicyBench {
   const clock = manualClock()
   const store = memoryStore({ clock, maxKeys: 10_000, maxBytes })
   const engine = createEngine({ policy: policyOf(file, {}, change), store, clock })
   const trace: TraceEntry[] = []
-  const ask = async (more: Asked = {}): Promise<EngineDecision> => {
+  const decide = async (more: SomeFacts = {}): Promise<EngineDecision> => {
     const decision = await engine.decide({ method: 'GET', path: '/', headers: {}, ip: '192.0.2.1', ...more })
     trace.push({ at: clock.now(), cost: 1, allowed: decision.allowed })
     return decision
   }
-  const flood = async (count: number, more?: Asked): Promise<number> => {
+  const flood = async (count: number, more?: SomeFacts): Promise<number> => {
     let passed = 0
-    for (let call = 0; call < count; call += 1) if ((await ask(more)).allowed) passed += 1
+    for (let call = 0; call < count; call += 1) if ((await decide(more)).allowed) passed += 1
     return passed
   }
   const toNext = (micros: number): void => clock.advance((micros - (clock.now() % micros)) / 1_000)
@@ -67,7 +67,7 @@ export function asking(file: string, change?: (text: string) => string, maxBytes
     store,
     clock,
     trace,
-    ask,
+    decide,
     flood,
     wander: async ({ pauseMs, seed }, more) => {
       const random = seeded(seed)

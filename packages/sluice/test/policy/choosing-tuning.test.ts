@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import { type Asked, asking, FENCES, page } from './choosing-page.ts'
+import { type SomeFacts, policyBench, FENCES, page } from './choosing-page.ts'
 
 describe('the tuning table', () => {
   it.each([
@@ -9,13 +9,13 @@ describe('the tuning table', () => {
     ['LLM tool calls', 'llm-tool-calls.json', 100, 100, 1_000],
     ['Background batch job', 'batch-job.json', 100, 10, 10_000],
   ])('%s: %s lets %d pass at once, %d a second later, and is full again after %d ms', async (name, file, atOnce, later, fullMs) => {
-    const { ask, flood, clock } = asking(file)
+    const { decide, flood, clock } = policyBench(file)
     expect(await flood(150)).toBe(atOnce)
-    expect(await ask()).toMatchObject({ outcome: 'denied', limits: [{ limit: atOnce, remaining: 0, resetAfterMs: fullMs }] })
+    expect(await decide()).toMatchObject({ outcome: 'denied', limits: [{ limit: atOnce, remaining: 0, resetAfterMs: fullMs }] })
     clock.advance(1_000)
     expect(await flood(150)).toBe(later)
     clock.advance(fullMs - 1)
-    expect((await ask()).limits[0]?.remaining).toBe(atOnce - 2)
+    expect((await decide()).limits[0]?.remaining).toBe(atOnce - 2)
     clock.advance(fullMs)
     expect(await flood(150)).toBe(atOnce)
     const [line] = page.split('\n').filter((text) => text.startsWith(`| [${name}]`))
@@ -26,7 +26,7 @@ describe('the tuning table', () => {
 
 describe('Strict steady-rate enforcement', () => {
   it('never more than 20 in one second', async () => {
-    const { wander, taken } = asking('steady-rate.json')
+    const { wander, taken } = policyBench('steady-rate.json')
     await wander({ pauseMs: 200, seed: 16 })
     expect(inOneSecond(taken())).toBeGreaterThan(10)
     expect(inOneSecond(taken())).toBeLessThanOrEqual(20)
@@ -38,7 +38,7 @@ describe('Strict steady-rate enforcement', () => {
   })
 
   it('the native one has it: one every 100 ms, never two at once', async () => {
-    const { wander, taken, flood } = asking('steadiest.yaml')
+    const { wander, taken, flood } = policyBench('steadiest.yaml')
     expect(await flood(5)).toBe(1)
     await wander({ pauseMs: 100, seed: 17 })
     const times = taken()
@@ -49,23 +49,23 @@ describe('Strict steady-rate enforcement', () => {
 })
 
 describe('LLM tool calls', () => {
-  const call = (cost?: string): Asked => ({ headers: { 'x-api-key': 'a', ...(cost === undefined ? {} : { 'x-tool-cost': cost }) } })
+  const call = (cost?: string): SomeFacts => ({ headers: { 'x-api-key': 'a', ...(cost === undefined ? {} : { 'x-tool-cost': cost }) } })
 
   it('two calls of 40 pass at once, the third waits 200 ms; no cost is 1', async () => {
-    const { ask, clock } = asking('llm-tool-calls.json')
-    const left = async (cost?: string): Promise<number | undefined> => (await ask(call(cost))).limits[0]?.remaining
+    const { decide, clock } = policyBench('llm-tool-calls.json')
+    const left = async (cost?: string): Promise<number | undefined> => (await decide(call(cost))).limits[0]?.remaining
     expect([await left('40'), await left('40')]).toEqual([60, 20])
-    expect(await ask(call('40'))).toMatchObject({ outcome: 'denied', retryAfterMs: 200 })
+    expect(await decide(call('40'))).toMatchObject({ outcome: 'denied', retryAfterMs: 200 })
     clock.advance(200)
-    expect([await left('40'), (await ask(call())).outcome]).toEqual([0, 'denied'])
+    expect([await left('40'), (await decide(call())).outcome]).toEqual([0, 'denied'])
     clock.advance(1_000)
     expect(await left()).toBe(99)
   })
 
   it('a cost above the burst takes the whole bucket with max_cost, and is impossible without it', async () => {
-    expect(await asking('llm-tool-calls.json').ask(call('500'))).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 0 }] })
-    const without = asking('llm-tool-calls.json', (text) => text.replace(/,\s*"max_cost": 100/, ''))
-    expect(await without.ask(call('500'))).toMatchObject({ outcome: 'impossible' })
+    expect(await policyBench('llm-tool-calls.json').decide(call('500'))).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 0 }] })
+    const without = policyBench('llm-tool-calls.json', (text) => text.replace(/,\s*"max_cost": 100/, ''))
+    expect(await without.decide(call('500'))).toMatchObject({ outcome: 'impossible' })
   })
 })
 
@@ -73,11 +73,11 @@ describe('Background batch job', () => {
   it.each([
     ['batch-job.json', 30],
     ['interactive-api.json', 35],
-  ])('with %s a job of 400 calls that waits as it is told takes %d s', async (file, seconds) => {
-    const { ask, clock } = asking(file)
+  ])('with %s a job of 400 calls that waits for retryAfter takes %d s', async (file, seconds) => {
+    const { decide, clock } = policyBench(file)
     const started = clock.now()
     for (let done = 0; done < 400;) {
-      const { allowed, retryAfterMs = 0 } = await ask()
+      const { allowed, retryAfterMs = 0 } = await decide()
       if (allowed) done += 1
       else clock.advance(retryAfterMs)
     }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../src/policy/parse.ts'
-import { type Asked, asking, FENCES, page, policyOf } from './choosing-page.ts'
+import { type SomeFacts, policyBench, FENCES, page, policyOf } from './choosing-page.ts'
 
-const key = (name: string): Asked => ({ headers: { 'x-api-key': name } })
+const key = (name: string): SomeFacts => ({ headers: { 'x-api-key': name } })
 
 /** A page and the rows of one of its tables: scenario and the heading it leads to. */
 function rows(heading: string): { name: string; anchor: string }[] {
@@ -38,7 +38,7 @@ describe('the page about choosing', () => {
     expect(FENCES.size).toBe(10)
   })
 
-  it('has policies that load without a warning, but for the one it tells of', () => {
+  it('has policies that load without a warning, but for the one that the page mentions', () => {
     for (const file of FENCES.keys()) {
       const { warnings } = policyOf(file, { strict: true })
       if (file === 'low-traffic.yaml') expect(warnings).toEqual([expect.stringContaining('may admit 200 around its end')])
@@ -49,14 +49,14 @@ describe('the page about choosing', () => {
 })
 
 describe('Low traffic, simple limits', () => {
-  const row = (): ReturnType<typeof asking> => asking('low-traffic.yaml')
+  const row = (): ReturnType<typeof policyBench> => policyBench('low-traffic.yaml')
 
   it('100 in each minute of the clock, for each address; the next waits for its end', async () => {
-    const { ask, flood, toMinute, clock } = row()
+    const { decide, flood, toMinute, clock } = row()
     toMinute()
     clock.advance(20_000)
     expect(await flood(150)).toBe(100)
-    expect(await ask()).toMatchObject({ outcome: 'denied', retryAfterMs: 40_000, limits: [{ remaining: 0 }] })
+    expect(await decide()).toMatchObject({ outcome: 'denied', retryAfterMs: 40_000, limits: [{ remaining: 0 }] })
     expect(await flood(150, { ip: '192.0.2.2' })).toBe(100)
     clock.advance(39_999)
     expect(await flood(1)).toBe(0)
@@ -74,14 +74,14 @@ describe('Low traffic, simple limits', () => {
   })
 
   it('align spreads the resets, and ramp lets the limit grow', async () => {
-    const spread = asking('low-traffic.yaml', (text) => text.replace('1min }', '1min, align: key }'))
+    const spread = policyBench('low-traffic.yaml', (text) => text.replace('1min }', '1min, align: key }'))
     const waits = new Set<number | undefined>()
     for (let client = 1; client <= 20; client += 1) {
       await spread.flood(100, { ip: `192.0.2.${client}` })
-      waits.add((await spread.ask({ ip: `192.0.2.${client}` })).retryAfterMs)
+      waits.add((await spread.decide({ ip: `192.0.2.${client}` })).retryAfterMs)
     }
     expect(waits.size).toBeGreaterThan(15)
-    const soft = asking('low-traffic.yaml', (text) => text.replace('1min }', '1min, ramp: 10s }'))
+    const soft = policyBench('low-traffic.yaml', (text) => text.replace('1min }', '1min, ramp: 10s }'))
     soft.toMinute()
     soft.clock.advance(1_000)
     expect(await soft.flood(150)).toBe(10)
@@ -96,12 +96,12 @@ describe('Low traffic, simple limits', () => {
 })
 
 describe('High burst, fair usage', () => {
-  const row = (): ReturnType<typeof asking> => asking('high-burst.yaml')
+  const row = (): ReturnType<typeof policyBench> => policyBench('high-burst.yaml')
 
   it('100 at once after ten silent seconds, then one every 100 ms', async () => {
-    const { ask, flood, clock } = row()
+    const { decide, flood, clock } = row()
     expect(await flood(150, key('a'))).toBe(100)
-    expect(await ask(key('a'))).toMatchObject({ outcome: 'denied', retryAfterMs: 100, limits: [{ resetAfterMs: 10_000 }] })
+    expect(await decide(key('a'))).toMatchObject({ outcome: 'denied', retryAfterMs: 100, limits: [{ resetAfterMs: 10_000 }] })
     for (let step = 0; step < 50; step += 1) {
       clock.advance(99)
       expect(await flood(1, key('a'))).toBe(0)
@@ -132,8 +132,8 @@ describe('High burst, fair usage', () => {
 })
 
 describe('Strict accuracy required', () => {
-  const login: Asked = { method: 'POST', path: '/login' }
-  const row = (maxBytes?: number): ReturnType<typeof asking> => asking('strict-accuracy.yaml', undefined, maxBytes)
+  const login: SomeFacts = { method: 'POST', path: '/login' }
+  const row = (maxBytes?: number): ReturnType<typeof policyBench> => policyBench('strict-accuracy.yaml', undefined, maxBytes)
   const HOUR = 3_600_000
 
   it('five in every hour, wherever it begins', async () => {
@@ -147,12 +147,12 @@ describe('Strict accuracy required', () => {
   })
 
   it('a place is free exactly one hour after the attempt that took it, also across a reset of the clock', async () => {
-    const { ask, flood, toHour, clock } = row()
+    const { decide, flood, toHour, clock } = row()
     toHour()
     clock.advance(HOUR - 1_000)
     expect(await flood(9, login)).toBe(5)
     clock.advance(2_000)
-    expect(await ask(login)).toMatchObject({ outcome: 'denied', retryAfterMs: HOUR - 2_000 })
+    expect(await decide(login)).toMatchObject({ outcome: 'denied', retryAfterMs: HOUR - 2_000 })
     clock.advance(HOUR - 2_001)
     expect(await flood(9, login)).toBe(0)
     clock.advance(1)
@@ -160,10 +160,10 @@ describe('Strict accuracy required', () => {
   })
 
   it('without memory for the next entry it does not decide, and forgets nothing', async () => {
-    const { ask, clock } = row(64)
+    const { decide, clock } = row(64)
     const outcomes: string[] = []
     for (let attempt = 0; attempt < 6; attempt += 1) {
-      outcomes.push((await ask(login)).outcome)
+      outcomes.push((await decide(login)).outcome)
       clock.advance(1)
     }
     expect(outcomes).toEqual(['allowed', 'allowed', 'allowed', 'allowed', 'undecided', 'undecided'])
@@ -180,17 +180,17 @@ describe('Multi-region global limit', () => {
   const GLOBAL = { rate: '100/s', burst: 200 }
 
   it('two regions that know nothing of each other never pass the global limit together', async () => {
-    const [one, other] = [asking('one-of-two-regions.yaml'), asking('one-of-two-regions.yaml')]
+    const [one, other] = [policyBench('one-of-two-regions.yaml'), policyBench('one-of-two-regions.yaml')]
     await one.wander({ pauseMs: 100, seed: 13 })
     await other.wander({ pauseMs: 100, seed: 14 })
     expect(one.over(GLOBAL, other.trace)).toBe(0)
     expect(one.over({ rate: '50/s', burst: 100 }, other.trace)).toBeGreaterThan(0)
-    const [fresh, too] = [asking('one-of-two-regions.yaml'), asking('one-of-two-regions.yaml')]
+    const [fresh, too] = [policyBench('one-of-two-regions.yaml'), policyBench('one-of-two-regions.yaml')]
     expect((await fresh.flood(300)) + (await too.flood(300))).toBe(200)
   })
 
   it('what one region does not use the other cannot have', async () => {
-    const { flood, clock } = asking('one-of-two-regions.yaml')
+    const { flood, clock } = policyBench('one-of-two-regions.yaml')
     expect(await flood(300)).toBe(100)
     clock.advance(1_000)
     expect(await flood(300)).toBe(50)
@@ -201,20 +201,20 @@ describe('Cost-sensitive, approximate', () => {
   const log = (text: string): string => text.replace('sliding-window-counter', 'sliding-window-log')
 
   it('a state needs no more memory for more calls, where a log does', async () => {
-    const counter = asking('approximate.yaml', (text) => text.replace('1000,', '1000000,'), 64)
-    const entries = asking('approximate.yaml', log, 64)
-    for (const { ask, clock } of [counter, entries])
+    const counter = policyBench('approximate.yaml', (text) => text.replace('1000,', '1000000,'), 64)
+    const entries = policyBench('approximate.yaml', log, 64)
+    for (const { decide, clock } of [counter, entries])
       for (let call = 0; call < 5; call += 1) {
-        await ask(key('a'))
+        await decide(key('a'))
         clock.advance(1)
       }
-    expect((await counter.ask(key('a'))).outcome).toBe('allowed')
-    expect((await entries.ask(key('a'))).outcome).toBe('undecided')
+    expect((await counter.decide(key('a'))).outcome).toBe('allowed')
+    expect((await entries.decide(key('a'))).outcome).toBe('undecided')
     expect(counter.store.size).toBe(1)
   })
 
   it('half of the limit is back half a minute after a minute that was used up', async () => {
-    const { flood, toMinute, clock } = asking('approximate.yaml')
+    const { flood, toMinute, clock } = policyBench('approximate.yaml')
     toMinute()
     expect(await flood(1_500, key('a'))).toBe(1_000)
     clock.advance(60_000)
@@ -224,26 +224,26 @@ describe('Cost-sensitive, approximate', () => {
   })
 
   it('1000 in the last second, 500 more half a minute later, where a log gives none yet', async () => {
-    const passed = async ({ flood, toMinute, clock }: ReturnType<typeof asking>): Promise<number[]> => {
+    const passed = async ({ flood, toMinute, clock }: ReturnType<typeof policyBench>): Promise<number[]> => {
       toMinute()
       clock.advance(59_500)
       const first = await flood(1_500, key('a'))
       clock.advance(30_500)
       return [first, await flood(1_500, key('a'))]
     }
-    expect(await passed(asking('approximate.yaml'))).toEqual([1_000, 500])
-    expect(await passed(asking('approximate.yaml', log))).toEqual([1_000, 0])
+    expect(await passed(policyBench('approximate.yaml'))).toEqual([1_000, 500])
+    expect(await passed(policyBench('approximate.yaml', log))).toEqual([1_000, 0])
   })
 
   it('over every interval of length t at most 1000 + 1000 t / 1 min pass', async () => {
-    const { wander, over } = asking('approximate.yaml')
+    const { wander, over } = policyBench('approximate.yaml')
     await wander({ pauseMs: 100, seed: 15 }, key('a'))
     expect(over()).toBe(0)
     expect(over({ rate: '1000/min', burst: 500 })).toBeGreaterThan(0)
   })
 
   it('a caller that calls evenly, twice as fast as allowed, gets at least 999 in every minute, where a log gives 1000', async () => {
-    const perMinute = async ({ flood, toMinute, clock }: ReturnType<typeof asking>): Promise<number[]> => {
+    const perMinute = async ({ flood, toMinute, clock }: ReturnType<typeof policyBench>): Promise<number[]> => {
       toMinute()
       const minutes: number[] = []
       for (let minute = 0; minute < 4; minute += 1) {
@@ -256,7 +256,7 @@ describe('Cost-sensitive, approximate', () => {
       }
       return minutes
     }
-    expect(await perMinute(asking('approximate.yaml'))).toEqual([1_000, 999, 999, 999])
-    expect(await perMinute(asking('approximate.yaml', log))).toEqual([1_000, 1_000, 1_000, 1_000])
+    expect(await perMinute(policyBench('approximate.yaml'))).toEqual([1_000, 999, 999, 999])
+    expect(await perMinute(policyBench('approximate.yaml', log))).toEqual([1_000, 1_000, 1_000, 1_000])
   })
 })

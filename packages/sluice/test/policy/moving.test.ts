@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { headersOf } from '../../src/http/headers.ts'
-import { asked, bare, bundle, bundleBench } from '../engine/bundle-bench.ts'
+import { requestOf, bare, bundle, bundleBench } from '../engine/bundle-bench.ts'
 import { message, read, rule } from './bundle-texts.ts'
 
 const warnings = (json: unknown): string[] => read(json).warnings.map((line) => line.replace(/^b\.json:1:\d+: /, ''))
@@ -22,7 +22,7 @@ describe('U11: what a move from Fairvisor meets is warned of', () => {
     expect(warnings(configured(config))).toEqual([
       'rules[0].algorithm_config.default_cost is not charged without cost_source, and Fairvisor charges it: with fixed_cost it is charged here as well',
     ])
-    expect((await bundleBench(bare(config)).engine.decide(asked())).limits[0]?.remaining).toBe(99)
+    expect((await bundleBench(bare(config)).engine.decide(requestOf())).limits[0]?.remaining).toBe(99)
     expect(warnings(configured({ ...config, cost_source: 'fixed' }))).toEqual([])
   })
 
@@ -78,7 +78,7 @@ describe('U11: what a move from Fairvisor meets is warned of', () => {
     const { engine } = bundleBench(bare(config))
     const resets: (string | undefined)[] = []
     for (const w of ['11', '1', '11']) {
-      const decision = await engine.decide(asked({ headers: { w } }))
+      const decision = await engine.decide(requestOf({ headers: { w } }))
       const headers = new Map(headersOf(decision, decision.identity, engine.headers))
       expect(headers.has('Retry-After')).toBe(false)
       if (w === '11') resets.push(headers.get('RateLimit-Reset'))
@@ -194,7 +194,7 @@ describe('U11: a rate of more than six decimals', () => {
 describe('U10: costs are never lost in silence', () => {
   const cost = (more: object = {}) => {
     const { engine } = bundleBench(bare({ rps: 1_000, burst: 1_000_000, cost_source: 'header:w', default_cost: 3, ...more }))
-    return async (w: string | readonly string[]) => (await engine.explain(asked({ headers: { w } }))).rules[0]?.cost
+    return async (w: string | readonly string[]) => (await engine.explain(requestOf({ headers: { w } }))).rules[0]?.cost
   }
 
   it.each([

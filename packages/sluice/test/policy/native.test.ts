@@ -76,7 +76,7 @@ describe('the native dialect', () => {
     expect(tierOf(perKey, request())?.limit.capacity).toBe(20)
   })
 
-  it('takes keys from requests, absent values told from empty ones', () => {
+  it('takes keys from requests, and distinguishes absent values from empty ones', () => {
     expect(keyOf(global, request())).toEqual([])
     expect(keyOf(perKey, request({ headers: { 'x-api-key': 'k' } }))).toEqual(['k'])
     expect(keyOf(perKey, request({ headers: { 'x-api-key': '' } }))).toEqual([''])
@@ -129,7 +129,7 @@ describe('the native dialect', () => {
     expect(parsePolicy(TEXT.replaceAll('\n', '\r\n')).rules).toHaveLength(3)
   })
 
-  it('tells texts apart by their hash, and one text is always itself', () => {
+  it('separates texts by their hash, and one text is always itself', () => {
     expect(parsePolicy(TEXT).hash).toBe(policy.hash)
     expect(parsePolicy(`${TEXT}#`).hash).not.toBe(policy.hash)
   })

@@ -3,7 +3,7 @@ import { parsePolicy } from '../../src/policy/parse.ts'
 
 const read = (more: string): ReturnType<typeof parsePolicy> => parsePolicy(`version: 1\nrules: []\n${more}\n`)
 
-describe('what a policy says beside its rules', () => {
+describe('what a policy says in addition to its rules', () => {
   it.each([
     ['jwt: { secretFile: ./s }', { by: 'secret', file: './s', algorithms: ['HS256', 'HS384', 'HS512'], leewayMs: 0 }],
     [

@@ -95,7 +95,7 @@ describe("the template's dialect", () => {
     expect(levels(more).rules.map(({ onStoreFailure }) => onStoreFailure)).toEqual(expected)
   })
 
-  it('reads headers beside and in rate_limits', () => {
+  it('reads headers outside and inside rate_limits', () => {
     expect(levels('headers: { include_limit: false }\n').headers).toMatchObject({ limit: false, remaining: true, retryAfter: true })
     expect(levels('  headers: { include_retry_after: false, include_remaining: false }\n').headers).toMatchObject({
       limit: true,
@@ -104,7 +104,7 @@ describe("the template's dialect", () => {
     })
   })
 
-  it('shares a bucket where told to, reads the rate over the window, takes the larger burst, and prices paths without a bucket', () => {
+  it('shares a bucket where configured, reads the rate over the window, takes the larger burst, and prices paths without a bucket', () => {
     const shared = levels(
       '  tenants:\n    default: { capacity: 60, refill_rate: 60, window: 1m, shared: true, burst: 90 }\n  endpoints:\n    /big/**: { cost: 7 }\n    /big/x: { cost: 2 }\n',
     )

@@ -55,7 +55,7 @@ describe('a cost for each endpoint', () => {
 })
 
 describe('R13: many tiers', () => {
-  it('are found by what the request says, without a look at each of them', () => {
+  it('are found by what the request says, without comparing each of them', () => {
     const tiers = Array.from({ length: 1_000 }, (_, index) => `{ when: { "header:x-tier": t${index} }, rate: 1/s, burst: ${index + 1} }`)
     const rule = ruleOf(`    tiers: [${tiers.join(', ')}]\n`)
     let reads = 0
@@ -63,9 +63,9 @@ describe('R13: many tiers', () => {
       for (const { source } of when) {
         const { read } = source
         Object.assign(source, {
-          read: (asked: Request) => {
+          read: (requested: Request) => {
             reads += 1
-            return read(asked)
+            return read(requested)
           },
         })
       }

@@ -23,7 +23,7 @@ describe.skipIf(url === undefined)('DistributedRateLimiter, as Rate Limiting at 
     expect(await redis.pttl(`rl:${user}`)).toBeGreaterThan(0)
   })
 
-  it('a cost that can never pass is told the time of a whole bucket', async () => {
+  it('a cost that can never pass reports the time of a whole bucket', async () => {
     expect(await limiter.consume(`${user}:never`, 10, 4, 11)).toEqual({ allowed: false, remaining: 10, limit: 10, retryAfter: 3 })
   })
 

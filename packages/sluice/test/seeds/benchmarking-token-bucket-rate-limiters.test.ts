@@ -13,7 +13,7 @@ const limit = tokenBucket({ rate: '10/s', burst: 10 })
 const START = 1_763_692_800_000_000
 const CALLERS = 64
 
-describe.skipIf(url === undefined)('one key asked by 64 callers', () => {
+describe.skipIf(url === undefined)('one key called by 64 callers', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   const store: Store = bareRedisStore({ client: ioredis(client), prefix })
   beforeAll(() => client.connect())
@@ -26,7 +26,7 @@ describe.skipIf(url === undefined)('one key asked by 64 callers', () => {
   it('admits exactly 40 in three seconds, and never more in any part of them', async () => {
     const trace: TraceEntry[] = []
     const groups = [groupOf('hot')]
-    // Every 10 ms all callers ask at once: three seconds of the store's time, both ends with them.
+    // Every 10 ms all callers call at once: three seconds of the store's time, both ends with them.
     for (let at = START; at <= START + 3_000_000; at += 10_000) {
       const verdicts = await Promise.all(Array.from({ length: CALLERS }, () => verbs.decide(store, groups, { now: at })))
       for (const [verdict] of verdicts) trace.push({ at, cost: 1, allowed: verdict?.outcome === 'allowed' })

@@ -39,8 +39,8 @@ describe.each(places.filter(({ missing }) => !missing))('the token bucket $name'
   beforeAll(async () => ({ store, close } = await open()))
   afterAll(() => close())
 
-  /** A key of its own: asked at an instant, it answers whether the request passes. */
-  function asking(limit: AnyLimit = TEN): (now: Micros, tokens?: number) => Promise<Decided> {
+  /** A key of its own: called with an instant, it returns whether the request passes. */
+  function decider(limit: AnyLimit = TEN): (now: Micros, tokens?: number) => Promise<Decided> {
     const id = { scope: { text: `clojure:${limit.algorithm.tag}:` }, key: `key${(made += 1)}` }
     return async (now, tokens = 1) => {
       const [verdict] = await verbs.decide(store, [{ calls: [{ id, limit, cost: tokens * 1e6, phase: 0 }] }], { now })
@@ -49,46 +49,46 @@ describe.each(places.filter(({ missing }) => !missing))('the token bucket $name'
   }
 
   it('lets ten of ten pass at once, and refuses the eleventh', async () => {
-    const ask = asking()
+    const decide = decider()
     const passed: boolean[] = []
-    for (let index = 0; index < 11; index += 1) passed.push((await ask(START)).outcome === 'allowed')
+    for (let index = 0; index < 11; index += 1) passed.push((await decide(START)).outcome === 'allowed')
     expect(passed).toEqual([...Array<boolean>(10).fill(true), false])
-    expect((await ask(START + 10_000 * MS)).outcome).toBe('allowed')
+    expect((await decide(START + 10_000 * MS)).outcome).toBe('allowed')
   })
 
   it('gives no token for half of one', async () => {
-    const ask = asking()
-    await ask(START, 10)
-    for (const early of [500 * MS, 999 * MS, 1_000 * MS - 1]) expect((await ask(START + early)).outcome).toBe('denied')
-    expect((await ask(START + 1_000 * MS)).outcome).toBe('allowed')
-    expect((await ask(START + 1_500 * MS)).outcome).toBe('denied')
+    const decide = decider()
+    await decide(START, 10)
+    for (const early of [500 * MS, 999 * MS, 1_000 * MS - 1]) expect((await decide(START + early)).outcome).toBe('denied')
+    expect((await decide(START + 1_000 * MS)).outcome).toBe('allowed')
+    expect((await decide(START + 1_500 * MS)).outcome).toBe('denied')
   })
 
-  it('leaves the bucket as it was where it refuses, so that asking often starves nobody', async () => {
-    const [ask, untouched] = [asking(), asking()]
-    for (const each of [ask, untouched]) await each(START, 10)
-    for (let at = 0; at < 1_000 * MS; at += 10 * MS) expect((await ask(START + at)).outcome).toBe('denied')
-    const numbers = async (one: typeof ask): Promise<unknown> => (await one(START + 2_500 * MS, 2)).calls
-    expect(await numbers(ask)).toEqual(await numbers(untouched))
+  it('leaves the bucket as it was where it refuses, so that calling often starves nobody', async () => {
+    const [decide, untouched] = [decider(), decider()]
+    for (const each of [decide, untouched]) await each(START, 10)
+    for (let at = 0; at < 1_000 * MS; at += 10 * MS) expect((await decide(START + at)).outcome).toBe('denied')
+    const numbers = async (one: typeof decide): Promise<unknown> => (await one(START + 2_500 * MS, 2)).calls
+    expect(await numbers(decide)).toEqual(await numbers(untouched))
   })
 
   it('mints nothing from timestamps that arrive out of order', async () => {
-    const ask = asking()
+    const decide = decider()
     let passed = 0
     // Two callers in turn, one of them five seconds behind.
     for (let index = 0; index < 200; index += 1) {
       const at = START + index * 100 * MS - (index % 2) * 5_000 * MS
-      if ((await ask(at)).outcome === 'allowed') passed += 1
+      if ((await decide(at)).outcome === 'allowed') passed += 1
     }
     // The latest instant is 19.8 s after the first: ten at once, and one for each whole second.
     expect(passed).toBe(10 + 19)
   })
 
   it('holds what is taken at once and after a pause to the bucket: idling saves up no more than ten', async () => {
-    const ask = asking()
-    await ask(START, 3)
+    const decide = decider()
+    await decide(START, 3)
     let passed = 0
-    for (let index = 0; index < 20; index += 1) if ((await ask(START + 3_600_000 * MS)).outcome === 'allowed') passed += 1
+    for (let index = 0; index < 20; index += 1) if ((await decide(START + 3_600_000 * MS)).outcome === 'allowed') passed += 1
     expect(passed).toBe(10)
   })
 })
@@ -98,12 +98,12 @@ describe('the queue of instants', () => {
     const store = memoryStore()
     const limit = slidingWindowLog({ limit: 10, window: '10s' })
     const id = { scope: { text: 'clojure:sl:' }, key: 'queue' }
-    const ask = async (now: Micros): Promise<boolean> =>
+    const decide = async (now: Micros): Promise<boolean> =>
       (await verbs.decide(store, [{ calls: [{ id, limit, cost: 1e6, phase: 0 }] }], { now }))[0]?.outcome === 'allowed'
     const minute = START + 60_000 * MS
-    for (let index = 0; index < 10; index += 1) expect(await ask(minute - 1_000 * MS)).toBe(true)
-    for (const later of [0, 1_000 * MS, 9_000 * MS - 1]) expect(await ask(minute + later)).toBe(false)
+    for (let index = 0; index < 10; index += 1) expect(await decide(minute - 1_000 * MS)).toBe(true)
+    for (const later of [0, 1_000 * MS, 9_000 * MS - 1]) expect(await decide(minute + later)).toBe(false)
     // As in the article, what is exactly one interval old has left.
-    expect(await ask(minute + 9_000 * MS)).toBe(true)
+    expect(await decide(minute + 9_000 * MS)).toBe(true)
   })
 })

@@ -54,7 +54,7 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
   it('the session, in real time: 9 to 0, then -1 and what has refilled, as exact arithmetic at the recorded instants says', async () => {
     for (const { rate, window, pauseMs } of [
       { rate: 1, window: 10, pauseMs: 100 },
-      // Slower than any machine asks: it would never be refused.
+      // Slower than any machine calls: it would never be refused.
       { rate: 3, window: 5, pauseMs: 40 },
     ]) {
       await pool.query('truncate table rate_limiting_token_bucket')
@@ -120,7 +120,7 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
     expect(passed).toBeLessThanOrEqual(21.4 + meanwhile)
   })
 
-  it('fault: who asks fast does not starve', async () => {
+  it('fault: a fast caller does not starve', async () => {
     for (let turn = 0; turn < 10; turn += 1) await request('user1', 1, 10)
     let passed = 0
     const meanwhile = await timed(async () => {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createLimiter, fixedWindow, memoryStore, slidingWindowLog, tokenBucket } from '../../src/index.ts'
 import { createEngine, parsePolicy } from '../../src/policy.ts'
-import { bundleBench, asked, bare } from '../engine/bundle-bench.ts'
+import { bundleBench, requestOf, bare } from '../engine/bundle-bench.ts'
 import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import type { FailurePolicy, Store } from '../../src/stores/store.ts'
 import { resilient } from '../../src/remote.ts'
@@ -94,7 +94,7 @@ describe('R5: onFull decides for new keys where there is no room, and no failure
   it('lets new keys pass in the dialect of Fairvisor where the table is full, as there', async () => {
     const store = memoryStore({ maxKeys: 1 })
     const { engine } = bundleBench(bare({ tokens_per_second: 1, burst: 1 }, { limit_keys: ['ip:address'] }), { store })
-    const decide = (index: number) => engine.decide(asked({ ip: `198.51.${index >> 8}.${index & 255}` }))
+    const decide = (index: number) => engine.decide(requestOf({ ip: `198.51.${index >> 8}.${index & 255}` }))
     await decide(FLOOD)
     const flood = await Promise.all(Array.from({ length: FLOOD }, (_, index) => decide(index)))
     expect(flood.every(({ outcome, allowed }) => outcome === 'undecided' && allowed)).toBe(true)

@@ -8,17 +8,17 @@ interface Sent {
   fail(error: unknown): void
 }
 
-/** A client whose answers the test gives by hand. */
+/** A client whose answers the test sends itself. */
 function byHand(
   maxInFlight = 2,
   maxSent?: number,
-): { clock: ManualClock; calls: RemoteCalls; sent: Sent[]; ask(options?: CallOptions): Promise<string> } {
+): { clock: ManualClock; calls: RemoteCalls; sent: Sent[]; invoke(options?: CallOptions): Promise<string> } {
   const clock = manualClock()
   const calls = createRemoteCalls('a store', clock, { maxInFlight, maxSent })
   const sent: Sent[] = []
   const send = (): Promise<string> => new Promise((answer, fail) => sent.push({ answer, fail }))
   const classify = (error: unknown): StoreFailure => new StoreFailure('connection', 'unknown', String(error))
-  return { clock, calls, sent, ask: (options) => calls.run(send, options, classify) }
+  return { clock, calls, sent, invoke: (options) => calls.run(send, options, classify) }
 }
 
 /** What a promise is rejected with, watched from now on. */
@@ -40,17 +40,17 @@ function failure(kind: string, executed: string): unknown {
 
 describe('remote calls', () => {
   it('give the answer, and leave no timer behind', async () => {
-    const { sent, ask, clock } = byHand()
-    const answered = ask({ deadline: 50 })
+    const { sent, invoke, clock } = byHand()
+    const answered = invoke({ deadline: 50 })
     sent[0]?.answer('yes')
     expect(await answered).toBe('yes')
     clock.advance(1_000)
   })
 
   it('reject at the deadline, not before, and drop the late answer', async () => {
-    const { sent, ask, clock } = byHand()
+    const { sent, invoke, clock } = byHand()
     let settled = 0
-    const late = ask({ deadline: 50 }).finally(() => (settled += 1))
+    const late = invoke({ deadline: 50 }).finally(() => (settled += 1))
     const caught = failureOf(late)
     clock.advance(49)
     await turn()
@@ -63,60 +63,60 @@ describe('remote calls', () => {
   })
 
   it('are not sent once their deadline has passed', async () => {
-    const { sent, ask } = byHand()
-    await expect(ask({ deadline: 0 })).rejects.toEqual(failure('timeout', 'no'))
+    const { sent, invoke } = byHand()
+    await expect(invoke({ deadline: 0 })).rejects.toEqual(failure('timeout', 'no'))
     expect(sent).toHaveLength(0)
   })
 
   it('count as under way until the client lets go: beyond the bound they are refused at once, unsent', async () => {
-    const { sent, ask, clock } = byHand(2)
-    const first = failureOf(ask({ deadline: 50 }))
-    const second = ask()
-    await expect(ask()).rejects.toEqual(failure('overload', 'no'))
+    const { sent, invoke, clock } = byHand(2)
+    const first = failureOf(invoke({ deadline: 50 }))
+    const second = invoke()
+    await expect(invoke()).rejects.toEqual(failure('overload', 'no'))
     clock.advance(50)
     expect(await first).toEqual(failure('timeout', 'unknown'))
-    await expect(ask()).rejects.toEqual(failure('overload', 'no'))
+    await expect(invoke()).rejects.toEqual(failure('overload', 'no'))
     expect(sent).toHaveLength(2)
 
     sent[0]?.answer('late, but it makes room')
     await turn()
-    const third = ask()
+    const third = invoke()
     sent[1]?.answer('second')
     sent[2]?.answer('third')
     expect(await Promise.all([second, third])).toEqual(['second', 'third'])
   })
 
   it('make room for one each, also when they fail, late or not', async () => {
-    const { sent, ask, clock } = byHand(1)
+    const { sent, invoke, clock } = byHand(1)
     for (let round = 0; round < 5; round += 1) {
-      const soon = failureOf(ask())
+      const soon = failureOf(invoke())
       sent.at(-1)?.fail('reset')
       expect(await soon).toEqual(failure('connection', 'unknown'))
-      const late = failureOf(ask({ deadline: clock.monotonic() + 10 }))
+      const late = failureOf(invoke({ deadline: clock.monotonic() + 10 }))
       clock.advance(10)
       expect(await late).toEqual(failure('timeout', 'unknown'))
       sent.at(-1)?.fail('reset, and nobody listens')
       await turn()
     }
-    const last = ask()
-    await expect(ask()).rejects.toEqual(failure('overload', 'no'))
+    const last = invoke()
+    await expect(invoke()).rejects.toEqual(failure('overload', 'no'))
     sent.at(-1)?.answer('still here')
     expect(await last).toBe('still here')
   })
 
   it('aborted before they are sent were not executed; after, nobody knows', async () => {
-    const { sent, ask } = byHand()
-    await expect(ask({ signal: AbortSignal.abort() })).rejects.toEqual(failure('aborted', 'no'))
+    const { sent, invoke } = byHand()
+    await expect(invoke({ signal: AbortSignal.abort() })).rejects.toEqual(failure('aborted', 'no'))
     expect(sent).toHaveLength(0)
     const controller = new AbortController()
-    const left = failureOf(ask({ signal: controller.signal, deadline: 50 }))
+    const left = failureOf(invoke({ signal: controller.signal, deadline: 50 }))
     controller.abort()
     expect(await left).toEqual(failure('aborted', 'unknown'))
     sent[0]?.answer('nobody is there')
   })
 
   it('listen to a signal no longer than they last', async () => {
-    const { sent, ask } = byHand()
+    const { sent, invoke } = byHand()
     const controller = new AbortController()
     let listening = 0
     const { signal } = controller
@@ -129,7 +129,7 @@ describe('remote calls', () => {
       listening -= 1
       remove(...args)
     }
-    const answered = ask({ signal })
+    const answered = invoke({ signal })
     expect(listening).toBe(1)
     sent[0]?.answer('yes')
     await answered
@@ -149,12 +149,12 @@ describe('remote calls', () => {
   })
 
   it('wait for a connection in order, and are never sent once they are given up', async () => {
-    const { sent, ask, clock } = byHand(10, 2)
-    const [first, second] = [ask(), ask()]
-    const late = failureOf(ask({ deadline: 50 }))
+    const { sent, invoke, clock } = byHand(10, 2)
+    const [first, second] = [invoke(), invoke()]
+    const late = failureOf(invoke({ deadline: 50 }))
     const controller = new AbortController()
-    const left = failureOf(ask({ signal: controller.signal }))
-    const [third, fourth] = [ask({ deadline: 100 }), ask()]
+    const left = failureOf(invoke({ signal: controller.signal }))
+    const [third, fourth] = [invoke({ deadline: 100 }), invoke()]
     expect(sent).toHaveLength(2)
     clock.advance(50)
     controller.abort()
@@ -174,17 +174,17 @@ describe('remote calls', () => {
   })
 
   it('that were sent and given up keep their connection; those that waited make room at once', async () => {
-    const { sent, ask, clock } = byHand(2, 1)
-    const stuck = failureOf(ask({ deadline: 10 }))
+    const { sent, invoke, clock } = byHand(2, 1)
+    const stuck = failureOf(invoke({ deadline: 10 }))
     for (let round = 0; round < 5; round += 1) {
-      const waited = failureOf(ask({ deadline: clock.monotonic() + 10 }))
-      expect(await failureOf(ask())).toEqual(failure('overload', 'no'))
+      const waited = failureOf(invoke({ deadline: clock.monotonic() + 10 }))
+      expect(await failureOf(invoke())).toEqual(failure('overload', 'no'))
       clock.advance(10)
       expect(await waited).toEqual(failure('timeout', 'no'))
     }
     expect(await stuck).toEqual(failure('timeout', 'unknown'))
     expect(sent).toHaveLength(1)
-    const next = ask()
+    const next = invoke()
     sent[0]?.answer('at last')
     await turn()
     sent[1]?.answer('and on')

@@ -169,12 +169,12 @@ export function requireUrl(where: string, url: unknown): void {
   if (typeof url !== 'string') throw new LimiterError('INVALID_OPTIONS', `${where}: url is of type ${typeof url}, expected a text`)
 }
 
-function tlsMistake(scheme: string, given: ReadonlyMap<string, string>): string | undefined {
+function tlsMistake(scheme: string, named: ReadonlyMap<string, string>): string | undefined {
   const isEncrypted = scheme === 'rediss'
-  if (isEncrypted && given.get(TLS) === 'false') return 'has tls=false: expected rediss:// without it, or redis://'
-  const file = TLS_FILES.find((name) => given.has(name))
-  if (file !== undefined && !isEncrypted && given.get(TLS) !== 'true')
+  if (isEncrypted && named.get(TLS) === 'false') return 'has tls=false: expected rediss:// without it, or redis://'
+  const file = TLS_FILES.find((name) => named.has(name))
+  if (file !== undefined && !isEncrypted && named.get(TLS) !== 'true')
     return `has the parameter ${file} and no TLS: expected ${scheme === 'redis' ? 'rediss://' : 'tls=true'}`
-  if (given.has('cert') !== given.has('key')) return 'has one of the parameters cert and key: expected both or none'
+  if (named.has('cert') !== named.has('key')) return 'has one of the parameters cert and key: expected both or none'
   return undefined
 }

@@ -22,7 +22,7 @@ export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         for (const limit of limits) {
           const other = limits[Math.floor(random() * limits.length)] as AnyLimit
           const next = random() < 0.5 ? limit : other
-          for (const way of waysOf(bench, random)) await besideEdges(bench, limit, next, way, random)
+          for (const way of waysOf(bench, random)) await aroundEdges(bench, limit, next, way, random)
         }
       },
       60_000,
@@ -48,15 +48,15 @@ function waysOf(bench: Bench, random: () => number): readonly Way[] {
   return bench.can('adjust') ? [decide, list, adjust] : [decide, list]
 }
 
-async function besideEdges(bench: Bench, limit: AnyLimit, next: AnyLimit, way: Way, random: () => number): Promise<void> {
+async function aroundEdges(bench: Bench, limit: AnyLimit, next: AnyLimit, way: Way, random: () => number): Promise<void> {
   for (const place of [0, 1, 2]) {
-    for (const beside of [-1, 0, 1]) {
+    for (const offset of [-1, 0, 1]) {
       const key = bench.fresh()
       const [view] = (await bench.decide([callOf(bench, key, limit, random)], START)).calls
       const { resetAfter = 0, replenishAfter = 0 } = view ?? {}
       const edge = [resetAfter, replenishAfter, resetAfter - limit.windowMs * MICROS_PER_MS][place] as Micros
       const call = callOf(bench, key, next, random)
-      await way(call, START + Math.max(1, edge + beside))
+      await way(call, START + Math.max(1, edge + offset))
       await bench.sameState(call.id)
     }
   }

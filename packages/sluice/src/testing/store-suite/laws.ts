@@ -56,7 +56,7 @@ export function lawsOn(tag: AlgorithmTag, bench: Bench): void {
       expect((await decide([call(key, ten, 4)], START)).outcome).toBe('allowed')
     })
 
-    it('law 6: a spent state is forgotten, or decides as none', async () => {
+    it('law 6: a spent state is forgotten, or equals the initial state', async () => {
       const [key, other] = [fresh(), fresh()]
       const { calls } = await decide([call(key, ten, 7)], START)
       const at = START + (calls[0]?.resetAfter as number)
@@ -90,7 +90,7 @@ export function lawsOn(tag: AlgorithmTag, bench: Bench): void {
       expect(await decide([call(key, ten, 7)], START)).toMatchObject({ outcome: 'allowed' })
     })
 
-    it('gives back and takes without asking', async (context) => {
+    it('gives back and takes unconditionally', async (context) => {
       context.skip(!bench.can('adjust'), 'the store has no adjust')
       const key = fresh()
       await decide([call(key, ten, 8)], START)

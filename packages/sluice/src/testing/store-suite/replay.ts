@@ -37,9 +37,9 @@ function withoutReturns(answer: Answer): Answer {
 /** Replays the kernel: identical decisions and states on random traces, with every verb that the store has. */
 export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
   const { options } = bench
-  const stepsOf = (seed: number, calls: number, given: TraceOptions = {}): Generator<TraceStep> => {
-    if (options.givesBack !== true) return traces(seed, calls, { ...given, algorithms: tags })
-    return apart(traces(seed, calls, { ...given, algorithms: tags, forwards: true }))
+  const stepsOf = (seed: number, calls: number, more: TraceOptions = {}): Generator<TraceStep> => {
+    if (options.givesBack !== true) return traces(seed, calls, { ...more, algorithms: tags })
+    return apart(traces(seed, calls, { ...more, algorithms: tags, forwards: true }))
   }
   const decide = async (groups: readonly CallGroup[], now: Micros, reference: Reference, met: Met): Promise<void> => {
     met.before(groups, now, reference)
@@ -118,14 +118,14 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
           return met.count(micros === undefined ? 'unblocked' : 'block')
         }
         const amounts = calls.map(({ cost }) => (draw() < 0.5 ? -cost : cost))
-        const given = draw() < 0.4 ? undefined : receipt
+        const adjustReceipt = draw() < 0.4 ? undefined : receipt
         const before = calls.map(({ id }) => JSON.stringify(reference.numbersOf(id)))
-        const adjusts = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amounts[index] as number, receipt: given }))
+        const adjusts = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amounts[index] as number, receipt: adjustReceipt }))
         await changeBoth(store, reference, adjusts, now)
         calls.forEach(({ id }, index) => {
           const same = JSON.stringify(reference.numbersOf(id)) === before[index]
           if ((amounts[index] as number) < 0) met.count('penalty')
-          else if (given !== undefined) met.count(same ? 'refund too late' : 'refund in time')
+          else if (adjustReceipt !== undefined) met.count(same ? 'refund too late' : 'refund in time')
         })
       }
     }, 60_000)

@@ -63,7 +63,7 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       if (tags.includes('fw')) expect(longer).toBeGreaterThan(0)
     })
 
-    it('a bucket and a ramp: the example that was told too short a wait', async (context) => {
+    it('a bucket and a ramp: the example that reported too short a wait', async (context) => {
       context.skip(!tags.includes('fw') || !tags.includes('tb'), 'the store has no program for one of the two')
       const [ramped, bucket] = [fixedWindow({ limit: 10, window: '10s', ramp: '5s' }), tokenBucket({ rate: '1/s', burst: 5 })]
       const key = fresh()

@@ -22,7 +22,7 @@ describe('sliding window counter, traces', () => {
     )
   })
 
-  it('tells one more token from a whole reset', () => {
+  it('distinguishes one more token from a whole reset', () => {
     plays(
       slidingWindowCounter({ limit: '2.5', window: '1s' }),
       `

@@ -100,22 +100,22 @@ describe('compare-and-swap', () => {
   it('a conflict that the server reports is one as well, for changes too; another error is not retried', async () => {
     const { backend, store } = open()
     const { write } = backend
-    let [left, asked] = [2, 0]
+    let [left, attempts] = [2, 0]
     backend.write = async (...args) => {
-      asked += 1
+      attempts += 1
       if (left-- > 0) throw new Error('restart')
       return write(...args)
     }
     backend.isConflict = (error) => error instanceof Error && error.message === 'restart'
     expect(await store.decide(groups)).toMatchObject([{ outcome: 'allowed' }])
-    expect(asked).toBe(3)
+    expect(attempts).toBe(3)
     left = 1
     expect(await store.change([{ kind: 'adjust', call: call('k'), amount: -1_000_000 }])).toEqual([{}])
-    expect(asked).toBe(5)
+    expect(attempts).toBe(5)
     backend.isConflict = () => false
     left = 1
     await expect(store.decide(groups)).rejects.toMatchObject({ kind: 'connection' })
-    expect(asked).toBe(6)
+    expect(attempts).toBe(6)
   })
 
   it('writes rows in one order, with versions of their own, and hands the options through', async () => {

@@ -50,8 +50,8 @@ create trigger trip before insert or update on ${table} for each row execute fun
     const { rows } = await pool.query<{ many: number }>(`select case when is_called then last_value else 0 end::int as many from trips`)
     return rows[0]?.many ?? -1
   }
-  const failure = (asked: Promise<unknown>): Promise<StoreFailure> =>
-    asked.then(
+  const failure = (pending: Promise<unknown>): Promise<StoreFailure> =>
+    pending.then(
       () => Promise.reject(new Error('it was answered')),
       (error: StoreFailure) => error,
     )
@@ -109,11 +109,11 @@ create trigger trip before insert or update on ${table} for each row execute fun
     const turns = draws(200, 60)
     const verdicts = await Promise.all(Array.from({ length: turns }, (_, turn) => verbs.decide(there, [group(turn)])))
     expect(verdicts.flat().every(({ outcome }) => outcome === 'allowed')).toBe(true)
-    const looks = await verbs.peek(
+    const views = await verbs.peek(
       there,
       keys.map((key) => ({ calls: [call(`g:${key}`, wide)] })),
     )
-    expect(looks.map(({ calls }) => calls[0]?.remaining)).toEqual(keys.map(() => 1_000 - turns))
+    expect(views.map(({ calls }) => calls[0]?.remaining)).toEqual(keys.map(() => 1_000 - turns))
     await alone.end()
     await expect.poll(() => sessions(database), { timeout: 10_000 }).toBe(0)
     expect(await deadlocks(database)).toBe(0)

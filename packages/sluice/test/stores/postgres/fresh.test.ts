@@ -18,7 +18,7 @@ describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
   beforeAll(open)
   afterAll(close)
 
-  it('is the first instant from which the kernel decides as if there were none: any limit, changed, refunded and blocked', async () => {
+  it('is the first instant from which the state equals the initial one: any limit, changed, refunded and blocked', async () => {
     const random = seeded(20_261_122)
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
     const reference = new Reference()

@@ -70,10 +70,10 @@ describe.skipIf(url === undefined)('X7: calls that hold the places of their stat
       const ids = calls.map(({ id }) => digestOf(id))
       return (await pool.query('select ctid::text from sluice_state where id = any($1::uuid[]) order by id', [ids])).rows
     }
-    const ask = async (): Promise<string | undefined> => (await verbs.decide(own, [{ calls }], { now: START }))[0]?.outcome
-    expect(await ask()).toBe('allowed')
+    const decide = async (): Promise<string | undefined> => (await verbs.decide(own, [{ calls }], { now: START }))[0]?.outcome
+    expect(await decide()).toBe('allowed')
     const before = await written()
-    expect(await ask()).toBe('denied')
+    expect(await decide()).toBe('denied')
     expect(before).toHaveLength(2)
     expect(await written()).toEqual(before)
   })

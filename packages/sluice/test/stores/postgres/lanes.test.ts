@@ -16,11 +16,12 @@ function byHand(port: Partial<PostgresPort>) {
     ...port,
   }
   const lanes = createLanes(client, 100, clock)
-  const ask = (locking: Locking, options?: CallOptions) => lanes.run(() => lanes.send(STATEMENT, ['a'], options, locking), options, locking)
-  return { clock, sent, ask }
+  const sendOne = (locking: Locking, options?: CallOptions) =>
+    lanes.run(() => lanes.send(STATEMENT, ['a'], options, locking), options, locking)
+  return { clock, sent, sendOne }
 }
-const failureOf = (asked: Promise<unknown>): Promise<unknown> =>
-  asked.then(
+const failureOf = (pending: Promise<unknown>): Promise<unknown> =>
+  pending.then(
     () => 'a reply',
     (error: unknown) => error,
   )
@@ -38,20 +39,20 @@ describe('lanes of a PostgreSQL client', () => {
     ['nobody else locks rows of an embedded database', { connections: 1, embedded: true }, 'wait', { deadline: 50 }, 'plain', ['a']],
     ['nor those of calls that fail', { connections: 1, embedded: true }, 'fail', { deadline: 50 }, 'plain', ['a']],
   ])('%s', async (_, port, locking, options, text, values) => {
-    const { sent, ask } = byHand(port)
-    const asked = ask(locking, options)
+    const { sent, sendOne } = byHand(port)
+    const pending = sendOne(locking, options)
     sent[0]?.reply([])
-    expect(await asked).toEqual([])
+    expect(await pending).toEqual([])
     expect(sent).toMatchObject([{ text, values }])
   })
 
   it('half of the connections is for those that may wait; the rest of them is never sent once given up', async () => {
-    const { clock, sent, ask } = byHand({ connections: 5 })
-    const waits = Array.from({ length: 4 }, () => failureOf(ask('wait', { deadline: 50 })))
+    const { clock, sent, sendOne } = byHand({ connections: 5 })
+    const waits = Array.from({ length: 4 }, () => failureOf(sendOne('wait', { deadline: 50 })))
     expect(sent).toHaveLength(2)
-    const others = [ask('fail', { deadline: 50 }), ask('none', { deadline: 50 }), ask('fail', { deadline: 50 })]
+    const others = [sendOne('fail', { deadline: 50 }), sendOne('none', { deadline: 50 }), sendOne('fail', { deadline: 50 })]
     expect(sent).toHaveLength(5)
-    const last = failureOf(ask('none', { deadline: 50 }))
+    const last = failureOf(sendOne('none', { deadline: 50 }))
     expect(sent).toHaveLength(5)
     for (const { reply } of sent.slice(2)) reply([])
     await Promise.all(others)
@@ -67,11 +68,11 @@ describe('lanes of a PostgreSQL client', () => {
   })
 
   it('one that may wait and finds all connections in use was not executed when it is given up', async () => {
-    const { clock, sent, ask } = byHand({ connections: 2 })
-    const busy = [ask('none'), ask('none')]
+    const { clock, sent, sendOne } = byHand({ connections: 2 })
+    const busy = [sendOne('none'), sendOne('none')]
     const controller = new AbortController()
-    const late = failureOf(ask('wait', { deadline: 50 }))
-    const left = failureOf(ask('wait', { deadline: 80, signal: controller.signal }))
+    const late = failureOf(sendOne('wait', { deadline: 50 }))
+    const left = failureOf(sendOne('wait', { deadline: 80, signal: controller.signal }))
     clock.advance(50)
     expect(await late).toMatchObject({ kind: 'timeout', executed: 'no' })
     await turn()
@@ -81,15 +82,15 @@ describe('lanes of a PostgreSQL client', () => {
     await Promise.all(busy)
     await turn()
     expect(sent).toHaveLength(2)
-    const next = ask('wait')
+    const next = sendOne('wait')
     sent[2]?.reply([])
     expect(await next).toEqual([])
   })
 
   it('the time left is that when it is sent', async () => {
-    const { clock, sent, ask } = byHand({ connections: 1 })
-    const first = ask('none')
-    const second = ask('wait', { deadline: 50 })
+    const { clock, sent, sendOne } = byHand({ connections: 1 })
+    const first = sendOne('none')
+    const second = sendOne('wait', { deadline: 50 })
     clock.advance(20)
     sent[0]?.reply([])
     await first

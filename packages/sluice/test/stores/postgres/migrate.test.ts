@@ -28,10 +28,10 @@ describe.skipIf(url === undefined)('migrate', () => {
     const stores = pools.map((pool) => barePostgresStore({ client: pg(pool) }))
     await Promise.all(stores.map((store) => store.migrate()))
     expect(await ledger()).toEqual(migrations.map(({ name, sha256 }) => ({ name, sha256, applied_at: expect.any(Date) })))
-    const asked = stores.map((store) =>
+    const pending = stores.map((store) =>
       verbs.decide(store, [{ calls: [{ id: { scope: { text: 'm:' }, key: 'k' }, limit, cost: 1_000_000, phase: 0 }] }]),
     )
-    const outcomes = (await Promise.all(asked)).map(([verdict]) => verdict?.outcome)
+    const outcomes = (await Promise.all(pending)).map(([verdict]) => verdict?.outcome)
     expect(outcomes.filter((outcome) => outcome === 'allowed')).toHaveLength(7)
   })
 
@@ -48,9 +48,9 @@ describe.skipIf(url === undefined)('migrate', () => {
     try {
       await first.query('alter table sluice_state add column made_at timestamptz default now()')
       const store = barePostgresStore({ client: pg(later) })
-      const ask = async (key: string): Promise<unknown> =>
+      const decide = async (key: string): Promise<unknown> =>
         (await verbs.decide(store, [{ calls: [{ id: { scope: { text: 'm:' }, key }, limit, cost: 7_000_000, phase: 0 }] }]))[0]?.outcome
-      expect([await ask('new'), await ask('new'), await ask('k')]).toEqual(['allowed', 'denied', 'denied'])
+      expect([await decide('new'), await decide('new'), await decide('k')]).toEqual(['allowed', 'denied', 'denied'])
       const { rows } = await later.query('select zero > 0 as charged from sluice_state where id = $1', [
         digestOf({ scope: { text: 'm:' }, key: 'new' }),
       ])

@@ -108,12 +108,12 @@ describe.skipIf(url === undefined)('sweeping', () => {
     const clock = manualClock()
     const concurrent = barePostgresStore({ client: pg(pool), clock, sweepEveryMs: 1_000, random: () => 0 })
     await charge('concurrent', systemTime.now() - HOUR)
-    const ask = () => verbs.decide(concurrent, [{ calls: [call('asked', LIMITS[0] as AnyLimit)] }])
-    await ask()
+    const decide = () => verbs.decide(concurrent, [{ calls: [call('swept', LIMITS[0] as AnyLimit)] }])
+    await decide()
     expect(await rows('concurrent')).toBe(4)
     for (let turn = 0; turn < 100 && (await rows('concurrent')) > 0; turn += 1) {
       clock.advance(1_000)
-      await ask()
+      await decide()
     }
     expect(await rows('concurrent')).toBe(0)
   })

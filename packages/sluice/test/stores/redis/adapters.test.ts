@@ -96,15 +96,15 @@ describe('adapters', () => {
   })
 
   it('hand on what Cluster and time-outs need, as text where the library wants text', async () => {
-    const asked: unknown[] = []
+    const requested: unknown[] = []
     const commands = (timeout: unknown) => ({
-      evalSha: async (...args: unknown[]) => asked.push([timeout, ...args]),
-      eval: async (...args: unknown[]) => asked.push([timeout, ...args]),
+      evalSha: async (...args: unknown[]) => requested.push([timeout, ...args]),
+      eval: async (...args: unknown[]) => requested.push([timeout, ...args]),
     })
     const port = nodeRedis({ ...commands('5,000 ms'), withCommandOptions: ({ timeout }: { timeout: number }) => commands(timeout) })
     await port.evalsha('sha', ['k'], [1, 'x'])
     await port.eval('return 1', ['k'], [2.5])
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       [0, 'sha', { keys: ['k'], arguments: ['1', 'x'] }],
       [0, 'return 1', { keys: ['k'], arguments: ['2.5'] }],
     ])

@@ -85,7 +85,7 @@ const IMPOSSIBLE: readonly (readonly [Bucket, ...Form[]])[] = [
   [{ burst: 2 ** 54 }, 'long'],
   [{ rest: 2 ** 53 }, 'long'],
   [{ age: 2 ** 53 }, 'long'],
-  // Kept longer than any plan asks for.
+  // Kept longer than any plan needs.
   [{ keepFor: 3_200_000_000_000_001 }, 'long'],
   [{ keepFor: 2 ** 53 }, 'long'],
 ]

@@ -105,8 +105,8 @@ describe.skipIf(url === undefined)('R7: with maxNewKeys, a key that comes back i
   it('what is out on lease keeps its key as well', async () => {
     const [limit] = QUICK as [AnyLimit]
     const store = open({})
-    const ask = { want: 5_000_000, holder: 7, sequence: 1, life: 1_000, kept: 0, returned: 0 }
-    const request = { ...ask, call: call('leased', limit) }
+    const leaseRequest = { want: 5_000_000, holder: 7, sequence: 1, life: 1_000, kept: 0, returned: 0 }
+    const request = { ...leaseRequest, call: call('leased', limit) }
     const answers = (await store.lease?.([request])) as readonly LeaseAnswer[]
     expect(answers[0]?.granted).toBeGreaterThan(0)
     for (const ms of await leftOf()) expect(ms).toBeGreaterThan(TEN_MINUTES - 60_000)

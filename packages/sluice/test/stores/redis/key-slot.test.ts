@@ -20,7 +20,7 @@ const hostile = fc.oneof(
 
 describe('slots of a cluster', () => {
   it.each([
-    // The check value of the cluster specification, and slots that a server told (CLUSTER KEYSLOT).
+    // The check value of the cluster specification, and slots that a server returned (CLUSTER KEYSLOT).
     ['123456789', 0x31c3],
     ['', 0],
     ['foo', 12_182],
@@ -60,7 +60,7 @@ describe('slots of a cluster', () => {
     )
   })
 
-  it('are never what a user says: of all bytes only our own tag stands in braces', () => {
+  it('are never what a user says: of all bytes only our own tag is in braces', () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, (limiter, limit, key) => {
         const name = plainName('sluice:', { scope: scopeOf(limiter, limit, 'tb'), key })
@@ -137,16 +137,16 @@ describe('names of states', () => {
 })
 
 describe.skipIf(inject('engines').redis === undefined)('a store of slots', () => {
-  it.each(['plain', 'packed'] as const)('asks once for a group of three limits of one key, in the %s layout', async (layout) => {
+  it.each(['plain', 'packed'] as const)('sends one call for a group of three limits of one key, in the %s layout', async (layout) => {
     const redis = new Redis(inject('engines').redis as string)
     onTestFinished(() => void redis.quit())
     const client = ioredis(redis)
-    const asked: (readonly string[])[] = []
+    const sent: (readonly string[])[] = []
     const counting = {
       cluster: true as const,
       eval: client.eval.bind(client),
       evalsha: (sha1: string, keys: readonly string[], args: readonly (string | number)[]) => {
-        asked.push(keys)
+        sent.push(keys)
         return client.evalsha(sha1, keys, args)
       },
     }
@@ -155,14 +155,14 @@ describe.skipIf(inject('engines').redis === undefined)('a store of slots', () =>
     const calls = [TENS.tb, TENS.fw, TENS.sl].map((limit, index) => callOf(`api:limit${index}:${limit.algorithm.tag}:`, key, limit))
     const [verdict] = await verbs.decide(store, [{ calls }])
     expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 9 }, { remaining: 9 }, { remaining: 9 }] })
-    expect(asked).toHaveLength(1)
-    expect(new Set(asked.flat().map(keySlot)).size).toBe(1)
-    expect(store.laneOf?.(calls.map(({ id }) => id))).toBe(keySlot(asked[0]?.[0] as string))
+    expect(sent).toHaveLength(1)
+    expect(new Set(sent.flat().map(keySlot)).size).toBe(1)
+    expect(store.laneOf?.(calls.map(({ id }) => id))).toBe(keySlot(sent[0]?.[0] as string))
     await verbs.reset(
       store,
       calls.map(({ id }) => id),
     )
-    expect(asked).toHaveLength(2)
+    expect(sent).toHaveLength(2)
   })
 })
 

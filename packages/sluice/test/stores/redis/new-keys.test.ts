@@ -94,7 +94,7 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
     expect(await count()).toBe(21)
   })
 
-  it('share states that start empty, where told to', async () => {
+  it('share states that start empty, where configured', async () => {
     const { store } = open({ onFull: 'shared' })
     const quick = tokenBucket({ rate: '50/s', burst: 3 })
     const wide = call('all', GLOBAL, 'global')
@@ -108,9 +108,9 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
     ])
     for (let index = 0; index < 5; index += 1) await one(store, call(`q${index}`, quick, 'quick'))
     const start = 1_763_692_800_000_000
-    const ask = async (now: number) => (await verbs.decide(store, [{ calls: [wide, call('q9', quick, 'quick')] }], { now }))[0]
-    expect(await ask(start)).toMatchObject({ outcome: 'denied' })
-    const passed = await ask(start + 20_000)
+    const decide = async (now: number) => (await verbs.decide(store, [{ calls: [wide, call('q9', quick, 'quick')] }], { now }))[0]
+    expect(await decide(start)).toMatchObject({ outcome: 'denied' })
+    const passed = await decide(start + 20_000)
     expect(passed).toMatchObject({ outcome: 'allowed', degraded: { kind: 'memory' } })
     expect(passed).not.toHaveProperty('reason')
     expect(await redis.exists(plainName(prefix, call('q9', quick, 'quick').id))).toBe(0)

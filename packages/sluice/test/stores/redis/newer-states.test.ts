@@ -149,10 +149,10 @@ describe.skipIf(url === undefined)('a state of a newer version, whose first byte
     const { keys } = plainLayout(prefix).addressesOf([namedOf(newer.id)])
     const value = Buffer.from([1, 2, 3])
     await redis.set(keys[0] as string, value, 'PX', 60_000)
-    const ask = { want: 5_000_000, holder: 7, sequence: 1, life: MINUTE, kept: 0, returned: 0 }
+    const leaseRequest = { want: 5_000_000, holder: 7, sequence: 1, life: MINUTE, kept: 0, returned: 0 }
     const answers = await store.lease?.([
-      { ...ask, call: newer },
-      { ...ask, call: other },
+      { ...leaseRequest, call: newer },
+      { ...leaseRequest, call: other },
     ])
     expect(answers).toMatchObject([
       { granted: 0, verdict: { outcome: 'allowed', retryAfter: 0 } },

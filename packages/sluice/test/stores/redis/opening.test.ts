@@ -73,7 +73,7 @@ describe.skipIf(url === undefined)('U1: a client that makes its first connection
 })
 
 describe('U1: a server that is not there', () => {
-  it('is told to a call at once, as its connection was refused', async () => {
+  it('fails a call at once, as its connection was refused', async () => {
     const limiter = limiterOf(bareRedisStore({ client: ioredis(connect('redis://127.0.0.1:1')), prefix }))
     const degraded = { kind: 'connection', executed: 'no' }
     expect(await limiter.check('k')).toMatchObject({ source: 'fallback', degraded })

@@ -62,7 +62,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     Array.from({ length: size }, (_, index) => ({
       calls: [{ id: { scope: { text: `l:l:${limit.algorithm.tag}:` }, key: `${name}${index}` }, limit, cost: cost * 1e6, phase: 0 }],
     }))
-  const decide = (store: Store, asked: readonly CallGroup[]): Promise<readonly Decided[]> => verbs.decide(store, asked)
+  const decide = (store: Store, batch: readonly CallGroup[]): Promise<readonly Decided[]> => verbs.decide(store, batch)
   const passed = (verdicts: readonly GroupVerdict[]): number => verdicts.filter(({ outcome }) => outcome === 'allowed').length
 
   it.each(['decide', 'peek'])('cost one call more for a whole batch of them (%s)', async (verb) => {
@@ -86,7 +86,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     expect(passed(flood.flat())).toBe(0)
   })
 
-  it('cost no call more while their shared states are empty, and are told the wait as it is then', async () => {
+  it('cost no call more while their shared states are empty, and report the wait as it is then', async () => {
     const clock = manualClock()
     const { store, calls } = await open({ clock })
     await decide(store, groups('known', 1))
@@ -153,14 +153,15 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
   it('lose nothing of a shared state when another process begins to use it', async () => {
     const quick = tokenBucket({ rate: '1/s', burst: 10 })
     const now = 1_763_692_800_000_000
-    const ask = async (store: Store, at: number, cost: number) => (await verbs.decide(store, groups('new', 1, quick, cost), { now: at }))[0]
+    const decideNew = async (store: Store, at: number, cost: number) =>
+      (await verbs.decide(store, groups('new', 1, quick, cost), { now: at }))[0]
     const { store: one } = await open()
     await verbs.decide(one, groups('known', 1, quick), { now })
-    expect(await ask(one, now, 1)).toMatchObject({ outcome: 'denied', reason: 'overflow' })
-    expect(await ask(one, now + 5_000_000, 1)).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 4 }] })
+    expect(await decideNew(one, now, 1)).toMatchObject({ outcome: 'denied', reason: 'overflow' })
+    expect(await decideNew(one, now + 5_000_000, 1)).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 4 }] })
     const { store: other } = await open()
     await verbs.decide(other, groups('own', 1, quick), { now })
-    expect(await ask(other, now + 5_000_000, 1)).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 3 }] })
+    expect(await decideNew(other, now + 5_000_000, 1)).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 3 }] })
   })
 
   it('are not bounded themselves: shared states are made beyond maxNewKeys', async () => {

@@ -79,7 +79,7 @@ describe.skipIf(url === undefined)('the packed layout in Redis', () => {
     expect(lives).toBeLessThanOrEqual(4_500_000)
   })
 
-  it('sweeps what nobody asks for any more when others come', async () => {
+  it('sweeps states without further calls when others come', async () => {
     await redis.del(hash)
     const quick = tokenBucket({ rate: '1000/s', burst: 10 })
     const slow = tokenBucket({ rate: '1/min', burst: 10 })

@@ -70,10 +70,10 @@ describe('a program that a server has forgotten', () => {
     const { port, sent } = nodes(turn)
     const late = programRunner(port)(program, ['a'], [], () => true)
     await expect(late).rejects.toMatchObject({ name: 'StoreFailure', kind: 'timeout', executed: 'no' })
-    let looks = 0
+    let reads = 0
     const run = programRunner(port)
     const first = run(program, ['a'], [], () => false)
-    const second = run(program, ['a2'], [], () => looks++ > 0)
+    const second = run(program, ['a2'], [], () => reads++ > 0)
     expect(await first).toBe('a')
     await expect(second).rejects.toMatchObject({ kind: 'timeout', executed: 'no' })
     expect(sent).toEqual(['digest a', 'digest a', 'digest a2', 'text a'])

@@ -15,7 +15,7 @@ function byHand(random = () => 0): {
   clock: ManualClock
   pending: Pending[]
   replaced: object[]
-  ask(key?: string): Promise<unknown>
+  check(key?: string): Promise<unknown>
   nodes: object[]
 } {
   const clock = manualClock()
@@ -30,7 +30,7 @@ function byHand(random = () => 0): {
     connections: { of: (key) => nodes.find(({ name }) => key?.startsWith(name)), replace: (node) => void replaced.push(node) },
   }
   const watched = replacingSilent(port, clock, random)
-  return { clock, pending, replaced, nodes, ask: (key) => watched.evalsha('sha', key === undefined ? [] : [key], []).catch(() => {}) }
+  return { clock, pending, replaced, nodes, check: (key) => watched.evalsha('sha', key === undefined ? [] : [key], []).catch(() => {}) }
 }
 
 async function turn(): Promise<void> {
@@ -39,30 +39,30 @@ async function turn(): Promise<void> {
 
 describe('a silent connection', () => {
   it('is replaced by the first call after 300 ms in which no reply came, and then again', () => {
-    const { clock, replaced, nodes, ask } = byHand()
-    void ask('a')
+    const { clock, replaced, nodes, check } = byHand()
+    void check('a')
     clock.advance(300)
-    void ask('a')
+    void check('a')
     expect(replaced).toEqual([])
     clock.advance(1)
-    void ask('a')
+    void check('a')
     clock.advance(HEARD_OUT_MS)
     expect(replaced).toEqual([nodes[0]])
-    void ask('a')
+    void check('a')
     clock.advance(300)
-    void ask('a')
+    void check('a')
     clock.advance(1)
     expect(replaced).toHaveLength(1)
-    void ask('a')
+    void check('a')
     clock.advance(HEARD_OUT_MS)
     expect(replaced).toHaveLength(2)
   })
 
   it('may be slow: any answer is a sign of life, and so is an error reply', async () => {
-    const { clock, pending, replaced, ask } = byHand()
+    const { clock, pending, replaced, check } = byHand()
     for (let round = 0; round < 10; round += 1) {
-      void ask('a')
-      void ask('a')
+      void check('a')
+      void check('a')
       clock.advance(250)
       if (round % 2 === 0) pending[round * 2]?.answer()
       else pending[round * 2]?.fail('LOADING Redis is loading the dataset in memory')
@@ -72,27 +72,27 @@ describe('a silent connection', () => {
   })
 
   it('is not taken for one that answers and is called again before its replies were read: its calls would be sent twice', async () => {
-    const { clock, pending, replaced, ask } = byHand()
-    void ask('a')
+    const { clock, pending, replaced, check } = byHand()
+    void check('a')
     clock.advance(301)
-    void ask('a')
+    void check('a')
     clock.advance(HEARD_OUT_MS - 1)
     for (const call of pending) call.answer()
     await turn()
-    void ask('a')
+    void check('a')
     clock.advance(1)
     expect(replaced).toEqual([])
     // From then on it is judged by what was sent since.
     clock.advance(300)
-    void ask('a')
+    void check('a')
     clock.advance(HEARD_OUT_MS)
     expect(replaced).toHaveLength(1)
   })
 
   it('is not brought to life by what the client itself refuses', async () => {
-    const { clock, pending, replaced, ask } = byHand()
+    const { clock, pending, replaced, check } = byHand()
     for (let round = 0; round < 5; round += 1) {
-      void ask('a')
+      void check('a')
       pending.at(-1)?.fail("Stream isn't writeable and enableOfflineQueue options is false")
       clock.advance(100)
       await turn()
@@ -102,32 +102,32 @@ describe('a silent connection', () => {
   })
 
   it('idle time is not silence', async () => {
-    const { clock, pending, replaced, ask } = byHand()
-    void ask('a')
+    const { clock, pending, replaced, check } = byHand()
+    void check('a')
     pending[0]?.answer()
     await turn()
     clock.advance(60_000)
-    void ask('a')
+    void check('a')
     expect(replaced).toEqual([])
   })
 
   it('waits up to half as long again, by chance: many stores do not act at once', () => {
-    const { clock, replaced, ask } = byHand(() => 0.999)
-    void ask('a')
+    const { clock, replaced, check } = byHand(() => 0.999)
+    void check('a')
     clock.advance(449)
-    void ask('a')
+    void check('a')
     expect(replaced).toEqual([])
     clock.advance(2)
-    void ask('a')
+    void check('a')
     clock.advance(HEARD_OUT_MS)
     expect(replaced).toHaveLength(1)
   })
 
   it('is replaced only after its replies were read: an answer that waited while this process was busy is in time', async () => {
-    const { clock, pending, replaced, ask } = byHand()
-    void ask('a')
+    const { clock, pending, replaced, check } = byHand()
+    void check('a')
     clock.advance(5_000)
-    void ask('a')
+    void check('a')
     pending[0]?.answer()
     await turn()
     clock.advance(HEARD_OUT_MS)
@@ -135,10 +135,10 @@ describe('a silent connection', () => {
   })
 
   it('has its replies read again where this process was too busy, but not for ever', () => {
-    const { clock, replaced, ask } = byHand()
-    void ask('a')
+    const { clock, replaced, check } = byHand()
+    void check('a')
     clock.advance(301)
-    void ask('a')
+    void check('a')
     for (let round = 0; round < 5; round += 1) {
       // Busy for a second: the timer comes late.
       clock.shift(1_000_000)
@@ -151,30 +151,30 @@ describe('a silent connection', () => {
   })
 
   it('of one node is not that of another, and calls of no known node are left alone', () => {
-    const { clock, replaced, nodes, ask } = byHand()
-    void ask('a')
-    void ask()
+    const { clock, replaced, nodes, check } = byHand()
+    void check('a')
+    void check()
     clock.advance(350)
-    void ask('b')
-    void ask()
+    void check('b')
+    void check()
     clock.advance(HEARD_OUT_MS)
     expect(replaced).toEqual([])
-    void ask('a')
+    void check('a')
     clock.advance(HEARD_OUT_MS)
     expect(replaced).toEqual([nodes[0]])
   })
 
   it('a late answer from before does not speak for the new connection', async () => {
-    const { clock, pending, replaced, ask } = byHand()
-    void ask('a')
+    const { clock, pending, replaced, check } = byHand()
+    void check('a')
     clock.advance(301)
-    void ask('a')
+    void check('a')
     clock.advance(HEARD_OUT_MS)
-    void ask('a')
+    void check('a')
     pending[0]?.answer()
     await turn()
     clock.advance(301)
-    void ask('a')
+    void check('a')
     clock.advance(HEARD_OUT_MS)
     expect(replaced).toHaveLength(2)
   })

@@ -121,14 +121,14 @@ describe('a store by slots', () => {
     const store = bySlot(slow, slotOf)
     const keys = ['a', 'b', 'c', 'd']
     const taken = new Map(keys.map((key) => [key, 0]))
-    const ask = async (): Promise<void> => {
+    const decide = async (): Promise<void> => {
       const calls = keys.filter(() => random() < 0.6).map((key) => call(key, hundred, 1 + Math.floor(random() * 5)))
       const [verdict] = await verbs.decide(store, [{ calls: calls.length === 0 ? [call('a', hundred)] : calls }], { now: START })
       if (verdict?.outcome !== 'allowed') return
       const charged = calls.length === 0 ? [call('a', hundred)] : calls
       for (const { id, cost } of charged) taken.set(id.key, (taken.get(id.key) as number) + cost / MICRO)
     }
-    await Promise.all(Array.from({ length: 300 }, ask))
+    await Promise.all(Array.from({ length: 300 }, decide))
     for (const key of keys) {
       expect(taken.get(key)).toBeLessThanOrEqual(100)
       expect(await left(store, key, hundred)).toBe(100 - (taken.get(key) as number))
@@ -147,7 +147,7 @@ describe('a store by slots', () => {
     const looked = await verbs.peek(store, groups, { now: START })
     expect(looked.map(({ outcome }) => outcome)).toEqual(['allowed', 'denied', 'allowed', 'denied'])
     for (const [index, group] of groups.entries()) {
-      // What is left differs: a look tells it uncharged.
+      // What is left differs: a peek reports it uncharged.
       const said = ({ outcome, calls }: Decided) => [outcome, calls.map((one) => [one.outcome, one.retryAfter])]
       expect((await verbs.decide(store, [group], { now: START })).map(said)).toEqual([said(looked[index] as Decided)])
     }

@@ -39,12 +39,12 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     ['a day', tokenBucket({ rate: '1/day', burst: 3 }), 28],
     ['a month', tokenBucket({ rate: '1/30d', burst: 3 }), 49],
   ])('a bucket of %s takes %#', async (_, limit, bytes) => {
-    const asked = call(limit, 1)
-    await verbs.decide(store, [{ calls: [asked] }], { now: START })
-    const value = await redis.getBuffer(nameOf(asked))
+    const only = call(limit, 1)
+    await verbs.decide(store, [{ calls: [only] }], { now: START })
+    const value = await redis.getBuffer(nameOf(only))
     expect(value).toHaveLength(bytes)
     const reference = new Reference()
-    reference.decide({ calls: [asked] }, START)
+    reference.decide({ calls: [only] }, START)
     expect(readValue(value)).toEqual({ ends: 0, tag: 'tb', numbers: [...reference.states.values()][0]?.numbers })
   })
 
@@ -65,19 +65,19 @@ describe.skipIf(url === undefined)('values in Redis', () => {
   it.each(['hash', 'list', 'set', 'zset', 'stream'])('replaces a %s, and looks past it', async (type) => {
     for (const limit of Object.values(TENS)) {
       for (const verb of ['decide', 'peek', 'adjust', 'block', 'reset'] as const) {
-        const asked = call(limit, 4)
-        const key = nameOf(asked)
+        const only = call(limit, 4)
+        const key = nameOf(only)
         if (type === 'hash') await redis.hset(key, { tokens: '3' })
         if (type === 'list') await redis.rpush(key, '3')
         if (type === 'set') await redis.sadd(key, '3')
         if (type === 'zset') await redis.zadd(key, 3, '3')
         if (type === 'stream') await redis.xadd(key, '*', 'tokens', '3')
-        const ids = [asked.id]
-        if (verb === 'adjust') await verbs.adjust(store, [asked], [-4_000_000])
+        const ids = [only.id]
+        if (verb === 'adjust') await verbs.adjust(store, [only], [-4_000_000])
         else if (verb === 'block') await verbs.block(store, ids, null)
         else if (verb === 'reset') await verbs.reset(store, ids)
         else
-          expect(await (verb === 'peek' ? verbs.peek : verbs.decide)(store, [{ calls: [asked] }])).toMatchObject([
+          expect(await (verb === 'peek' ? verbs.peek : verbs.decide)(store, [{ calls: [only] }])).toMatchObject([
             { outcome: 'allowed', calls: [{ remaining: verb === 'peek' ? 10 : 6 }] },
           ])
         const expected = verb === 'decide' || verb === 'adjust' ? 'string' : verb === 'reset' ? 'none' : type
@@ -92,28 +92,28 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     const kinds = [0x01, 0x02, 0x60, 0x7f, 0x80, 0x86, 0xa0, 0xc0, 0xe0, 0xe6, 0xff]
     for (let index = 0; index < draws(3_000, 250); index += 1) {
       const limit = Object.values(TENS)[index % 4] as AnyLimit
-      const asked = call(limit)
+      const only = call(limit)
       const lengths = [0, 1, 6, 7, 8, 12, 19, 21, 28, 35, 47, 49, 56, 61, 75, 89, 1_000]
       const value = Buffer.from(
         Array.from({ length: lengths[Math.floor(random() * lengths.length)] as number }, () => Math.floor(random() * 256)),
       )
       if (value.length > 0 && random() < 0.9) value[0] = kinds[Math.floor(random() * kinds.length)] as number
-      await redis.set(nameOf(asked), value, 'PX', 60_000)
+      await redis.set(nameOf(only), value, 'PX', 60_000)
       const { ends, tag } = readValue(value)
       if (ends === NEWER_ENDS) {
-        expect(await store.decide([{ calls: [asked] }])).toMatchObject([{ failure: { kind: 'setup' } }])
-        await redis.del(nameOf(asked))
+        expect(await store.decide([{ calls: [only] }])).toMatchObject([{ failure: { kind: 'setup' } }])
+        await redis.del(nameOf(only))
         continue
       }
       // Some bytes happen to be a state, or a block, by all appearances.
       const found = tag === limit.algorithm.tag || ends > 0
-      const [verdict] = await verbs.decide(store, [{ calls: [asked] }]).catch((error: unknown) => (found ? [] : Promise.reject(error)))
+      const [verdict] = await verbs.decide(store, [{ calls: [only] }]).catch((error: unknown) => (found ? [] : Promise.reject(error)))
       if (!found) expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 9 }] })
-      await verbs.adjust(store, [asked], [-1_000_000])
-      await verbs.block(store, [asked.id], 1_000_000)
-      await verbs.reset(store, [asked.id])
-      await verbs.block(store, [asked.id], null)
-      expect(await redis.exists(nameOf(asked))).toBe(0)
+      await verbs.adjust(store, [only], [-1_000_000])
+      await verbs.block(store, [only.id], 1_000_000)
+      await verbs.reset(store, [only.id])
+      await verbs.block(store, [only.id], null)
+      expect(await redis.exists(nameOf(only))).toBe(0)
     }
   })
 })

@@ -20,7 +20,9 @@ export interface Connections {
 export interface RedisPort {
   /** Set if keys are in slots on several nodes, so that one call may only name keys of one slot. */
   readonly cluster?: true
-  /** The address of the node that serves a slot of the cluster; undefined if it is not known yet. Absent if the client does not tell. */
+  /**
+   * The address of the node that serves a slot of the cluster; undefined if it is not known yet. Absent if the client does not report it.
+   */
   readonly nodeOf?: ((slot: number) => string | undefined) | undefined
   evalsha(sha1: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   eval(source: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
