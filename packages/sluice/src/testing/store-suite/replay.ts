@@ -120,7 +120,12 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
         const amounts = calls.map(({ cost }) => (draw() < 0.5 ? -cost : cost))
         const adjustReceipt = draw() < 0.4 ? undefined : receipt
         const before = calls.map(({ id }) => JSON.stringify(reference.numbersOf(id)))
-        const adjusts = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amounts[index] as number, receipt: adjustReceipt }))
+        const adjusts = calls.map((call, index): Change => ({
+          kind: 'adjust',
+          call,
+          amount: amounts[index] as number,
+          receipt: adjustReceipt,
+        }))
         await changeBoth(store, reference, adjusts, now)
         calls.forEach(({ id }, index) => {
           const same = JSON.stringify(reference.numbersOf(id)) === before[index]
