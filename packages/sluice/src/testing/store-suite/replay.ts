@@ -118,19 +118,14 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
           return met.count(micros === undefined ? 'unblocked' : 'block')
         }
         const amounts = calls.map(({ cost }) => (draw() < 0.5 ? -cost : cost))
-        const adjustReceipt = draw() < 0.4 ? undefined : receipt
+        const used = draw() < 0.4 ? undefined : receipt
         const before = calls.map(({ id }) => JSON.stringify(reference.numbersOf(id)))
-        const adjusts = calls.map((call, index): Change => ({
-          kind: 'adjust',
-          call,
-          amount: amounts[index] as number,
-          receipt: adjustReceipt,
-        }))
+        const adjusts = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amounts[index] as number, receipt: used }))
         await changeBoth(store, reference, adjusts, now)
         calls.forEach(({ id }, index) => {
           const same = JSON.stringify(reference.numbersOf(id)) === before[index]
           if ((amounts[index] as number) < 0) met.count('penalty')
-          else if (adjustReceipt !== undefined) met.count(same ? 'refund too late' : 'refund in time')
+          else if (used !== undefined) met.count(same ? 'refund too late' : 'refund in time')
         })
       }
     }, 60_000)
