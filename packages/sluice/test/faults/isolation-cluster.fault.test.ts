@@ -11,7 +11,7 @@ import { until } from './until.ts'
 
 const NODE_TIMEOUT_MS = 1_000
 const SHARDS = 3
-const MOST = 0.02
+const MAX_UNDECIDED = 0.02
 const scope = scopeOf('default', 'default', 'tb')
 
 const slotOf = (key: string): number => keySlot(plainName('sluice:', { scope, key }))
@@ -46,7 +46,7 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', AGAIN, () => {
     report(name, { calls: rest.calls, undecided: rest.undecided, ownCalls: own.calls, ownUndecided: own.undecided })
     expect(own.calls).toBeGreaterThan(50)
     expect(rest.calls).toBeGreaterThan(200)
-    expect(rest.undecided).toBeLessThanOrEqual(MOST)
+    expect(rest.undecided).toBeLessThanOrEqual(MAX_UNDECIDED)
   }
 
   it('stopped: calls of the others go on', async () => {

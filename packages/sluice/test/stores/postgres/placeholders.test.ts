@@ -24,7 +24,7 @@ function contended(port: PostgresPort): PostgresPort {
   }
 }
 
-describe.skipIf(url === undefined)('X7: calls that hold the places of their states', () => {
+describe.skipIf(url === undefined)('X7: calls that insert placeholder rows', () => {
   const { pool, open, close } = ownStore(url, 2)
   const store = barePostgresStore({ client: contended(pg(pool)), sweepEveryMs: 0 })
   beforeAll(open)
