@@ -41,7 +41,7 @@ export interface Loaded {
   readonly trust: TrustedProxies
   /** The overrides of the policy file. */
   readonly overrides: OverrideTable
-  /** Present exactly if the policy asks for pseudonyms. */
+  /** Present exactly if the policy requires pseudonyms. */
   readonly pseudonym: Pseudonym | undefined
 }
 

@@ -13,7 +13,7 @@ const { postgres: url } = inject('engines')
 const CALLS = 1_500
 const START = 1_763_692_800_123_456
 
-/** A server that says of every call, until the call holds the places of its states, that somebody else made one of them meanwhile. */
+/** A server that says of every call, until the call inserts placeholder rows, that another transaction inserted one of them meanwhile. */
 function contended(port: PostgresPort): PostgresPort {
   return {
     ...port,
@@ -36,7 +36,7 @@ describe.skipIf(url === undefined)('X7: calls that insert placeholder rows', () 
     return rows[0]?.many
   }
 
-  it('decide and leave what the kernel does, and no place behind', async () => {
+  it('decide and leave what the kernel does, and no placeholder behind', async () => {
     const reference = new Reference()
     let compared = 0
     for (const { now, groups } of traces(20_261_122, CALLS)) {
