@@ -15,9 +15,6 @@ export interface BreakerOptions {
 /** `closed`: calls pass. `open`: calls are refused, and the server is probed. `half-open`: a probe succeeded; the next call decides. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** Counts the calls to one server, and stops them while it fails. */
-export type Breaker = ReturnType<typeof createBreaker>
-
 export interface BreakerParts extends Required<BreakerOptions> {
   /** Of the store, for messages. */
   readonly name: string
@@ -25,96 +22,112 @@ export interface BreakerParts extends Required<BreakerOptions> {
   readonly random: Random
   /** A call that charges nothing; resolves with whether the server works. */
   readonly probe: (deadlineMs: number) => Promise<boolean>
-  /** Called when it opens. */
   readonly onOpen: (refusal: StoreFailure) => void
 }
 
-/**
- * Failures that say nothing about the server: the caller left, too many calls are in flight, another caller holds the row, or there is no
- * room for new keys.
- */
+/** Failures that say nothing about the server: the caller, its queue, another caller's lock, or no room for new keys. */
 const NOT_THE_SERVER: ReadonlySet<StoreFailureKind> = new Set(['aborted', 'overload', 'contention', 'memory'])
 /** After this long without calls, probing stops. */
 const UNUSED_MS = 60_000
 
 /**
- * A circuit breaker (Nygard, Release It!). It opens for failures that are at least half of the calls within the window, so that one reset
- * connection of a busy server does not open it; and, because few calls are within a window where few are made, for as many failures in a row
- * over at least the window. Denials are successes. While it is open, calls are refused at once as `unavailable`, not executed.
+ * A circuit breaker (Nygard, Release It!) for one server. It opens for failures that are at least half of the calls within the window, so
+ * that one reset connection of a busy server does not open it; and, because few calls are within a window where few are made, for as many
+ * failures in a row over at least the window. While it is open, calls are refused at once as `unavailable`, not executed.
  */
-export function createBreaker({ name, clock, random, failures, windowMs, probeMs, deadlineMs, probe, onOpen }: BreakerParts) {
-  let state: BreakerState = 'closed'
-  let refusal: StoreFailure | undefined
-  /** Counts of this half of the window and of the half before it. */
-  let [good, bad, goodBefore, badBefore] = [0, 0, 0, 0]
-  let since: MonotonicInstant = clock.monotonic()
+export class Breaker {
+  readonly #parts: BreakerParts
+  #state: BreakerState = 'closed'
+  #refusal: StoreFailure | undefined
+  /** Calls in this half of the window, and in the half before it. */
+  #now = { good: 0, bad: 0 }
+  #before = { good: 0, bad: 0 }
+  #since: MonotonicInstant
   /** Failures in a row, and when the first of them was. */
-  let [run, runSince] = [0, 0]
-  let usedAt: MonotonicInstant = since
-  let next: Cancel | undefined
-  let closed = false
+  #run = 0
+  #runSince: MonotonicInstant = 0
+  #usedAt: MonotonicInstant
+  #nextProbe: Cancel | undefined
+  #isClosed = false
 
-  const roll = (now: MonotonicInstant): void => {
-    const halves = Math.floor((now - since) / (windowMs / 2))
+  constructor(parts: BreakerParts) {
+    this.#parts = parts
+    this.#since = this.#usedAt = parts.clock.monotonic()
+  }
+
+  get state(): BreakerState {
+    return this.#state
+  }
+
+  /** Why calls are refused now; undefined: they pass. */
+  refusal(): StoreFailure | undefined {
+    if (this.#refusal !== undefined) this.#usedAt = this.#parts.clock.monotonic()
+    return this.#refusal
+  }
+
+  succeeded(): void {
+    if (this.#state === 'half-open') {
+      this.#state = 'closed'
+      this.#before.good = this.#before.bad = this.#now.good = this.#now.bad = 0
+    }
+    this.#roll(this.#parts.clock.monotonic())
+    this.#now.good += 1
+    this.#run = 0
+  }
+
+  failed(failure: StoreFailure): void {
+    const { failures, windowMs, clock } = this.#parts
+    if (NOT_THE_SERVER.has(failure.kind) || this.#state === 'open') return
+    if (this.#state === 'half-open') return this.#open(failure)
+    const now = (this.#usedAt = clock.monotonic())
+    this.#roll(now)
+    this.#now.bad += 1
+    this.#run += 1
+    if (this.#run === 1) this.#runSince = now
+    const bad = this.#now.bad + this.#before.bad
+    const isMany = bad >= failures && bad >= this.#now.good + this.#before.good
+    if (isMany || (this.#run >= failures && now - this.#runSince >= windowMs)) this.#open(failure)
+  }
+
+  /** Stops probing. */
+  close(): void {
+    this.#isClosed = true
+    this.#nextProbe?.()
+    this.#nextProbe = undefined
+  }
+
+  #roll(now: MonotonicInstant): void {
+    const half = this.#parts.windowMs / 2
+    const halves = Math.floor((now - this.#since) / half)
     if (halves === 0) return
-    ;[goodBefore, badBefore] = halves === 1 ? [good, bad] : [0, 0]
-    good = 0
-    bad = 0
-    since += (halves * windowMs) / 2
+    this.#before = halves === 1 ? this.#now : { good: 0, bad: 0 }
+    this.#now = { good: 0, bad: 0 }
+    this.#since += halves * half
   }
-  const open = (cause: StoreFailure): void => {
-    state = 'open'
+
+  #open(cause: StoreFailure): void {
+    const { name, onOpen } = this.#parts
+    this.#state = 'open'
+    const why = `${name}: not called, because it failed (${cause.message})`
     // One error for all refusals: an error costs more than a refusal.
-    refusal = new StoreFailure('unavailable', 'no', `${name}: not called, because it failed (${cause.message})`, { cause })
-    onOpen(refusal)
-    probeLater()
+    this.#refusal = new StoreFailure('unavailable', 'no', why, { cause })
+    onOpen(this.#refusal)
+    this.#probeLater()
   }
-  const probeLater = (): void => {
-    if (next === undefined && !closed) next = clock.after(probeMs * (0.5 + random() / 2), () => void runProbe())
+
+  #probeLater(): void {
+    const { clock, probeMs, random } = this.#parts
+    if (!this.#isClosed) this.#nextProbe ??= clock.after(probeMs * (0.5 + random() / 2), () => void this.#runProbe())
   }
+
   /** Probes, unless nobody calls any more: then the next call decides. */
-  const runProbe = async (): Promise<void> => {
-    const isUnused = clock.monotonic() - usedAt > UNUSED_MS
+  async #runProbe(): Promise<void> {
+    const { clock, deadlineMs, probe } = this.#parts
+    const isUnused = clock.monotonic() - this.#usedAt > UNUSED_MS
     const isHealthy = isUnused || (await probe(deadlineMs).catch(() => false))
-    next = undefined
-    if (!isHealthy) return probeLater()
-    state = 'half-open'
-    refusal = undefined
-  }
-  return {
-    get state(): BreakerState {
-      return state
-    },
-    /** Why calls are refused now; undefined: they pass. */
-    refusal(): StoreFailure | undefined {
-      if (refusal !== undefined) usedAt = clock.monotonic()
-      return refusal
-    },
-    succeeded(): void {
-      if (state === 'half-open') {
-        state = 'closed'
-        ;[good, bad, goodBefore, badBefore] = [0, 0, 0, 0]
-      }
-      roll(clock.monotonic())
-      good += 1
-      run = 0
-    },
-    failed(failure: StoreFailure): void {
-      if (NOT_THE_SERVER.has(failure.kind) || state === 'open') return
-      if (state === 'half-open') return open(failure)
-      usedAt = clock.monotonic()
-      roll(usedAt)
-      bad += 1
-      run += 1
-      if (run === 1) runSince = usedAt
-      const isMany = bad + badBefore >= failures && bad + badBefore >= good + goodBefore
-      if (isMany || (run >= failures && usedAt - runSince >= windowMs)) open(failure)
-    },
-    /** Stops probing. */
-    close(): void {
-      closed = true
-      next?.()
-      next = undefined
-    },
+    this.#nextProbe = undefined
+    if (!isHealthy) return this.#probeLater()
+    this.#state = 'half-open'
+    this.#refusal = undefined
   }
 }

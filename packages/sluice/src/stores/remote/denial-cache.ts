@@ -17,7 +17,6 @@ interface Denial {
   readonly states: readonly State[]
   readonly verdict: Decided
   readonly receivedAt: MonotonicInstant
-  /** It expires at this instant. */
   readonly until: MonotonicInstant
 }
 
@@ -38,105 +37,121 @@ const CHECK_MS = 1
 
 /**
  * Remembers denials and answers the same group (the same limits, keys and costs in the same order) without calling the store: until the
- * first of its denied calls could pass, and for `maxDeniedMs` at most. Waits end when the store said; limits that did not deny are as the
- * store saw them. If there is no room, the oldest denial is removed. A sleep of the machine clears the cache. To forget a state costs the
- * same however many denials are kept. Bound G: that of the store, because only denials are remembered.
+ * first of its denied calls could pass, and for `maxDeniedMs` at most. Limits that did not deny are as the store saw them. A sleep of the
+ * machine clears the cache. Bound G: that of the store, because only denials are remembered.
  */
-export function createDenialCache({ clock, maxDeniedMs, maxDenials }: DenialCacheOptions) {
-  /** By the text of the scope, then by key. */
-  const states = new Map<string, Map<string, State>>()
+export class DenialCache {
+  readonly #options: DenialCacheOptions
+  readonly #slept: (now: MonotonicInstant) => boolean
+  /** By the text of the scope, then by key: to forget a state costs the same however many denials are kept. */
+  readonly #states = new Map<string, Map<string, State>>()
   /** Oldest first. All are kept for about as long: the oldest expire first. */
-  const kept = new Set<Denial>()
-  let version = 0
-  let nextCheck = Number.NEGATIVE_INFINITY
-  const slept = watchSleep(clock, MAX_DRIFT_MS)
+  readonly #kept = new Set<Denial>()
+  #version = 0
+  #nextCheck = Number.NEGATIVE_INFINITY
 
-  const stateOf = (id: StateId): State => {
-    let keys = states.get(id.scope.text)
-    if (keys === undefined) states.set(id.scope.text, (keys = new Map()))
-    let state = keys.get(id.key)
-    if (state === undefined) keys.set(id.key, (state = { id, denials: [], calls: 0, forgotten: false }))
+  constructor(options: DenialCacheOptions) {
+    this.#options = options
+    this.#slept = watchSleep(options.clock, MAX_DRIFT_MS)
+  }
+
+  get isEmpty(): boolean {
+    return this.#states.size === 0
+  }
+
+  /** Pass to `remember` what this was when the store was called. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** The remembered denial of this group as a new object, with the waits that are left now. Undefined: call the store. */
+  find({ calls }: CallGroup, now: MonotonicInstant): Decided | undefined {
+    if (this.isEmpty) return undefined
+    if (now >= this.#nextCheck) {
+      this.#nextCheck = now + CHECK_MS
+      if (this.#slept(now)) this.clear()
+    }
+    for (const { id } of calls) {
+      const denials = this.#states.get(id.scope.text)?.get(id.key)?.denials
+      const denial = denials?.find((one) => now < one.until && isSame(one.calls, calls) && !one.states.some(isForgotten))
+      if (denial !== undefined) return aged(denial, now)
+    }
+    return undefined
+  }
+
+  /**
+   * Remembers a denial that the store itself decided, if nothing was forgotten since `version`. Keeps no reference to the group.
+   * @param sentAt no later than the store was called
+   */
+  remember({ calls }: CallGroup, verdict: GroupVerdict, sentAt: MonotonicInstant, version: number): void {
+    if (version !== this.#version || verdict.outcome !== 'denied') return
+    if (verdict.degraded !== undefined || verdict.reason !== undefined) return
+    if (verdict.source !== undefined && verdict.source !== 'store') return
+    const denied = verdict.calls.findLastIndex(({ outcome }) => outcome === 'denied')
+    const { clock, maxDeniedMs } = this.#options
+    const waits = verdict.calls.map(({ outcome, retryAfter }) => (outcome === 'denied' ? retryAfter / MICROS_PER_MS : maxDeniedMs))
+    // The store decided at `sentAt` or later: nobody waits too long.
+    const until = sentAt + Math.min(maxDeniedMs, ...waits)
+    const now = clock.monotonic()
+    if (denied === -1 || now >= until) return
+    this.#makeRoom(now)
+    // The caller may use its calls again for another group.
+    const copies = calls.map((call) => ({ ...call, id: { ...call.id } }))
+    const denial = { calls: copies, states: copies.map(({ id }) => this.#stateOf(id)), verdict, receivedAt: now, until }
+    for (const state of denial.states) state.calls += 1
+    this.#kept.add(denial)
+    const { denials } = denial.states[denied] as State
+    const replaced = denials.findIndex((one) => isSame(one.calls, calls))
+    if (replaced !== -1 || denials.length === PER_STATE) denials.splice(Math.max(0, replaced), 1)
+    denials.push(denial)
+  }
+
+  /** Forgets the denials of every group that calls one of these states. Call it before and after a change of them. */
+  forget(ids: readonly StateId[]): void {
+    this.#version += 1
+    for (const { scope, key } of ids) this.#remove(this.#states.get(scope.text)?.get(key))
+  }
+
+  clear(): void {
+    this.#states.clear()
+    this.#kept.clear()
+    this.#version += 1
+  }
+
+  #stateOf(id: StateId): State {
+    const { scope, key } = id
+    let keys = this.#states.get(scope.text)
+    if (keys === undefined) this.#states.set(scope.text, (keys = new Map()))
+    let state = keys.get(key)
+    if (state === undefined) keys.set(key, (state = { id, denials: [], calls: 0, forgotten: false }))
     return state
   }
-  const remove = (state: State | undefined): void => {
+
+  #remove(state: State | undefined): void {
     if (state === undefined || state.forgotten) return
     state.forgotten = true
     const { scope, key } = state.id
-    const keys = states.get(scope.text)
+    const keys = this.#states.get(scope.text)
     keys?.delete(key)
-    if (keys?.size === 0) states.delete(scope.text)
+    if (keys?.size === 0) this.#states.delete(scope.text)
   }
-  const makeRoom = (now: MonotonicInstant): void => {
-    for (const denial of kept) {
-      if (now < denial.until && kept.size < maxDenials) return
-      kept.delete(denial)
+
+  /** Removes what has expired, and the oldest denial if there is no room for another. */
+  #makeRoom(now: MonotonicInstant): void {
+    for (const denial of this.#kept) {
+      if (now < denial.until && this.#kept.size < this.#options.maxDenials) return
+      this.#kept.delete(denial)
       for (const state of denial.states) {
         if (state.denials[0] === denial) state.denials.shift()
         state.calls -= 1
-        if (state.calls === 0) remove(state)
+        if (state.calls === 0) this.#remove(state)
       }
     }
   }
-  const clear = (): void => {
-    states.clear()
-    kept.clear()
-    version += 1
-  }
+}
 
-  return {
-    get isEmpty(): boolean {
-      return states.size === 0
-    },
-    /** Pass to `remember` what this was when the store was called. */
-    get version(): number {
-      return version
-    },
-    /** The remembered denial of this group as a new object, with the waits that are left now. Undefined: call the store. */
-    find({ calls }: CallGroup, now: MonotonicInstant): Decided | undefined {
-      if (states.size > 0 && now >= nextCheck) {
-        nextCheck = now + CHECK_MS
-        if (slept(now)) clear()
-      }
-      for (const { id } of calls) {
-        const denials = states.get(id.scope.text)?.get(id.key)?.denials
-        const denial = denials?.find((one) => now < one.until && isSame(one.calls, calls) && !one.states.some(({ forgotten }) => forgotten))
-        if (denial !== undefined) return aged(denial, now)
-      }
-      return undefined
-    },
-    /**
-     * Remembers a denial that the store itself decided, if nothing was forgotten since `version`. Keeps no reference to the group.
-     * @param sentAt no later than the store was called
-     */
-    remember({ calls }: CallGroup, verdict: GroupVerdict, sentAt: MonotonicInstant, versionThen: number): void {
-      if (versionThen !== version || verdict.outcome !== 'denied') return
-      if (verdict.degraded !== undefined || verdict.reason !== undefined || (verdict.source ?? 'store') !== 'store') return
-      const denied = verdict.calls.findLastIndex(({ outcome }) => outcome === 'denied')
-      const waits = verdict.calls.filter(({ outcome }) => outcome === 'denied').map(({ retryAfter }) => retryAfter / MICROS_PER_MS)
-      // The store decided at `sentAt` or later: nobody waits too long.
-      const until = sentAt + Math.min(maxDeniedMs, ...waits)
-      const now = clock.monotonic()
-      if (denied === -1 || now >= until) return
-      makeRoom(now)
-      // The caller may use its calls again for another group.
-      const copies = calls.map((call) => ({ ...call, id: { ...call.id } }))
-      const denial = { calls: copies, states: copies.map(({ id }) => stateOf(id)), verdict, receivedAt: now, until }
-      for (const state of denial.states) state.calls += 1
-      kept.add(denial)
-      const { denials } = denial.states[denied] as State
-      const replaced = denials.findIndex((one) => isSame(one.calls, calls))
-      if (replaced !== -1 || denials.length === PER_STATE) denials.splice(Math.max(0, replaced), 1)
-      denials.push(denial)
-    },
-    /** Forgets the denials of every group that calls one of these states. Call it before and after a change of them. */
-    forget(ids: readonly StateId[]): void {
-      version += 1
-      for (const { scope, key } of ids) remove(states.get(scope.text)?.get(key))
-    },
-    clear(): void {
-      clear()
-    },
-  }
+function isForgotten({ forgotten }: State): boolean {
+  return forgotten
 }
 
 /** Whether these are the same limits, keys and costs in the same order. */

@@ -6,7 +6,7 @@ import type { MonotonicInstant, Time } from '../../time/time.ts'
 import { type Call, type Decided, type Leased, type StateId, type Store, StoreFailure } from '../store.ts'
 import type { LeaseOptions } from './options.ts'
 
-/** What the leases of a cache have in common. */
+/** What all leases of a cache have in common. */
 export interface LeaseContext extends Required<LeaseOptions> {
   readonly lease: NonNullable<Store['lease']>
   /** The store's. */
@@ -108,7 +108,7 @@ export class HeldLease {
 
   /** Requests tokens ahead of need, unless the store refused or failed just now. */
   refill(cost: MicroTokens, now: MonotonicInstant): void {
-    if (now >= this.#notBefore && cost <= this.max) this.#request ??= this.#ask(cost, this.#nextSize(cost, now))
+    if (now >= this.#notBefore && cost <= this.max) this.#request ??= this.#requestTokens(cost, this.#nextSize(cost, now))
   }
 
   /**
@@ -117,7 +117,7 @@ export class HeldLease {
    */
   request(cost: MicroTokens, deadline: MonotonicInstant, now: MonotonicInstant): Promise<Refusal | undefined> {
     this.#waitUntil = Math.max(this.#waitUntil, deadline)
-    return (this.#request ??= this.#ask(cost, this.#nextSize(cost, now), this.#waitUntil))
+    return (this.#request ??= this.#requestTokens(cost, this.#nextSize(cost, now), this.#waitUntil))
   }
 
   /** Returns all tokens, once. Rejects with a StoreFailure if the store did not take them. */
@@ -132,7 +132,7 @@ export class HeldLease {
     this.used = false
     if (this.held(now) + this.#returning === 0 || !used) return used
     const isEnding = this.#deadline < now + (this.#context.lifeMs * USABLE) / 2
-    if (isEnding && this.#isLeased) this.#request = this.#ask(1, now < this.#notBefore ? 0 : this.#want)
+    if (isEnding && this.#isLeased) this.#request = this.#requestTokens(1, now < this.#notBefore ? 0 : this.#want)
     return this.#isLeased
   }
 
@@ -174,8 +174,11 @@ export class HeldLease {
     return (this.#want = Math.floor(Math.min(this.max, Math.max(this.#want, MIN_CALLS * cost))))
   }
 
-  /** @param until a caller waits until then; absent if none does */
-  async #ask(cost: MicroTokens, size: MicroTokens, until?: MonotonicInstant): Promise<Refusal | undefined> {
+  /**
+   * Sends a request and notes when the next one may be sent ahead of need. Resolves with an answer that granted nothing, or with undefined.
+   * @param until the latest deadline of callers that wait, who get its failure; absent if none waits
+   */
+  async #requestTokens(cost: MicroTokens, size: MicroTokens, until?: MonotonicInstant): Promise<Refusal | undefined> {
     const { clock, lifeMs } = this.#context
     const deadline = until ?? clock.monotonic() + lifeMs / CHECKS
     try {

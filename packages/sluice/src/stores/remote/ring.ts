@@ -4,9 +4,9 @@ import { systemRandom, systemTime } from '../../time/system.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
 import { type CallGroup, type CallOptions, changedState, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
 import type { BreakerState } from './breaker.ts'
-import { createDenialCache } from './denial-cache.ts'
+import { DenialCache } from './denial-cache.ts'
 import { createLanes } from './lanes.ts'
-import { createLeaseCache, type LeaseCache } from './lease-cache.ts'
+import { LeaseCache } from './lease-cache.ts'
 import type { RemoteStoreOptions } from './options.ts'
 
 export interface RemoteStore extends Store {
@@ -116,11 +116,11 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     lanes,
     lease,
     // A denial that is remembered for no time is not remembered.
-    denials: createDenialCache({ clock, maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000, ...denials }),
+    denials: new DenialCache({ clock, maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000, ...denials }),
     leases:
       leases === false || lease === undefined
         ? undefined
-        : createLeaseCache({
+        : new LeaseCache({
             lease,
             name: store.name,
             clock,

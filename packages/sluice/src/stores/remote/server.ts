@@ -1,7 +1,7 @@
 import type { Deadlines } from '../../time/deadlines.ts'
 import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { type CallGroup, type Failed, type Store, StoreFailure } from '../store.ts'
-import { type Breaker, type BreakerOptions, createBreaker } from './breaker.ts'
+import { Breaker, type BreakerOptions } from './breaker.ts'
 
 export interface Answered {
   readonly failure?: StoreFailure | undefined
@@ -31,7 +31,8 @@ export class Server {
   constructor(parts: ServerParts, onOpen: (refusal: StoreFailure) => void) {
     const { store, breaker, clock, random } = parts
     this.#parts = parts
-    this.breaker = breaker && createBreaker({ ...breaker, name: store.name, clock, random, onOpen, probe: (ms) => this.#probe(ms) })
+    const probe = (ms: number): Promise<boolean> => this.#probe(ms)
+    this.breaker = breaker && new Breaker({ ...breaker, name: store.name, clock, random, onOpen, probe })
   }
 
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { createDenialCache } from '../../../src/stores/remote/denial-cache.ts'
+import { DenialCache } from '../../../src/stores/remote/denial-cache.ts'
 import type { Call, Decided, StateId } from '../../../src/stores/store.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 
@@ -8,7 +8,7 @@ const limit = tokenBucket({ rate: '1/m', burst: 10 })
 
 function bench(maxDenials: number) {
   const clock = manualClock()
-  const cache = createDenialCache({ clock, maxDeniedMs: 1_000, maxDenials })
+  const cache = new DenialCache({ clock, maxDeniedMs: 1_000, maxDenials })
   /** How often a scope's text was read, which every step to a state does. */
   let reads = 0
   const scope = {

@@ -3,7 +3,7 @@ import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
 import { fixedWindow } from '../../../src/algorithms/fixed-window.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
-import { createDenialCache, type DenialCacheOptions } from '../../../src/stores/remote/denial-cache.ts'
+import { DenialCache, type DenialCacheOptions } from '../../../src/stores/remote/denial-cache.ts'
 import { type Call, type Change, changedState, type Decided, type GroupVerdict, StoreFailure } from '../../../src/stores/store.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 import { manualClock } from '../../../src/time/manual.ts'
@@ -24,7 +24,7 @@ function bench(options: Partial<DenialCacheOptions> & { readonly wayMs?: number 
   let slept = 0
   let sent = 0
   const timed = { ...clock, wall: () => clock.now() / 1_000 + slept }
-  const cache = createDenialCache({ clock: timed, maxDeniedMs: 1_000, maxDenials: 10_000, ...rest })
+  const cache = new DenialCache({ clock: timed, maxDeniedMs: 1_000, maxDenials: 10_000, ...rest })
   const store = memoryStore({ clock })
   return {
     clock,
@@ -59,7 +59,7 @@ function bench(options: Partial<DenialCacheOptions> & { readonly wayMs?: number 
   }
 }
 
-describe('createDenialCache', () => {
+describe('DenialCache', () => {
   it('finds what it remembers, and nothing else', async () => {
     const { cache, find, decide, clock } = bench()
     await decide([call('k', 10)])

@@ -1,5 +1,5 @@
 import { MICRO } from '../../../src/algorithms/decimal.ts'
-import { createLeaseCache, type LeaseCacheOptions } from '../../../src/stores/remote/lease-cache.ts'
+import { LeaseCache, type LeaseCacheOptions } from '../../../src/stores/remote/lease-cache.ts'
 import { changedState, type DecideOptions, type Store } from '../../../src/stores/store.ts'
 import { systemTime } from '../../../src/time/system.ts'
 
@@ -15,7 +15,7 @@ const LONG_MS = 60_000
 export function leased(store: Store & Required<Pick<Store, 'lease'>>, options: Partial<LeaseCacheOptions> = {}): LeasedStore {
   const { clock = systemTime } = options
   const defaults = { name: store.name, clock, random: () => 0.5, lifeMs: 1_000, share: 0.25, afterCalls: 16, maxKeys: 10_000 }
-  const cache = createLeaseCache({ ...defaults, lease: store.lease.bind(store), ...options })
+  const cache = new LeaseCache({ ...defaults, lease: store.lease.bind(store), ...options })
   const timed = (given: DecideOptions) => ({ ...given, deadline: given.deadline ?? clock.monotonic() + LONG_MS })
   return {
     ...store,
