@@ -3,7 +3,10 @@ import type { Deadlines } from '../../time/deadlines.ts'
 import type { Cancel, MonotonicInstant, Time } from '../../time/time.ts'
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 import { Caller, isPrompt, type Part, Queue, type QueueOptions, type Waiting } from './queue.ts'
-import { type Answered, isUnsent } from './server.ts'
+
+export interface Answered {
+  readonly failure?: StoreFailure | undefined
+}
 
 export interface BatcherParts<Item, Answer extends Answered> extends QueueOptions<Item> {
   /** Of the store, for messages. */
@@ -24,7 +27,7 @@ export interface BatcherParts<Item, Answer extends Answered> extends QueueOption
   /** Reports a failure after which callers had no time to be sent again. */
   gaveUp(failure: StoreFailure): void
   /** What a refusal for want of room waits for, if it must. */
-  pace(): Promise<void> | undefined
+  readonly pace: () => Promise<void> | undefined
   /** Called when nothing waits and nothing is in flight. */
   onIdle(): void
 }
@@ -44,6 +47,7 @@ const SETTLE_MS = 1
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [2, 16]
 /** An alarm within this many milliseconds stays set when nobody needs it any more: the next call may. */
 const SOON_MS = 100
+const NOT_SENT = 'earlier calls took until the deadline, and this one was not sent'
 const NEVER = Number.POSITIVE_INFINITY
 const TICK = Promise.resolve()
 
@@ -72,15 +76,16 @@ export class Batcher<Item, Answer extends Answered> {
     return this.#queue.callers.length === 0 && this.#flights.length === 0
   }
 
-  /** @param now the current instant, which the caller has read already */
-  submit(items: readonly Item[], { deadline, signal }: Waiting, now: MonotonicInstant): Promise<readonly Answer[]> {
+  submit(items: readonly Item[], waiting: Waiting): Promise<readonly Answer[]> {
     return new Promise((resolve, reject) => {
-      const caller = new Caller<Item, Answer>({ items, deadline, since: now, resolve, reject })
+      const { since, deadline, signal } = waiting
+      const caller = new Caller<Item, Answer>(items, waiting, resolve, reject)
       if (signal?.aborted === true) return this.#refuse(caller, 'aborted', 'aborted by the caller')
-      if (!(deadline > now)) return this.#refuse(caller, 'timeout', 'the deadline had passed already')
-      if (!this.#add(caller, now)) {
-        const refuse = (): void => this.#refuse(caller, 'overload', `${this.#parts.room.queued} calls are waiting already`)
-        const turn = this.#parts.pace()
+      if (!(deadline > since)) return this.#refuse(caller, 'timeout', 'the deadline had passed already')
+      if (!this.#add(caller, since)) {
+        const { pace, room } = this.#parts
+        const refuse = (): void => this.#refuse(caller, 'overload', `${room.queued} calls are waiting already`)
+        const turn = pace()
         return turn === undefined ? refuse() : void turn.then(refuse)
       }
       if (signal === undefined) return
@@ -176,7 +181,7 @@ export class Batcher<Item, Answer extends Answered> {
   }
 
   /** Queues what was not executed once more, while its caller has time. Returns its indexes in the batch. */
-  #sendAgain({ parts, items }: Flight<Item, Answer>, answers: readonly Answer[], now: MonotonicInstant): Set<number> | undefined {
+  #sendAgain({ parts, items }: Flight<Item, Answer>, answers: readonly Answer[], now: MonotonicInstant) {
     let later: Set<number> | undefined
     let [trouble, late]: (StoreFailure | undefined)[] = []
     let at = -1
@@ -234,10 +239,7 @@ export class Batcher<Item, Answer extends Answered> {
     for (const part of this.#queue.remove(({ deadline }) => deadline <= now)) {
       const cause = part.caller.cause ?? this.#trouble
       gaveUp ??= cause
-      this.#fail(
-        part,
-        cause ?? (unsent ??= this.#failure('timeout', 'no', 'earlier calls took until the deadline, and this one was not sent')),
-      )
+      this.#fail(part, cause ?? (unsent ??= this.#failure('timeout', 'no', NOT_SENT)))
     }
     if (gaveUp !== undefined) this.#parts.gaveUp(gaveUp)
     for (const { parts } of this.#flights) {
@@ -271,4 +273,9 @@ export class Batcher<Item, Answer extends Answered> {
     }
     this.#parts.onIdle()
   }
+}
+
+/** Whether it was not executed, because the server was not there or could not serve: moments later it may. */
+export function isUnsent({ kind, executed }: StoreFailure): boolean {
+  return executed === 'no' && (kind === 'connection' || kind === 'unavailable')
 }

@@ -221,7 +221,8 @@ export class HeldLease {
     this.#returning = 0
     this.sequence += 1
     const call = { id: this.id, limit: this.limit, cost, phase: 0 }
-    const request = { call, holder: this.#holder, sequence: this.sequence, life: lifeMs * MICROS_PER_MS, want, kept, returned }
+    const [holder, sequence, life] = [this.#holder, this.sequence, lifeMs * MICROS_PER_MS]
+    const request = { call, holder, sequence, life, want, kept, returned }
     try {
       const [answer] = await lease([request], { deadline })
       if (answer?.failure !== undefined) throw answer.failure

@@ -1,6 +1,6 @@
 import { type Failed, type StateId, StoreFailure } from '../store.ts'
 import type { BreakerState } from './breaker.ts'
-import { createLane, type Lane, type LaneParts, sendByTarget } from './lane.ts'
+import { Lane, type LaneParts, sendByTarget } from './lane.ts'
 import { paceRefusals } from './watch.ts'
 
 type Answers<Answer> = Promise<readonly (Answer | Failed)[]>
@@ -17,9 +17,9 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
   let onIdle = (): void => {}
   const pace = paceRefusals(clock)
   const parts = { ...options, onIdle: () => onIdle(), pace }
-  const only = createLane(parts)
+  const only = new Lane(parts)
   /** For groups over several servers: sent by themselves, so that one server that is away delays no other group. */
-  const several = createLane({ ...parts, maxCalls: 1, maxInFlight: Number.POSITIVE_INFINITY, breaker: undefined })
+  const several = new Lane({ ...parts, maxCalls: 1, maxInFlight: Number.POSITIVE_INFINITY, breaker: undefined })
   const lanes = new Map<string | number, Lane>()
   let closed: StoreFailure | undefined
 
@@ -32,7 +32,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
           lane.close(new StoreFailure('unavailable', 'no', `${store.name}: not in use`))
           lanes.delete(other)
         }
-    const lane = createLane(parts)
+    const lane = new Lane(parts)
     lanes.set(name, lane)
     return lane
   }

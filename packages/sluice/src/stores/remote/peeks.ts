@@ -1,5 +1,5 @@
 import type { CallGroup, Failed, GroupVerdict, StateId } from '../store.ts'
-import { isUnsent } from './server.ts'
+import { isUnsent } from './batcher.ts'
 
 /** The verdicts of one list of peeks; or a failure, if none of it was executed. */
 export type Peeked = { readonly verdicts: readonly GroupVerdict[]; readonly failure?: undefined } | Failed

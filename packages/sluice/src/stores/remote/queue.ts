@@ -1,10 +1,11 @@
 import type { MonotonicInstant } from '../../time/time.ts'
 import type { StoreFailure } from '../store.ts'
 
-/** What a caller waits for. `deadline` is hard. */
+/** Since when a caller waits, and until when at most. */
 export interface Waiting {
+  readonly since: MonotonicInstant
   readonly deadline: MonotonicInstant
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 /** A caller, from its first item to the last answer. */
@@ -22,17 +23,26 @@ export class Caller<Item, Answer> {
   /** Called with the last answer. */
   release: (() => void) | undefined
   readonly items: readonly Item[]
-  readonly deadline: MonotonicInstant
   readonly since: MonotonicInstant
+  readonly deadline: MonotonicInstant
   readonly resolve: (answers: readonly Answer[]) => void
   readonly reject: (error: unknown) => void
   #parts: Caller<Item, Answer>[] | undefined
 
-  constructor(given: Pick<Caller<Item, Answer>, 'items' | 'deadline' | 'since' | 'resolve' | 'reject'>) {
-    ;({ items: this.items, deadline: this.deadline, since: this.since, resolve: this.resolve, reject: this.reject } = given)
+  constructor(
+    items: readonly Item[],
+    { since, deadline }: Waiting,
+    resolve: (answers: readonly Answer[]) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.items = items
+    this.since = since
+    this.deadline = deadline
+    this.resolve = resolve
+    this.reject = reject
     // Filled, because reading beyond an array's end is slow.
-    this.answers = this.items.map(() => undefined)
-    this.open = this.items.length
+    this.answers = items.map(() => undefined)
+    this.open = items.length
   }
 
   /** The first answer to each item counts. */
@@ -49,8 +59,7 @@ export class Caller<Item, Answer> {
   again(index: number, notBefore: MonotonicInstant, cause: StoreFailure): Caller<Item, Answer> {
     if (this.items.length === 1) return Object.assign(this, { next: 0, notBefore, cause })
     const resolve = ([answer]: readonly Answer[]): void => this.answer(index, answer as Answer)
-    const { deadline, since, reject } = this
-    const part = new Caller<Item, Answer>({ items: [this.items[index] as Item], deadline, since, resolve, reject })
+    const part = new Caller<Item, Answer>([this.items[index] as Item], this, resolve, this.reject)
     ;(this.#parts ??= []).push(part)
     return Object.assign(part, { notBefore, cause })
   }
@@ -107,19 +116,21 @@ export class Queue<Item, Answer> {
   take(now: MonotonicInstant, batches: number): Part<Item, Answer>[] {
     const { maxCalls } = this.#options
     const alone = maxCalls === 'alone'
-    const most = alone ? 1 : Math.min(maxCalls, Math.ceil(this.weight / batches))
+    const size = alone ? 1 : Math.min(maxCalls, Math.ceil(this.weight / batches))
     const callers = this.callers as Caller<Item, Answer>[]
-    const isAll = this.weight <= most
+    const isAll = this.weight <= size
     // Too much for the server: newest first, as otherwise every batch would come too late for its callers.
-    if (!isAll && !alone && !isPrompt(callers[0] as Caller<Item, Answer>, now)) callers.sort((one, other) => other.since - one.since)
-    const share = isAll || alone ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(most / callers.length))
+    const oldest = callers[0]
+    if (!isAll && !alone && oldest && !isPrompt(oldest, now)) callers.sort((one, other) => other.since - one.since)
+    const share = isAll || alone ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(size / callers.length))
     const parts: Part<Item, Answer>[] = []
     const [unserved, unsent]: [Caller<Item, Answer>[], Caller<Item, Answer>[]] = [[], []]
-    let [room, index] = [most, 0]
+    let [room, index] = [size, 0]
     for (; index < callers.length && room > 0; index += 1) {
       const caller = callers[index] as Caller<Item, Answer>
       const from = caller.next
-      if (caller.deadline > now && caller.notBefore <= now) room -= this.#advance(caller, share, parts.length === 0 ? Infinity : room)
+      const most = parts.length === 0 ? Infinity : room
+      if (caller.deadline > now && caller.notBefore <= now) room -= this.#advance(caller, share, most)
       if (caller.next === from) unserved.push(caller)
       else {
         parts.push({ caller, from, to: caller.next })
@@ -127,7 +138,8 @@ export class Queue<Item, Answer> {
       }
     }
     // Callers that were served wait behind those that were not.
-    this.callers = index < callers.length || unserved.length > 0 ? [...unserved, ...callers.slice(index), ...unsent] : unsent
+    const isEnd = index === callers.length && unserved.length === 0
+    this.callers = isEnd ? unsent : [...unserved, ...callers.slice(index), ...unsent]
     return parts
   }
 
@@ -162,6 +174,6 @@ export class Queue<Item, Answer> {
 }
 
 /** Whether the caller has waited for at most half of its time. */
-export function isPrompt({ since, deadline }: { readonly since: number; readonly deadline: number }, now: MonotonicInstant): boolean {
+export function isPrompt({ since, deadline }: Waiting, now: MonotonicInstant): boolean {
   return 2 * (now - since) <= deadline - since
 }

@@ -8,6 +8,7 @@ import { DenialCache } from './denial-cache.ts'
 import { createLanes } from './lanes.ts'
 import { LeaseCache } from './lease-cache.ts'
 import type { RemoteStoreOptions } from './options.ts'
+import type { Waiting } from './queue.ts'
 
 export interface RemoteStore extends Store {
   /** The worst state of all servers' breakers. */
@@ -25,7 +26,6 @@ const [DRAIN_MS, GIVE_BACK_MS] = [5_000, 1_000]
 const MAX_IN_FLIGHT = 2
 const NO_BOUND = Number.POSITIVE_INFINITY
 
-type Timed = CallOptions & { readonly deadline: MonotonicInstant }
 type RingParts = ReturnType<typeof createParts>
 
 /** @param ownMs the ring's own deadline */
@@ -52,12 +52,12 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       const now = clock.monotonic()
       const timed = deadlines.of(callOptions, now)
       if (callOptions.charge === false) {
-        const send = (some: typeof groups) => lanes.send(some, idsOf, (lane, these) => lane.peek(these, timed, now))
+        const send = (some: typeof groups) => lanes.send(some, idsOf, (lane, these) => lane.peek(these, timed))
         return afterReturn(leases, groups, idsOf, timed, send)
       }
-      if (denials.isEmpty) return charge(parts, groups, timed, now)
+      if (denials.isEmpty) return charge(parts, groups, timed)
       const known = groups.map((group) => denials.find(group, now))
-      return answerRest<CallGroup, GroupVerdict>(groups, known, (rest) => charge(parts, rest, timed, now))
+      return answerRest<CallGroup, GroupVerdict>(groups, known, (rest) => charge(parts, rest, timed))
     },
     async change(changes, callOptions = {}) {
       if (changes.length === 0) return []
@@ -102,12 +102,11 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     store.lease &&
     (async (requests, callOptions) => {
       if (requests.length === 0) return []
-      const now = clock.monotonic()
-      const timed = deadlines.of(callOptions, now)
+      const timed = deadlines.of(callOptions, clock.monotonic())
       return lanes.send(
         requests,
         ({ call }) => [call.id],
-        (lane, some) => lane.lease(some, timed, now),
+        (lane, some) => lane.lease(some, timed),
       )
     })
   return {
@@ -134,12 +133,12 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
   }
 }
 
-async function charge({ denials, lanes, leases }: RingParts, groups: readonly CallGroup[], timed: Timed, now: MonotonicInstant) {
+async function charge({ denials, lanes, leases }: RingParts, groups: readonly CallGroup[], timed: Waiting) {
   const { version } = denials
-  const send = (some: readonly CallGroup[]) => lanes.send(some, idsOf, (lane, these) => lane.decide(these, timed, now))
+  const send = (some: readonly CallGroup[]) => lanes.send(some, idsOf, (lane, these) => lane.decide(these, timed))
   const verdicts: readonly GroupVerdict[] = await (leases === undefined ? send(groups) : leases.decide(groups, timed, send))
   for (let index = 0; index < groups.length; index += 1)
-    denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, now, version)
+    denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, timed.since, version)
   return verdicts
 }
 
@@ -148,7 +147,7 @@ async function afterReturn<Item, Answer>(
   leases: LeaseCache | undefined,
   items: readonly Item[],
   idsOfItem: (item: Item) => readonly StateId[],
-  timed: Timed,
+  timed: Waiting,
   call: (some: readonly Item[]) => Promise<readonly (Answer | { readonly failure: StoreFailure })[]>,
 ) {
   if (leases === undefined) return call(items)
@@ -171,15 +170,13 @@ async function answerRest<Item, Answer>(
 function createCallDeadlines(ownMs: number | undefined) {
   let isWarm = false
   let until: MonotonicInstant | undefined
-  const deadlineOf = (given: MonotonicInstant | undefined, isDefault: boolean, now: MonotonicInstant): MonotonicInstant => {
-    if (ownMs !== undefined) return isDefault ? now + ownMs : Math.min(given ?? now, now + ownMs)
-    const usual = given ?? now + DEFAULT_MS
-    return isDefault && !isWarm ? Math.max(usual, (until ??= now + STRETCHED_MS)) : usual
-  }
   return {
-    of({ deadline, stretch, signal }: CallOptions = {}, now: MonotonicInstant): Timed {
-      const at = deadlineOf(deadline, deadline === undefined || stretch === true, now)
-      return signal === undefined ? { deadline: at } : { deadline: at, signal }
+    of({ deadline, stretch, signal }: CallOptions = {}, since: MonotonicInstant): Waiting {
+      const isDefault = deadline === undefined || stretch === true
+      let at = deadline ?? since + DEFAULT_MS
+      if (ownMs !== undefined) at = isDefault ? since + ownMs : Math.min(at, since + ownMs)
+      else if (isDefault && !isWarm) at = Math.max(at, (until ??= since + STRETCHED_MS))
+      return signal === undefined ? { since, deadline: at } : { since, deadline: at, signal }
     },
     /** The server has answered or failed: built-in deadlines are extended no more. */
     warm(): void {
