@@ -17,7 +17,9 @@ import type { Random, Time } from '../time/time.ts'
 import { type ChargedRequest, decideRequests } from './decide-requests.ts'
 import { type EngineDecision, resultsOf } from './engine-decision.ts'
 import { explainRules, type Explanation } from './explain.ts'
-import { type OverrideVerbs, overrideVerbs } from './key-overrides.ts'
+import type { OverrideFields } from '../policy/override-value.ts'
+import type { Override } from '../policy/model/rule.ts'
+import { type KeyOverrides, overrideVerbs } from './key-overrides.ts'
 import { type KeyVerbs, keyVerbs } from './keys.ts'
 import { load, type Loaded, NOBODY, type Pseudonym, type Surroundings } from './loaded.ts'
 import { OverrideTable } from './overrides.ts'
@@ -53,7 +55,7 @@ export interface KeyRequest {
 }
 
 /** Decides requests by a policy, from the facts of each request. */
-export interface Engine extends AsyncDisposable, KeyVerbs, OverrideVerbs {
+export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides {
   readonly policy: Policy
   /** The policy's choice of response headers. */
   readonly headers: HeaderChoice
@@ -70,6 +72,16 @@ export interface Engine extends AsyncDisposable, KeyVerbs, OverrideVerbs {
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
   /** Reports which rules apply, with keys and limits, and why the others do not. Calls no store. */
   explain(facts: RequestFacts): Promise<Explanation>
+  /**
+   * Overrides the limit of one key of one rule from the next decision on. Fields are named as in the policy file. It takes precedence over
+   * the file's overrides and outlives a reload. The key keeps what it has left, capped at the new limit.
+   * @throws LimiterError INVALID_OPTIONS naming each invalid field, also an `until` that has passed; or if there are too many already
+   */
+  override(fields: OverrideFields): Override
+  /** The overrides that were set by `override` and are in force. */
+  overrides(): readonly Override[]
+  /** Removes an override that was set by `override`; returns whether there was one. */
+  withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
   /** Uses another policy from the next decision on. Decisions in flight finish with the policy that they began with. */
   reload(policy: Policy): void
   /**

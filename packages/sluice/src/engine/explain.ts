@@ -3,6 +3,7 @@ import type { Request } from '../identity/request.ts'
 import { mismatch } from '../policy/model/match.ts'
 import type { Policy } from '../policy/model/policy.ts'
 import type { Mode, Rule } from '../policy/model/rule.ts'
+import { defined } from '../policy/model/defined.ts'
 import { exemptionOf } from '../policy/model/exemption.ts'
 import { type ChargeContext, chargeOf } from './rule-charge.ts'
 import { unreadReader } from './unread-rules.ts'
@@ -53,12 +54,8 @@ export function explainRules(policy: Policy, request: Request, cost: number | un
   return {
     method,
     path,
-    ...(readings === undefined ? {} : { readings: readings.map((reading) => reading.path) }),
-    ...(unreadable === undefined ? {} : { unreadable: unreadable.detail }),
-    ...(refusing === undefined ? {} : { refusedBy: refusing.name }),
-    ...(host === undefined ? {} : { host }),
-    ...(address === undefined ? {} : { address }),
-    ...(exempt === undefined ? {} : { exempt: exempt.text }),
+    ...defined({ readings: readings?.map((reading) => reading.path), unreadable: unreadable?.detail, refusedBy: refusing?.name }),
+    ...defined({ host, address, exempt: exempt?.text }),
     rules: policy.rules.map((rule) => (readsUnread?.(rule) === true ? unread(rule) : explainRule(rule, request, cost, context))),
   }
 }

@@ -17,17 +17,7 @@ export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> 
   readonly origin: 'policy' | 'set'
 }
 
-export interface OverrideVerbs {
-  /**
-   * Overrides the limit of one key of one rule from the next decision on. Fields are named as in the policy file. It takes precedence over
-   * the file's overrides and outlives a reload. The key keeps what it has left, capped at the new limit.
-   * @throws LimiterError INVALID_OPTIONS naming each invalid field, also an `until` that has passed; or if there are too many already
-   */
-  override(fields: OverrideFields): Override
-  /** The overrides that were set by `override` and are in force. */
-  overrides(): readonly Override[]
-  /** Removes an override that was set by `override`; returns whether there was one. */
-  withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
+export interface KeyOverrides {
   /**
    * The overrides in force that have the key among their values. Those set at run time come before those of the policy.
    * @throws LimiterError INVALID_KEY, UNKNOWN_RULE if there is no such rule, or INVALID_OPTIONS for a rule without a key
@@ -37,10 +27,17 @@ export interface OverrideVerbs {
   withdrawKey(target: KeyTarget): readonly Override[]
 }
 
+/** What an engine offers for the overrides set at run time. */
+interface SetOverrides {
+  override(fields: OverrideFields): Override
+  overrides(): readonly Override[]
+  withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
+}
+
 const MAX_OVERRIDES = 10_000
 
 /** @param live the overrides set at run time */
-export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: () => Micros): OverrideVerbs {
+export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: () => Micros): KeyOverrides & SetOverrides {
   const forgetEnded = (at: Micros): void => {
     for (const one of [...live.all()]) if (!isInForce(one, at)) live.remove(one.rule, one.values)
   }

@@ -5,28 +5,13 @@ import type { Store } from '../stores/store.ts'
 import { overBudget, type StoreKind } from '../policy/model/bound.ts'
 import { type FindRules, indexRules } from '../policy/model/match.ts'
 import type { Policy } from '../policy/model/policy.ts'
-import type { Request } from '../identity/request.ts'
+import { readRequest, type Request } from '../identity/request.ts'
 import { indexTiers, type Match, type Rule, truthOf } from '../policy/model/rule.ts'
 import type { Sliced } from '../policy/model/sliced.ts'
 import { indexOverrides, type OverrideTable } from './overrides.ts'
 
 /** The request of a bare key: nothing of it is known. */
-export const NOBODY: Request = {
-  method: '',
-  path: '*',
-  exactPath: '*',
-  readings: undefined,
-  unreadable: undefined,
-  query: '',
-  host: undefined,
-  hosts: undefined,
-  headers: {},
-  rawHeaders: undefined,
-  address: undefined,
-  network: undefined,
-  trustedPeer: false,
-  claims: undefined,
-}
+export const NOBODY: Request = readRequest({ method: '', path: '*', headers: {} }, undefined, trustProxies([]))
 
 /** A keyed hash of a text. The same text has the same hash, which is useless without the key. */
 export type Pseudonym = (text: string) => string

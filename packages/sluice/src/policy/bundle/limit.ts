@@ -5,7 +5,7 @@ import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { valuesOf } from '../../identity/source.ts'
 import { below, DECIMAL_FORM, type Value } from '../document/value.ts'
-import { fixedCost, highestOf, MAX_COST, readCost } from '../model/cost.ts'
+import { clientCost, fixedCost, MAX_COST, readCost } from '../model/cost.ts'
 import type { Cost } from '../model/rule.ts'
 import { canonicalHeader, headerValues, warnOfQuery } from './descriptor.ts'
 import { type PerSecond, readPerSecond, readPositive } from './number.ts'
@@ -76,16 +76,14 @@ function readBundleCost(config: Value): Cost | undefined {
     return config.refuse(`: expected min_cost ${min} <= default_cost ${fallback} <= max_cost ${max}`)
   const [kind, name = ''] = from.split(':')
   const header = kind === 'header' ? canonicalHeader(name) : undefined
-  const one = (text: string): number => {
-    const cost = readCost(text)
-    return cost === undefined || cost === 0 ? fallback : Math.min(max, Math.max(min, cost))
-  }
-  return {
+  return clientCost({
     text: header === undefined ? from : `header:${header}`,
-    unknown: fallback,
-    most: max,
-    of: (request) => highestOf(header === undefined ? valuesOf('query', name, request) : headerValues(header, request), fallback, one),
-  }
+    values: (request) => (header === undefined ? valuesOf('query', name, request) : headerValues(header, request)),
+    fallback,
+    min,
+    max,
+    costOf: (text) => readCost(text) || undefined,
+  })
 }
 
 function warnOfCost(config: Value, source: Value | undefined, from: string | undefined): void {

@@ -1,5 +1,5 @@
 import { fromMicroTokens, toMicroTokens } from '../../algorithms/decimal.ts'
-import { valuesOf } from '../../identity/source.ts'
+import type { Request } from '../../identity/request.ts'
 import { type Glob, pathSegments } from './glob.ts'
 import { indexByPath } from './path-index.ts'
 import type { Cost } from './rule.ts'
@@ -10,36 +10,37 @@ export function fixedCost(cost: number): Cost {
 }
 
 export interface ClientCost {
-  readonly kind: 'header' | 'query'
-  readonly name: string
+  readonly text: string
+  values(request: Request): readonly string[]
   readonly fallback: number
   readonly min: number
   readonly max: number
+  /** Undefined for a text that is no cost. Default: `readCost`. */
+  readonly costOf?: (text: string) => number | undefined
 }
 
 /** More than any bucket can hold, and still exact. */
 export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
-/** A cost that the client sends, clamped; the fallback without a plain decimal. Of several values the highest counts. */
-export function clientCost({ kind, name, fallback, min, max }: ClientCost): Cost {
+/** A cost that the client sends, clamped; the fallback without one. Of several values, also joined by commas, the highest counts. */
+export function clientCost({ text, values, fallback, min, max, costOf = readCost }: ClientCost): Cost {
   const clamp = (cost: number): number => Math.min(max, Math.max(min, cost))
+  const unknown = clamp(fallback)
+  const one = (value: string): number => clamp(costOf(value) ?? fallback)
   return {
-    text: `${kind}:${name}`,
-    unknown: clamp(fallback),
+    text,
+    unknown,
     most: max,
-    of: (request) => clamp(highestOf(valuesOf(kind, name, request), fallback, (text) => readCost(text) ?? fallback)),
+    of(request) {
+      let highest = 0
+      for (const value of values(request)) {
+        if (value.includes(',')) for (const part of value.split(',')) highest = Math.max(highest, one(part.trim()))
+        else highest = Math.max(highest, one(value))
+      }
+      // No cost is 0: min is above it.
+      return highest === 0 ? unknown : highest
+    },
   }
-}
-
-/** The highest of the costs that a client sends; a line joined by commas is several values. */
-export function highestOf(values: readonly string[], fallback: number, costOf: (text: string) => number): number {
-  if (values.length === 0) return fallback
-  let highest = 0
-  for (const value of values) {
-    if (value.includes(',')) for (const part of value.split(',')) highest = Math.max(highest, costOf(part.trim()))
-    else highest = Math.max(highest, costOf(value))
-  }
-  return highest
 }
 
 /** Parses a plain decimal. More than six decimals are rounded up; a number too long to be exact gives the maximum. */

@@ -1,4 +1,4 @@
-import { parseSource } from '../../identity/source.ts'
+import { parseSource, valuesOf } from '../../identity/source.ts'
 import { DECIMAL_FORM, isEmptyMap, type Value } from '../document/value.ts'
 import { clientCost, endpointCosts, fixedCost, MAX_COST } from '../model/cost.ts'
 import type { Cost } from '../model/rule.ts'
@@ -30,8 +30,9 @@ function readClient(value: Value): Cost | undefined {
   else if (fallback < min || fallback > max) value.refuse(`: default ${fallback} is not between min ${min} and max ${max}`)
   if (from === undefined) return undefined
   const kind = from.startsWith('header:') ? 'header' : 'query'
-  const name = from.slice(kind.length + 1)
-  return clientCost({ kind, name: kind === 'header' ? name.toLowerCase() : name, fallback, min, max })
+  const written = from.slice(kind.length + 1)
+  const name = kind === 'header' ? written.toLowerCase() : written
+  return clientCost({ text: `${kind}:${name}`, values: (request) => valuesOf(kind, name, request), fallback, min, max })
 }
 
 function* readEndpoints(value: Value): Sliced<Cost | undefined> {

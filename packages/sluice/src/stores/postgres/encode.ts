@@ -10,7 +10,6 @@ import type { Call, CallGroup, StateId } from '../store.ts'
 const KINDS: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 0, fw: 1, sc: 2, sl: 3 }
 const PLAN_WIDTH = 8
 
-/** A function and its arguments. */
 export interface Request {
   readonly program: 'consume' | 'bucket' | 'buckets'
   /** In the order of the row ids, in which rows are locked. */
@@ -19,10 +18,7 @@ export interface Request {
   values(waiting: string): readonly string[]
 }
 
-/**
- * Encodes a batch for the function that is fastest for it.
- * @param now in microseconds; 0 for the database's own clock
- */
+/** Encodes a batch for the function that is fastest for it. @param now in microseconds; 0 for the database's own clock */
 export function requestOf(groups: readonly CallGroup[], batch: Batch, now: string, charge: boolean): Request {
   const rows = batch.states.map((state) => ({ id: digestOfName(state.name), state }))
   rows.sort(byId)
@@ -135,12 +131,10 @@ export function planIdOf(numbers: readonly number[]): bigint {
   return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`)
 }
 
-/** Whether functions decide a limit. */
 export function hasFunctions({ algorithm }: AnyLimit): boolean {
   return Object.hasOwn(KINDS, algorithm.tag)
 }
 
-/** An array literal of PostgreSQL. */
 export function arrayText(items: readonly (string | number)[]): string {
   return `{${items.join()}}`
 }

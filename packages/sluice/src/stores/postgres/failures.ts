@@ -1,18 +1,13 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/**
- * SQLSTATEs of a class that PostgreSQL leaves to its users, for errors of the schema. This one: a migration was applied with another
- * text.
- */
+/** SQLSTATEs of a class that is left to users, for errors of the schema. This one: a migration was applied with another text. */
 export const TEXT_CHANGED = 'SL001'
 /** A state has a kind that this version does not support (raised by the functions). */
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */
 export const TOO_YOUNG = 'SL003'
 
-/**
- * Maps an SQLSTATE, or its class, to its meaning. An error that the server reports has rolled the statement back: nothing was charged.
- */
+/** By SQLSTATE, or its class. An error that the server reports has rolled the statement back: nothing was charged. */
 const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   ['08', 'connection'],
   ['40001', 'contention'],
@@ -48,10 +43,7 @@ const HINTS: Readonly<Record<string, string>> = {
 const NEVER_SENT =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|connection timeout|timeout expired|Cannot use a pool after calling end|CONNECT_TIMEOUT|CONNECTION_ENDED/
 
-/**
- * Converts a client's error to the one error that a store rejects with. Unless nothing was certainly executed, the call counts as
- * charged.
- */
+/** Converts a client's error. Unless nothing was certainly executed, the call counts as charged. */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message || codeOf(error) : String(error)
   const code = codeOf(error)
@@ -76,7 +68,6 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error))
 }
 
-/** Whether a store failed because it did not wait longer for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreFailure && codeOf(error.cause) === '55P03'
 }

@@ -4,7 +4,6 @@ import { functions as embedded, type SqlFunction } from './programs.gen.ts'
 /** A function as it is installed. */
 export interface InstalledFunction {
   readonly name: string
-  /** The statement that creates it. */
   readonly create: string
 }
 
@@ -14,10 +13,7 @@ export type FunctionNames = ReadonlyMap<string, string>
 const DEFAULT_TABLE = 'sluice'
 const NAME = /\bsluice_(\w+)(\()?/g
 
-/**
- * The installed names. Each contains a hash of the function's text, with the table's name filled in, and of the functions it calls. Two
- * versions of Sluice can therefore be installed together, and an edited function gets another name.
- */
+/** Each has a hash of its text, with the table's name filled in, and of the functions it calls, so two versions can be together. */
 export function functionNames(table: string, functions: readonly SqlFunction[] = embedded): FunctionNames {
   if (table === DEFAULT_TABLE) return new Map(functions.map(({ name, hash }) => [name, `sluice_${name}_${hash}`]))
   const names = new Map<string, string>()
@@ -25,7 +21,6 @@ export function functionNames(table: string, functions: readonly SqlFunction[] =
   return names
 }
 
-/** The functions in the order in which they are created. */
 export function installedFunctions(table: string, functions: readonly SqlFunction[] = embedded): InstalledFunction[] {
   const names = functionNames(table, functions)
   return functions.map(({ name, source }) => ({ name: names.get(name) as string, create: named(source, table, names) }))

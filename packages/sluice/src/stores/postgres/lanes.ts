@@ -4,13 +4,9 @@ import { type CallOptions, StoreFailure } from '../store.ts'
 import { classify } from './failures.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
-/**
- * What a statement does where somebody else has locked a row: `none`: it locks no rows, or skips those. `wait`: it waits until shortly
- * before the deadline. `fail`: it fails after a millisecond.
- */
+/** Where somebody has locked a row: `none` locks no rows, or skips those; `wait` until shortly before the deadline; `fail` after 1 ms. */
 export type Locking = 'none' | 'wait' | 'fail'
 
-/** A statement in two forms. */
 export interface Statement {
   readonly text: string
   /** The same with one parameter more: for how many milliseconds it waits for a lock. */
@@ -20,22 +16,15 @@ export interface Statement {
 export interface Lanes {
   /** Calls `send` when a connection is free, and settles by the deadline. */
   run<T>(send: () => Promise<T>, options: CallOptions | undefined, locking: Locking): Promise<T>
-  /** Sends a statement at once. */
   send(statement: Statement, values: readonly string[], options: CallOptions | undefined, locking: Locking): Promise<readonly Row[]>
 }
 
 /** The least that the server accepts. */
 const FAIL_MS = '1'
-/**
- * Time for the reply, and the part of the time left that is kept for it: a caller learns that nothing was charged, instead of an unknown
- * outcome at its deadline.
- */
+/** Time for the reply, and the part of the time left: a caller learns that nothing was charged, instead of an unknown outcome. */
 const [REPLY_MS, REPLY_SHARE] = [2, 0.1]
 
-/**
- * Bounds the statements in flight. Those that may wait for a row use at most half of the connections, so that one locked row leaves the
- * others to the rest; further ones wait unsent.
- */
+/** Bounds the statements in flight. Those that may wait for a row use at most half of the connections; further ones wait unsent. */
 export function createLanes(client: PostgresPort, maxInFlight: number, clock: Time): Lanes {
   const { connections, embedded = false } = client
   const all = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: connections })

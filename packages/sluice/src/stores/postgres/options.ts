@@ -37,7 +37,6 @@ export interface BarePostgresOptions {
   readonly onWarning?: (message: string) => void
   /** Used only for deadlines: decisions use the database's clock. */
   readonly clock?: Time
-  /** Random numbers for the pauses before retries. */
   readonly random?: Random
 }
 
@@ -69,10 +68,7 @@ export interface Chosen extends Required<Omit<BarePostgresOptions, 'unlogged'>> 
   readonly unlogged: boolean | undefined
 }
 
-/**
- * Validates the options and fills in the defaults.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** Fills in the defaults. @throws LimiterError INVALID_OPTIONS */
 export function chosen(options: BarePostgresOptions): Chosen {
   checkOptions('postgresStore', options, POSTGRES_FORMS)
   validPort('postgresStore', options.client)

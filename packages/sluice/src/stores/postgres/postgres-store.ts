@@ -1,4 +1,4 @@
-import { chosen, type PostgresStore, type BarePostgresOptions } from './options.ts'
+import { type BarePostgresOptions, chosen, type PostgresStore } from './options.ts'
 import { programStore } from './program-store.ts'
 import { swapStore } from './swap-store.ts'
 

@@ -9,11 +9,10 @@ import {
   type DecideOptions,
   type GroupVerdict,
   type StateId,
-  type Store,
 } from '../store.ts'
 import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
-import { aroundLocked } from './around-locked.ts'
+import { chargeAround, swapAround } from './around-locked.ts'
 import { adjustmentValues, arrayText, digestsOf, hasFunctions, requestOf } from './encode.ts'
 import { classify } from './failures.ts'
 import { type FunctionNames, functionNames } from './functions.ts'
@@ -22,24 +21,20 @@ import { migrate } from './migrate.ts'
 import type { Chosen, PostgresStore } from './options.ts'
 import { createQuery } from './query.ts'
 import { numbersOf, replyOf } from './reply.ts'
-import { refuseReadOnly, SETTINGS, warnsOnce } from './server-check.ts'
-import { digestsIn, statementsOf } from './statements.ts'
+import { serverCheck, SETTINGS } from './server-check.ts'
+import { statementsOf } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
 import { swapBackend } from './swap-states.ts'
 
-/** What the function `block` takes for a length to end a block. */
 const UNBLOCK = -1
 
-/**
- * A store whose decisions are made by functions in the database: one statement for each call.
- * @param names names of another version's functions, for a test of two
- */
+/** Functions in the database decide: one statement for each call. @param names names of another version's functions, for a test of two */
 export function programStore(options: Chosen, names: FunctionNames = functionNames(options.table)): PostgresStore {
   const { client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random } = options
   const statements = statementsOf(table, names)
   const lanes = createLanes(client, maxInFlight, clock)
   const query = createQuery(lanes, clock, random)
-  const warn = warnsOnce(client, options.onWarning)
+  const check = serverCheck(client, options.onWarning)
 
   const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, deadline) => {
     const bound = deadline === undefined ? undefined : { deadline }
@@ -67,16 +62,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
 
   const swap = compareAndSwapStore(swapBackend(client, table, lanes), { clock, random })
 
-  const charge = (
-    groups: readonly CallGroup[],
-    callOptions: DecideOptions | undefined,
-    decide: (groups: readonly CallGroup[], locking: 'wait' | 'fail') => Promise<readonly GroupVerdict[]>,
-  ): Promise<readonly GroupVerdict[]> => {
-    if ((callOptions?.onContention ?? onContention) === 'wait') return decide(groups, 'wait')
-    const lockedAmong = async (digests: readonly string[]) =>
-      digestsIn(await query(statements.locked, [arrayText(digests)], callOptions, 'fail'))
-    return aroundLocked(groups, (some) => decide(some, 'fail'), lockedAmong)
-  }
+  const charge = chargeAround(onContention, query, statements.locked)
 
   const block = (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<unknown> =>
     query(statements.block, [nowOf(callOptions), String(length), arrayText(digestsOf(ids))], callOptions, 'wait')
@@ -105,21 +91,13 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     sweep: (callOptions) => sweeper.all(callOptions?.deadline),
     ready: async (callOptions) => {
       await run([], callOptions, 'none')
-      const settings = await query(SETTINGS, [], callOptions, 'none')
-      refuseReadOnly(settings)
-      warn(settings)
+      check(await query(SETTINGS, [], callOptions, 'none'))
     },
     migrate: (migrateOptions) =>
       migrate(client, { ...migrateOptions, table, unlogged }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
   }
-  const decideBySwap: Store['decide'] = (groups, callOptions) => {
-    if (callOptions?.charge === false) return swap.decide(groups, callOptions)
-    return charge(groups, callOptions, (some, locking) =>
-      swap.decide(some, locking === 'fail' ? { ...callOptions, onContention: 'fail' } : callOptions),
-    )
-  }
-  return programsOrSwap(programs, { ...swap, decide: decideBySwap }, hasFunctions)
+  return programsOrSwap(programs, { ...swap, decide: swapAround(swap, charge) }, hasFunctions)
 }
 
 /** The time to decide at, in microseconds; 0: the server's own. */

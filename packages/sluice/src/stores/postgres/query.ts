@@ -4,10 +4,7 @@ import { isConflict } from './failures.ts'
 import type { Lanes, Locking, Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
-/**
- * Sends one statement within the call's deadline. Its values may depend on how often the reply was null, which means that others were
- * inserting the same states and nothing was written.
- */
+/** Sends one statement by the deadline. Values may depend on how often the reply was null: others were inserting the same states. */
 export type Query = (
   statement: Statement,
   values: readonly string[] | ((tries: number) => readonly string[]),

@@ -12,10 +12,7 @@ export interface Reply extends Found {
   isSame(verdicts: readonly GroupVerdict[]): boolean
 }
 
-/**
- * Reads the reply of a function, which consume.sql documents.
- * @throws InvalidReply
- */
+/** Reads the reply of a function, which consume.sql documents. @throws InvalidReply */
 export function replyOf(reply: unknown, groups: readonly CallGroup[], { byGroup }: Batch, { program, states }: Request): Reply {
   const numbers = typeof reply === 'string' ? numbersOf(reply) : []
   if (numbers.length === 0 || !numbers.every(Number.isSafeInteger)) throw new InvalidReply()
@@ -40,7 +37,6 @@ export function replyOf(reply: unknown, groups: readonly CallGroup[], { byGroup 
   }
 }
 
-/** Parses `{1,2,3}`; an invalid number becomes NaN. */
 export function numbersOf(array: string): number[] {
   const inner = array.slice(1, -1)
   return inner === '' ? [] : inner.split(',').map((text) => (/^-?\d+$/.test(text) ? Number(text) : Number.NaN))

@@ -2,7 +2,6 @@ import type { FunctionNames } from './functions.ts'
 import type { Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
-/** The statements of a store, which call the functions of this version. */
 export interface Statements {
   readonly consume: Statement
   readonly bucket: Statement
@@ -36,10 +35,7 @@ export function statementsOf(table: string, names: FunctionNames): Statements {
   }
 }
 
-/**
- * Which of the rows with these ids somebody else has locked; a row that is not there is not. The others are locked until the end of the
- * statement, which therefore does not wait for the disk.
- */
+/** The locked ones of the rows with these ids. The others are locked until the statement ends, which does not wait for the disk. */
 export function lockedRows(table: string): Statement {
   const setting = (name: string, value: string): string => ` and (select set_config('${name}', ${value}, true)) is not null`
   const text = (more: string): string => `with free as (
@@ -48,7 +44,6 @@ select id::text as id from ${table} where id = any($1::text::uuid[]) and id not 
   return { text: text(''), bounded: text(setting('lock_timeout', '$2::text')) }
 }
 
-/** The digests in the reply to `lockedRows`. */
 export function digestsIn(rows: readonly Row[]): ReadonlySet<string> {
   return new Set(rows.map(({ id }) => String(id).replaceAll('-', '')))
 }

@@ -44,10 +44,7 @@ select 1 / case when count(*) = $7::text::bigint then 1 else 0 end as many from 
   }
 }
 
-/**
- * Parses the rows of a reply.
- * @throws StoreFailure protocol for an invalid reply
- */
+/** @throws StoreFailure protocol for an invalid reply */
 export function readRows(rows: readonly Row[]): SwapRead {
   const now = Number(rows[0]?.['now'])
   const found = new Map<string, SwapRow>()

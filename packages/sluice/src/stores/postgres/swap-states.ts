@@ -16,7 +16,6 @@ const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])
   [undefined, []],
 ]
 const [LOG, OTHER] = [3, 4]
-/** All columns of a state. */
 const ALL =
   'id, kind, plan_id, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for, blocked_until, state'
 
@@ -28,10 +27,7 @@ interface Statements {
   readonly write: Statement
 }
 
-/**
- * Statements on the tables of the functions. A version is the transaction that wrote a row last and, of a log, its last entry: new
- * entries come after that.
- */
+/** On the tables of the functions. A version is the transaction that wrote a row last and, of a log, its last entry. */
 function statementsOf(table: string): Statements {
   const [state, plan, log] = ['state', 'plan', 'log'].map((name) => `${table}_${name}`)
   // Dividing by zero rolls back the whole statement if a row has changed, is gone or was made.
@@ -112,7 +108,6 @@ function parsed(json: unknown): Columns {
   return typeof json === 'string' ? (JSON.parse(json) as Columns) : {}
 }
 
-/** The records of a row in the three tables. */
 function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): {
   readonly state: Columns
   readonly plan: readonly Columns[]

@@ -1,29 +1,27 @@
 import { compareAndSwapStore, type SwapBackend } from '../families/compare-and-swap.ts'
 import type { DecideOptions } from '../store.ts'
-import { aroundLocked } from './around-locked.ts'
+import { chargeAround, swapAround } from './around-locked.ts'
 import { arrayText, digestOf } from './encode.ts'
 import { classify, isConflict } from './failures.ts'
 import { createLanes, type Locking } from './lanes.ts'
 import type { Chosen, PostgresStore } from './options.ts'
 import { articleProgram } from './programs.gen.ts'
-import { refuseReadOnly, SETTINGS, warnsOnce } from './server-check.ts'
-import { digestsIn, lockedRows } from './statements.ts'
+import { createQuery } from './query.ts'
+import { serverCheck, SETTINGS } from './server-check.ts'
+import { lockedRows } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
 import { countOf, readRows, swapStatements } from './swap-rows.ts'
 
 /** Ranges of ids that a sweep processes one after another. */
 const PARTS = 256
 
-/**
- * A store that decides here, by compare-and-swap. It uses no functions and no row locks of its own, and statements on as few rows as
- * possible: one row is a single-row statement.
- */
+/** Decides here, by compare-and-swap, without functions and row locks. One row is a single-row statement. */
 export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlight, clock, random, onWarning }: Chosen): PostgresStore {
   const own = `${table}_swap`
   const statements = swapStatements(own)
-  const locked = lockedRows(own)
   const lanes = createLanes(client, maxInFlight, clock)
-  const warn = warnsOnce(client, onWarning)
+  const query = createQuery(lanes, clock, random)
+  const check = serverCheck(client, onWarning)
 
   const lockingOf = (options: DecideOptions | undefined): Locking =>
     options?.charge === false ? 'none' : (options?.onContention ?? 'wait')
@@ -59,35 +57,22 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
     const [from, to] = [first, Math.min(PARTS, first + count)].map((part) => part.toString(16).padStart(2, '0').padEnd(32, '0'))
     const last = first + count >= PARTS
     const values = [from as string, last ? 'f'.repeat(32) : (to as string)]
-    const options = deadline === undefined ? undefined : { deadline }
-    const rows = await lanes.run(() => lanes.send(statements.sweep, values, options, 'wait'), options, 'wait')
+    const rows = await query(statements.sweep, values, deadline === undefined ? undefined : { deadline }, 'wait')
     return { gone: countOf(rows), more: !last }
   })
-  const lockedAmong = async (digests: readonly string[], options: DecideOptions): Promise<ReadonlySet<string>> =>
-    digestsIn(await lanes.run(() => lanes.send(locked, [arrayText(digests)], options, 'fail'), options, 'fail'))
+  const decide = swapAround(store, chargeAround(onContention, query, lockedRows(own)))
 
   return {
     ...store,
     decide: async (groups, options) => {
-      if (options?.charge === false) return store.decide(groups, options)
-      const hasty = { ...options, onContention: 'fail' } as const
-      const verdicts =
-        (options?.onContention ?? onContention) === 'wait'
-          ? await store.decide(groups, options)
-          : await aroundLocked(
-              groups,
-              (some) => store.decide(some, hasty),
-              (digests) => lockedAmong(digests, hasty),
-            )
-      if (options?.now === undefined) sweeper.decided()
+      const verdicts = await decide(groups, options)
+      if (options?.charge !== false && options?.now === undefined) sweeper.decided()
       return verdicts
     },
     sweep: (options) => sweeper.all(options?.deadline),
     ready: async (options) => {
       await store.ready(options)
-      const settings = await lanes.run(() => lanes.send(SETTINGS, [], options, 'none'), options, 'none')
-      refuseReadOnly(settings)
-      warn(settings)
+      check(await query(SETTINGS, [], options, 'none'))
     },
     migrate: ({ compatFunction } = {}) =>
       client

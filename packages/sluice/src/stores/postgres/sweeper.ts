@@ -1,6 +1,5 @@
 import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 
-/** Pages of the table that one statement examines. */
 const PAGES = 32
 
 /** Runs one statement; returns how many rows were deleted, and whether there are pages after those it examined. */

@@ -10,14 +10,11 @@ interface PgStatement {
 
 /** The part of a `pg` pool or client that the store uses. */
 export interface PgLike {
-  /** Present in a pool: `max` is its number of connections. */
   readonly options?: { readonly max?: number | undefined }
-  /** In a pool: resolves with a client of it. */
   connect?(): Promise<unknown>
   query(statement: PgStatement): Promise<{ readonly rows: readonly Row[] }>
 }
 
-/** What `connect` of a pool resolves with. */
 interface PooledClient extends Pick<PgLike, 'query'> {
   on(event: 'error', listener: () => void): unknown
   removeListener(event: 'error', listener: () => void): unknown
@@ -63,9 +60,7 @@ export function pg(pool: PgLike): PostgresPort {
   }
 }
 
-/**
- * As `pool.query`, but keeps the connection after an error of the statement: `pool.query` closes it, and a locked row is such an error.
- */
+/** As `pool.query`, which closes the connection after an error of the statement, such as a locked row: this keeps it. */
 async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise<readonly Row[]> {
   const client = (await pool.connect()) as PooledClient
   client.on('error', ignore)

@@ -17,10 +17,7 @@ export interface PostgresPort {
 
 const EXPECTED = 'expected what pg(pool), postgresJs(sql) or pglite(database) returns'
 
-/**
- * Checks that a client is a port. A raw client may have a method of the same name with other parameters.
- * @throws LimiterError INVALID_OPTIONS for anything else
- */
+/** Refuses a raw client: it may have a method of the same name with other parameters. @throws LimiterError INVALID_OPTIONS */
 export function validPort(where: string, client: PostgresPort): PostgresPort {
   if (has(client, 'query') && has(client, 'run')) return client
   const raw = ['connect', 'unsafe', 'exec'].some((method) => has(client, method))
@@ -28,11 +25,7 @@ export function validPort(where: string, client: PostgresPort): PostgresPort {
   throw new LimiterError('INVALID_OPTIONS', `${where}: client is ${what}, ${EXPECTED}`)
 }
 
-/**
- * Checks that a client has these methods.
- * @returns the client
- * @throws LimiterError INVALID_OPTIONS that names the first missing method
- */
+/** @throws LimiterError INVALID_OPTIONS that names the first missing method */
 export function validClient<C extends object>(adapter: string, library: string, client: C, methods: readonly (keyof C & string)[]): C {
   const missing = methods.find((method) => !has(client, method))
   if (missing === undefined) return client
