@@ -1,5 +1,6 @@
 import { type Form, OBJECT, oneOf, requireForm } from '../errors/options.ts'
-import { type BundleOptions, readBundle } from './bundle/bundle.ts'
+import { readBundle } from './bundle/bundle.ts'
+import type { Micros } from '../time/micros.ts'
 import type { Issues } from './document/issues.ts'
 import { type PolicyNode, Value } from './document/value.ts'
 import { boundOf, overBudget, type StoreKind } from './model/bound.ts'
@@ -21,13 +22,13 @@ const KIND: Form = oneOf('process', 'shared')
 const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
 
 /** @throws PolicyError with every issue, including those found before */
-export function* compileTree(node: PolicyNode | undefined, options: BundleOptions, issues: Issues): Sliced<Compiled> {
+export function* compileTree(node: PolicyNode | undefined, now: Micros, issues: Issues): Sliced<Compiled> {
   if (node === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
   else if (node.kind !== 'map') new Value(node, '', issues).wrong(`a map with ${DIALECTS}`)
   issues.settle()
   const root = new Value(node as PolicyNode, '', issues)
   const dialect = dialectOf(root)
-  const body = yield* dialect === 'bundle' ? readBundle(root, options) : dialect === 'native' ? readNative(root) : readTemplate(root)
+  const body = yield* dialect === 'bundle' ? readBundle(root, now) : dialect === 'native' ? readNative(root) : readTemplate(root)
   issues.settle()
   const compiled = { dialect, ...(body as PolicyBody) }
   yield* refuseBounds(root, compiled)

@@ -1,5 +1,5 @@
 import { LineCounter } from 'yaml'
-import { checkOptions, FLAG, type Form, oneOf, TEXT } from '../errors/options.ts'
+import { checkOptions, FLAG, type Form, oneOf, requireForm, TEXT } from '../errors/options.ts'
 import { type Micros, MICROS_PER_MS } from '../time/micros.ts'
 import { systemTime } from '../time/system.ts'
 import { compileTree, policyOf } from './compile-tree.ts'
@@ -8,7 +8,9 @@ import { createIssues, type Issues } from './document/issues.ts'
 import type { PolicyNode } from './document/value.ts'
 import type { Policy } from './model/policy.ts'
 import { MAX_POLICY_LENGTH, policyText } from './document/policy-text.ts'
-import { finish } from './model/sliced.ts'
+import { finish, inSlices } from './model/sliced.ts'
+import { type NodePiece, piecesOf, treeOf } from './document/pieces.ts'
+import type { Time } from '../time/time.ts'
 
 export interface ParseOptions {
   /** Default: `json` for a file name that ends in `.json`, else `yaml`. */
@@ -29,8 +31,8 @@ export interface ParseOptions {
  * column
  */
 export function parsePolicy(source: string | Uint8Array, options: ParseOptions = {}): Policy {
-  const { text, root, issues, strict, now } = readTree(source, options)
-  const read = finish(compileTree(root, { strict, now }, issues))
+  const { text, root, issues, now } = readTree(source, options)
+  const read = finish(compileTree(root, now, issues))
   return policyOf(read, issues.warnings, fingerprint(text))
 }
 
@@ -46,22 +48,21 @@ interface ReadText {
   readonly text: string
   readonly root: PolicyNode | undefined
   readonly issues: Issues
-  readonly strict: boolean
   readonly now: Micros
 }
 
 /** @throws PolicyError for a text that is not a tree, or bytes that are not UTF-8 */
-export function readTree(source: string | Uint8Array, options: ParseOptions): ReadText {
+function readTree(source: string | Uint8Array, options: ParseOptions): ReadText {
   checkOptions('parsePolicy', options, FORMS)
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
   const text = source instanceof Uint8Array ? policyText(source, options.filename ?? `policy.${format}`) : source
   const lines = new LineCounter()
   lines.addNewLine(0)
-  const issues = createIssues(options.filename ?? `policy.${format}`, positionIn(lines))
+  const issues = createIssues(options.filename ?? `policy.${format}`, positionIn(lines), options.strict)
   const root = readRoot(text, format, lines, issues)
   issues.settle()
   const now = options.now === undefined ? systemTime.now() : options.now * MICROS_PER_MS
-  return { text, root, issues, strict: options.strict === true, now }
+  return { text, root, issues, now }
 }
 
 function readRoot(text: string, format: 'yaml' | 'json', lines: LineCounter, issues: Issues): PolicyNode | undefined {
@@ -100,7 +101,7 @@ function refuseOtherThanJson(text: string, issues: Issues): void {
 }
 
 /** A 64-bit hash of a policy's text, as 16 hexadecimal digits (FNV-1a twice). It identifies the text and is not cryptographic. */
-export function fingerprint(text: string): string {
+function fingerprint(text: string): string {
   return mixed(text, 0x811c9dc5) + mixed(text, 0x9e3779b9)
 }
 
@@ -111,4 +112,61 @@ function mixed(text: string, seed: number): string {
     hash ^= hash >>> 15
   }
   return (Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) >>> 0).toString(16).padStart(8, '0')
+}
+
+/** A parsed and validated policy as plain data: another thread can compile it without parsing its text. */
+export interface PortablePolicy {
+  readonly filename: string
+  readonly strict: boolean
+  /** Microseconds since 1970 at which it was read. */
+  readonly now: number
+  readonly hash: string
+  readonly warnings: readonly string[]
+  /** Small parts of its tree, in order; each may be sent separately. */
+  readonly pieces: Iterable<NodePiece>
+}
+
+/** As `parsePolicy`, but the result can be sent to another thread: parsing the text is most of the work. @throws PolicyError */
+export function readPortable(source: string | Uint8Array, options: ParseOptions = {}): PortablePolicy {
+  const { text, root, issues, now } = readTree(source, options)
+  finish(compileTree(root, now, issues))
+  const { strict, warnings } = issues
+  const pieces = root === undefined ? [] : piecesOf(root)
+  return { filename: options.filename ?? 'policy', strict, now, hash: fingerprint(text), warnings, pieces }
+}
+
+export interface CompileOptions {
+  /** Milliseconds of work in a slice; default 2. A slice then continues to its next pause point, which takes far less. */
+  readonly sliceMs?: number
+  readonly clock?: Pick<Time, 'monotonic' | 'after'>
+}
+
+const PORTABLE: Form = [
+  (value) => typeof (value as PortablePolicy | null | undefined)?.pieces?.[Symbol.iterator] === 'function',
+  'what readPortable gave',
+]
+const COMPILE_FORMS: Readonly<Record<string, Form>> = {
+  sliceMs: [(value) => typeof value === 'number' && value > 0, 'a number of milliseconds above 0'],
+  clock: [(value) => typeof (value as Time | null)?.after === 'function', 'a clock with monotonic and after'],
+}
+
+/**
+ * Compiles the result of `readPortable`, in slices between which the thread does other work: 250 kB take some hundred milliseconds. It
+ * takes `pieces` one by one, so that deserializing them can be part of the slices. Rejects with a LimiterError INVALID_OPTIONS for a
+ * value that is not a result of `readPortable`.
+ */
+export async function compilePolicy(portable: PortablePolicy, options: CompileOptions = {}): Promise<Policy> {
+  requireForm('compilePolicy', 'portable', portable, PORTABLE)
+  checkOptions('compilePolicy', options, COMPILE_FORMS)
+  const { sliceMs = 2, clock = systemTime } = options
+  const { filename, strict, now, hash, warnings, pieces } = portable
+  const issues = createIssues(filename, () => ({ line: 1, column: 1 }), strict)
+  return inSlices(
+    (function* () {
+      const root = yield* treeOf(pieces)
+      return policyOf(yield* compileTree(root, now, issues), warnings, hash)
+    })(),
+    clock,
+    sliceMs,
+  )
 }

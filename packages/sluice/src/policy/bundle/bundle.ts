@@ -8,14 +8,8 @@ import type { Sliced } from '../model/sliced.ts'
 import { readSharedSections, SHARED_SECTIONS } from '../native/shared-sections.ts'
 import { warnOfMoves } from './moves.ts'
 import { readBundleRule, readName } from './rule.ts'
-import { compileAlone, openSpec, readSpec, SPEC } from './spec.ts'
-import { overlook, refuseSection } from './tolerated.ts'
-
-export interface BundleOptions {
-  /** Refuses what the format ignores: unknown fields, duplicate ids, anchors without a slash. */
-  readonly strict: boolean
-  readonly now: Micros
-}
+import { compileAlone, readSpec, SPEC } from './spec.ts'
+import { refuseSection } from './tolerated.ts'
 
 const OVERRIDES = ['global_shadow', 'kill_switch_override']
 const OWN = ['bundle_version', 'issued_at', 'expires_at', 'policies', 'defaults', 'kill_switches']
@@ -30,17 +24,17 @@ const HEADERS: HeaderChoice = headerChoice({
 })
 
 /** Reads rules of Fairvisor's Token Bucket: a complete bundle, `{ "rules": [...] }`, or one rule. */
-export function* readBundle(root: Value, { strict, now }: BundleOptions): Sliced<PolicyBody | undefined> {
+export function* readBundle(root: Value, now: Micros): Sliced<PolicyBody | undefined> {
   yield* warnOfMoves(root)
   const has = (name: string): boolean => root.node.kind === 'map' && root.node.fields.has(name)
   const isWhole = has('policies') || has('bundle_version')
   if (!isWhole && !has('rules')) {
-    const rule = yield* readBundleRule(root, { strict, name: 'default', alone: true })
+    const rule = yield* readBundleRule(root, { name: 'default', alone: true })
     return bodyOf(rule === undefined ? [] : [compileAlone(rule)])
   }
-  const fields = root.open({ names: isWhole ? ROOT : [...SPEC, ...SHARED_SECTIONS], lenient: !strict })
+  const fields = root.open({ names: isWhole ? ROOT : [...SPEC.names, ...SHARED_SECTIONS], lenient: true })
   if (fields === undefined) return undefined
-  const rules = yield* isWhole ? readWhole(fields, strict, now) : readSpec(fields, undefined, strict)
+  const rules = yield* isWhole ? readWhole(fields, now) : readSpec(fields, undefined)
   if (rules.length === 0) fields.warn('the bundle has no rules, so nothing is limited')
   return { ...bodyOf(rules), ...(yield* readSharedSections(fields, rules)) }
 }
@@ -50,7 +44,7 @@ function bodyOf(rules: readonly Rule[]): PolicyBody {
   return { rules, failure: { ...DEFAULT_DEADLINE, policy: 'allow' }, headers: HEADERS }
 }
 
-function* readWhole(bundle: Value, strict: boolean, now: Micros): Sliced<Rule[]> {
+function* readWhole(bundle: Value, now: Micros): Sliced<Rule[]> {
   refuseSection(bundle, 'kill_switches', 'list')
   for (const name of OVERRIDES) refuseSection(bundle, name, 'switch')
   bundle.require('bundle_version', 'a number above 0')?.as('a number above 0', (node) => {
@@ -63,7 +57,7 @@ function* readWhole(bundle: Value, strict: boolean, now: Micros): Sliced<Rule[]>
   if (expiry !== undefined && (expires ?? Infinity) <= now) expiry.wrong('a time to come: the bundle has expired')
   const defaults = bundle.get('defaults')
   if (defaults !== undefined) defaults.warn(' has no effect: nothing reads it')
-  return yield* readPolicies(bundle.require('policies', 'a list of policies'), strict)
+  return yield* readPolicies(bundle.require('policies', 'a list of policies'))
 }
 
 function readTime(value: Value | undefined): Micros | undefined {
@@ -73,27 +67,26 @@ function readTime(value: Value | undefined): Micros | undefined {
 }
 
 /** Reads the policies and orders them by id, because that is the order in which they apply. */
-function* readPolicies(list: Value | undefined, strict: boolean): Sliced<Rule[]> {
+function* readPolicies(list: Value | undefined): Sliced<Rule[]> {
   if (list !== undefined && list.node.kind !== 'list') list.wrong('a list of policies')
   const policies = new Map<string, readonly Rule[]>()
   for (const item of list?.items() ?? []) {
-    const read = yield* readPolicy(item, strict)
+    const read = yield* readPolicy(item)
     if (read === undefined) continue
-    const problem = ` is ${JSON.stringify(read.id)}, and an earlier policy has it: the last one is used`
-    if (policies.has(read.id)) overlook(item.at(`${item.path}.id`), problem, strict)
+    if (policies.has(read.id))
+      item.at(`${item.path}.id`).overlook(` is ${JSON.stringify(read.id)}, and an earlier policy has it: the last one is used`)
     policies.set(read.id, read.rules)
   }
   return [...policies].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, rules]) => rules)
 }
 
-function* readPolicy(value: Value, strict: boolean): Sliced<{ readonly id: string; readonly rules: readonly Rule[] } | undefined> {
+function* readPolicy(value: Value): Sliced<{ readonly id: string; readonly rules: readonly Rule[] } | undefined> {
   yield
-  const fields = value.open({ names: ['id', 'spec'], lenient: !strict })
+  const fields = value.open({ names: ['id', 'spec'], lenient: true })
   if (fields === undefined) return undefined
   const id = readName(fields.require('id', 'a text'))
-  const specValue = fields.require('spec', 'a map with selector and rules')
-  const spec = specValue === undefined ? undefined : openSpec(specValue, strict)
+  const spec = fields.require('spec', 'a map with selector and rules')?.open(SPEC)
   // The rules of a policy without an id are read too, to report their mistakes.
-  const rules = spec === undefined ? [] : yield* readSpec(spec, id ?? '', strict)
+  const rules = spec === undefined ? [] : yield* readSpec(spec, id ?? '')
   return id === undefined ? undefined : { id, rules }
 }

@@ -19,7 +19,6 @@ export interface BundleRule extends BundleLimit {
 }
 
 export interface RuleOptions {
-  readonly strict: boolean
   /** Replaces a missing name. */
   readonly name?: string
   /** A rule without a bundle may omit its `limit_keys`. */
@@ -30,27 +29,27 @@ const NAMES = ['name', 'limit_keys', 'algorithm', 'algorithm_config', 'match']
 const LATER = ['cost_based', 'token_bucket_llm']
 const KEYS_FORM = `a list of ${DESCRIPTOR_FORM}; [] is one bucket for everybody`
 
-export function* readBundleRule(value: Value, options: RuleOptions): Sliced<BundleRule | undefined> {
-  const fields = value.open({ names: NAMES, lenient: !options.strict })
+export function* readBundleRule(value: Value, options: RuleOptions = {}): Sliced<BundleRule | undefined> {
+  const fields = value.open({ names: NAMES, lenient: true })
   if (fields === undefined) return undefined
   const written = options.name === undefined ? fields.require('name', 'a name') : fields.get('name')
   const name = written === undefined ? options.name : readName(written)
   const keys = yield* readKeys(fields, options)
   const match = yield* readConditions(fields.get('match'))
-  const limit = readAlgorithm(fields, options.strict)
+  const limit = readAlgorithm(fields)
   if (name === undefined || keys === undefined || limit === undefined) return undefined
   const texts = keys.map(({ text }) => text).sort()
   return { at: value, name, keys, counting: [limit.limit.algorithm.tag, ...texts].join(' '), match, ...limit }
 }
 
-function* readKeys(fields: Value, { alone = false, strict }: RuleOptions): Sliced<Source[] | undefined> {
+function* readKeys(fields: Value, { alone = false }: RuleOptions): Sliced<Source[] | undefined> {
   const value = alone ? fields.get('limit_keys') : fields.require('limit_keys', KEYS_FORM)
   if (value === undefined) {
     if (!alone) return undefined
     fields.at(join(fields.path, 'limit_keys')).warn(' is missing: all requests share one bucket')
     return []
   }
-  const list = readList(value, KEYS_FORM, strict)
+  const list = readList(value, KEYS_FORM)
   return list === undefined ? undefined : yield* flatMapSliced(list.items(), (item) => readDescriptor(item) ?? [])
 }
 
@@ -67,7 +66,7 @@ function* readConditions(map: Value | undefined): Sliced<Condition[] | undefined
   })
 }
 
-function readAlgorithm(fields: Value, strict: boolean): BundleLimit | undefined {
+function readAlgorithm(fields: Value): BundleLimit | undefined {
   const written = fields.get('algorithm')
   if (written === undefined)
     fields.at(join(fields.path, 'algorithm')).warn(' is missing and is read as token_bucket: Fairvisor drops such a rule')
@@ -76,7 +75,7 @@ function readAlgorithm(fields: Value, strict: boolean): BundleLimit | undefined 
     return written.refuse(` ${word} is not yet supported: expected token_bucket`, { value: JSON.stringify(word), allowed: 'token_bucket' })
   if (written !== undefined && word !== 'token_bucket') return written.wrong('token_bucket')
   const config = fields.require('algorithm_config', 'a map with tokens_per_second and burst')
-  return config === undefined ? undefined : readTokenBucket(config, strict)
+  return config === undefined ? undefined : readTokenBucket(config)
 }
 
 const MAX_LENGTH = 200

@@ -6,7 +6,7 @@ import { defined } from '../model/defined.ts'
 import { compileGlob, type Glob, pathSegments } from '../model/glob.ts'
 import type { Condition, Match } from '../model/rule.ts'
 import { flatMapSliced, type Sliced } from '../model/sliced.ts'
-import { overlook, readList } from './tolerated.ts'
+import { readList } from './tolerated.ts'
 
 const NAMES = ['pathExact', 'pathPrefix', 'methods', 'hosts']
 
@@ -14,14 +14,14 @@ const NAMES = ['pathExact', 'pathPrefix', 'methods', 'hosts']
  * Reads the `selector` of a policy. It compares paths by segments, with their case. `/v1` as a prefix matches paths below it but not
  * itself; `/v1` as an exact path does not match `/v1/`. Queries, empty and dot segments and needless encoding have no effect.
  */
-export function* readSelector(value: Value, strict: boolean): Sliced<Match> {
-  const fields = value.open({ names: NAMES, lenient: !strict })
+export function* readSelector(value: Value): Sliced<Match> {
+  const fields = value.open({ names: NAMES, lenient: true })
   if (fields === undefined) return { when: [] }
-  const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name, strict) ?? [])
+  const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name) ?? [])
   if (anchors.length === 0) fields.warn(' has no path: its rules never match; a pathPrefix of / matches every path')
   // A path index takes one pattern for each rule, so two anchors are tested at every request.
   const path = anchors.length === 1 ? anchors[0]?.glob : undefined
-  const methods = yield* readMethods(fields.get('methods'), strict)
+  const methods = yield* readMethods(fields.get('methods'))
   const hosts = yield* readHosts(fields.get('hosts'))
   return { ...defined({ path, methods, hosts }), when: anchors.some(({ everything }) => everything) ? [] : [pathIs(anchors)] }
 }
@@ -34,12 +34,12 @@ interface Anchor {
   matches(path: string): boolean
 }
 
-function readAnchor(fields: Value, name: string, strict: boolean): Anchor | undefined {
+function readAnchor(fields: Value, name: string): Anchor | undefined {
   const value = fields.get(name)
   if (value === undefined) return undefined
   const text = textOf(value.node) ?? ''
   if (!text.startsWith('/')) {
-    overlook(value, ' does not begin with / and is ignored: expected a path such as /v1', strict)
+    value.overlook(' does not begin with / and is ignored: expected a path such as /v1')
     return undefined
   }
   if (/[?#]/.test(text)) return value.wrong('a path such as /v1, without query and fragment')
@@ -66,8 +66,8 @@ function pathIs(anchors: readonly Anchor[]): Condition {
   return { source: { text: 'path', read: (request) => (test(request) ? value : undefined) }, value, test }
 }
 
-function* readMethods(value: Value | undefined, strict: boolean): Sliced<ReadonlySet<string> | undefined> {
-  const list = value === undefined ? undefined : readList(value, 'a list of methods such as GET', strict)
+function* readMethods(value: Value | undefined): Sliced<ReadonlySet<string> | undefined> {
+  const list = value === undefined ? undefined : readList(value, 'a list of methods such as GET')
   if (list?.node.kind !== 'list') return undefined
   if (list.node.items.length === 0) list.warn(' is empty: its rules never match')
   const methods = yield* flatMapSliced(list.items(), (item) => {

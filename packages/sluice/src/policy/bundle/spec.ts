@@ -1,22 +1,25 @@
-import { uniqueNames, type Value } from '../document/value.ts'
+import { type Known, uniqueNames, type Value } from '../document/value.ts'
 import { type FirstHolding, indexFirst } from '../model/first-holding.ts'
 import type { Condition, Match, Mode, Rule } from '../model/rule.ts'
 import { eachSliced, flatMapSliced, type Sliced } from '../model/sliced.ts'
 import { type BundleRule, readBundleRule, scopedName } from './rule.ts'
 import { readSelector } from './selector.ts'
-import { overlook, refuseSection } from './tolerated.ts'
+import { refuseSection } from './tolerated.ts'
 
-export const SPEC: readonly string[] = ['selector', 'mode', 'rules', 'fallback_limit', 'loop_detection', 'circuit_breaker']
+export const SPEC: Known = {
+  names: ['selector', 'mode', 'rules', 'fallback_limit', 'loop_detection', 'circuit_breaker'],
+  lenient: true,
+}
 
 /** The rules of one policy in order, and last its `fallback_limit`. @param id undefined for rules without a bundle */
-export function* readSpec(fields: Value, id: string | undefined, strict: boolean): Sliced<Rule[]> {
+export function* readSpec(fields: Value, id: string | undefined): Sliced<Rule[]> {
   refuseSection(fields, 'loop_detection', 'block')
   refuseSection(fields, 'circuit_breaker', 'block')
   const mode = fields.get('mode')?.choice(['enforce', 'shadow']) ?? 'enforce'
   const selector = id === undefined ? fields.get('selector') : fields.require('selector', 'a map with pathExact or pathPrefix')
-  const match = selector === undefined ? { when: [] } : yield* readSelector(selector, strict)
-  const rules = yield* readRules(fields.require('rules', 'a list of rules'), strict)
-  const fallback = yield* readFallback(fields.get('fallback_limit'), rules, strict)
+  const match = selector === undefined ? { when: [] } : yield* readSelector(selector)
+  const rules = yield* readRules(fields.require('rules', 'a list of rules'))
+  const fallback = yield* readFallback(fields.get('fallback_limit'), rules)
   const unique = uniqueNames()
   for (const { at, name } of fallback === undefined ? rules : [...rules, fallback]) unique(at, name)
   const scope = { id, mode, match }
@@ -53,23 +56,18 @@ function compile(rule: BundleRule, when: readonly Condition[], { id, mode, match
   }
 }
 
-function* readRules(list: Value | undefined, strict: boolean): Sliced<BundleRule[]> {
+function* readRules(list: Value | undefined): Sliced<BundleRule[]> {
   if (list !== undefined && list.node.kind !== 'list') list.wrong('a list of rules')
-  return yield* eachSliced(list?.items(), (item) => readBundleRule(item, { strict }))
+  return yield* eachSliced(list?.items(), readBundleRule)
 }
 
-function* readFallback(value: Value | undefined, rules: readonly BundleRule[], strict: boolean): Sliced<BundleRule | undefined> {
+function* readFallback(value: Value | undefined, rules: readonly BundleRule[]): Sliced<BundleRule | undefined> {
   if (value === undefined) return undefined
-  const fallback = yield* readBundleRule(value, { strict, name: 'fallback_limit' })
-  if (fallback?.match !== undefined)
-    overlook(value.at(`${value.path}.match`), ' is ignored: a fallback is for what no rule matches', strict)
+  const fallback = yield* readBundleRule(value, { name: 'fallback_limit' })
+  if (fallback?.match !== undefined) value.at(`${value.path}.match`).overlook(' is ignored: a fallback is for what no rule matches')
   if (fallback !== undefined && rules.some(({ match = [] }) => match.length === 0))
     value.warn(' is never used: a rule without match leaves nothing over')
   return fallback
-}
-
-export function openSpec(value: Value, strict: boolean): Value | undefined {
-  return value.open({ names: SPEC, lenient: !strict })
 }
 
 /**

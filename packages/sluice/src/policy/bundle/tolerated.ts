@@ -1,15 +1,9 @@
 import { isEmptyMap, type PolicyNode, quoted, type Value } from '../document/value.ts'
 
-/** Reports what Fairvisor ignores: as a warning, or as an issue in strict mode. */
-export function overlook(value: Value, what: string, strict: boolean): void {
-  if (strict) value.refuse(what)
-  else value.warn(what)
-}
-
-/** Reads a list. Unless it is strict, it accepts `{}` with a warning, as Fairvisor does: Lua programs write an empty list so. */
-export function readList(value: Value, form: string, strict: boolean): Value | undefined {
+/** Reads a list. Where it is not strict, it accepts `{}` with a warning, as Fairvisor does: Lua programs write an empty list so. */
+export function readList(value: Value, form: string): Value | undefined {
   if (value.node.kind === 'list') return value
-  if (strict || !isEmptyMap(value.node)) return value.wrong(form)
+  if (value.issues.strict || !isEmptyMap(value.node)) return value.wrong(form)
   value.warn(` is {} and is read as an empty list: expected ${form}`)
   return value.with({ kind: 'list', at: value.node.at, items: [] })
 }

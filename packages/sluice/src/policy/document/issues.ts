@@ -2,6 +2,8 @@ import { PolicyError, type PolicyIssue } from './policy-error.ts'
 
 /** The issues of one policy, collected so that one parse reports all of them. */
 export interface Issues {
+  /** Whether what a dialect ignores is refused. */
+  readonly strict: boolean
   readonly failed: boolean
   /** @param at offset in the text */
   add(at: number, path: string, message: string, more?: Shown): void
@@ -24,10 +26,11 @@ function cut(message: string): string {
   return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH)}...`
 }
 
-export function createIssues(file: string, position: Position): Issues {
+export function createIssues(file: string, position: Position, strict: boolean = false): Issues {
   const found: PolicyIssue[] = []
   const warnings: string[] = []
   return {
+    strict,
     get failed() {
       return found.length > 0
     },

@@ -58,7 +58,7 @@ export interface Known {
   readonly names: readonly string[]
   /** Part of the format, but refused in this version. */
   readonly later?: readonly string[]
-  /** Warns of other names instead of refusing them. */
+  /** Other names are overlooked. */
   readonly lenient?: boolean
 }
 
@@ -104,6 +104,12 @@ export class Value {
     this.issues.warn(this.node.at, this.path + what)
   }
 
+  /** Reports what a dialect ignores: as a warning, or as an issue where that is strict. */
+  overlook(what: string): void {
+    if (this.issues.strict) this.refuse(what)
+    else this.warn(what)
+  }
+
   /** A field of a map by a name of the format, which is a plain word; undefined if this is no map or has no such field. */
   get(name: string): Value | undefined {
     const node = this.node.kind === 'map' ? this.node.fields.get(name)?.value : undefined
@@ -142,7 +148,7 @@ export class Value {
       const near = nearest(name, names)
       const hint = near === undefined ? '' : `did you mean ${near}? `
       if (later.includes(name)) issues.add(at, path, `${path} is not yet supported`)
-      else if (lenient) issues.warn(at, `${path} is unknown and has no effect: ${hint}known are ${allowed}`)
+      else if (lenient && !issues.strict) issues.warn(at, `${path} is unknown and has no effect: ${hint}known are ${allowed}`)
       else issues.add(at, path, `${path} is unknown: ${hint}allowed are ${allowed}`, { value: quoted(name), allowed })
     }
     return this
