@@ -9,6 +9,8 @@ import { enforcing, groupOf, policyOf, type RuleCharge } from './rule-charge.ts'
 /** A request and what the rules charge it. */
 export interface ChargedRequest extends RequestCharges {
   readonly request: Request
+  /** The route, for metrics. */
+  readonly route: string | undefined
 }
 
 /**

@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { MicroTokens } from '../algorithms/algorithm.ts'
 import { microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { checkOptions, type Form, FUNCTION, LIST, OBJECT, refuseUnknown, requireForm } from '../errors/options.ts'
 import { headerLines } from '../identity/headers.ts'
-import { type Claims, readRequest, type Request, type RequestFacts, requireClaims } from '../identity/request.ts'
+import { type Claims, readRequest, type RequestFacts, requireClaims } from '../identity/request.ts'
 import { validKey } from '../keys/encode.ts'
 import { createStoreCaller } from '../limiter/call-store.ts'
 import type { Deciders } from '../limiter/on-failure.ts'
@@ -99,11 +100,6 @@ const SLICE_MS = 2
 const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }
 const KEY_REQUEST: readonly string[] = ['key', 'limit', 'cost']
 
-interface Read {
-  readonly request: Request
-  readonly cost: number | undefined
-}
-
 /** Builds an engine from its parts. `createEngine` fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
   const { store, clock, observers, random } = parts
@@ -122,25 +118,21 @@ export function buildEngine(parts: EngineParts): Engine {
   const opened = (): void => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
   }
-  const readFacts = (at: Loaded, facts: RequestFacts, claims: Claims | null | undefined): Read => {
-    const cost = facts.cost === undefined ? undefined : microCost(facts.cost)
-    return { request: readRequest(facts, claims, at.trust), cost }
-  }
-  const requestOf = async (facts: RequestFacts): Promise<Read & { at: Loaded }> => {
+  const claimed = async (facts: RequestFacts): Promise<Claims | undefined> => {
     opened()
     requireForm('engine', 'facts', facts, OBJECT)
-    const claims = await claimsOf(parts.claims, facts)
-    const at = loaded
-    const { request, cost } = readFacts(at, facts, claims)
-    return { at, request, cost }
+    return claimsOf(parts.claims, facts)
   }
-  const byFacts = (at: Loaded, { request, cost }: Read): ChargedRequest => ({ request, ...chargesOf(at, request, cost, context) })
+  const byFacts = (at: Loaded, facts: RequestFacts, claims: Claims | null | undefined): ChargedRequest => {
+    const cost = costOf(facts)
+    const request = readRequest(facts, claims, at.trust)
+    return { request, route: facts.route ?? undefined, ...chargesOf(at, request, cost, context) }
+  }
   const byKey = (at: Loaded, request: KeyRequest): ChargedRequest => {
     refuseUnknown('engine', request, KEY_REQUEST)
-    const { key, limit, cost } = request
+    const { key, limit } = request
     validKey('engine', key)
-    const charged = cost === undefined ? undefined : microCost(cost)
-    return { request: NOBODY, ...chargesOfKey(at, key, limit, charged, context) }
+    return { request: NOBODY, route: undefined, ...chargesOfKey(at, key, limit, costOf(request), context) }
   }
   const report = (decision: EngineDecision, route: string | undefined, durationMs: number): void =>
     notify(observers, 'onDecision', {
@@ -155,15 +147,17 @@ export function buildEngine(parts: EngineParts): Engine {
   const decideAll = async (
     at: Loaded,
     requests: readonly ChargedRequest[],
-    routeAt: (index: number) => string | undefined,
     options: DecideOptions | undefined,
   ): Promise<EngineDecision[]> => {
     const started = clock.monotonic()
     const decisions = await decideRequests(deciders, requests, timing(at, options), clock)
     const durationMs = clock.monotonic() - started
-    if (observers.length > 0) decisions.forEach((decision, index) => report(decision, routeAt(index), durationMs))
-    if (reportCharges !== undefined)
-      decisions.forEach((decision, index) => reportCharges(at, (requests[index] as ChargedRequest).charges, decision))
+    if (observers.length === 0) return decisions
+    for (const [index, decision] of decisions.entries()) {
+      const { route, charges } = requests[index] as ChargedRequest
+      report(decision, route, durationMs)
+      reportCharges?.(at, charges, decision)
+    }
     return decisions
   }
   const close = async (): Promise<void> => {
@@ -187,13 +181,14 @@ export function buildEngine(parts: EngineParts): Engine {
       return loaded.policy.headers
     },
     async decide(facts, options) {
-      const read = await requestOf(facts)
-      return only(await decideAll(read.at, [byFacts(read.at, read)], () => facts.route ?? undefined, options))
+      const claims = await claimed(facts)
+      const at = loaded
+      return only(await decideAll(at, [byFacts(at, facts, claims)], options))
     },
     async decideKey(request, options) {
       opened()
       const at = loaded
-      return only(await decideAll(at, [byKey(at, request)], () => undefined, options))
+      return only(await decideAll(at, [byKey(at, request)], options))
     },
     async decideMany(requests, options) {
       opened()
@@ -202,17 +197,19 @@ export function buildEngine(parts: EngineParts): Engine {
       const claims = await Promise.all(requests.map((request) => claimsOf(parts.claims, request)))
       const at = loaded
       const charged = requests.map((request, index) =>
-        named(index, () => ('key' in request ? byKey(at, request) : byFacts(at, readFacts(at, request, claims[index] ?? request.claims)))),
+        named(index, () => ('key' in request ? byKey(at, request) : byFacts(at, request, claims[index] ?? request.claims))),
       )
-      return decideAll(at, charged, (index) => routeOf(requests[index]), options)
+      return decideAll(at, charged, options)
     },
     async peek(facts, options) {
-      const read = await requestOf(facts)
-      return only(await decideRequests(deciders, [byFacts(read.at, read)], { ...timing(read.at, options), charge: false }, clock))
+      const claims = await claimed(facts)
+      const at = loaded
+      return only(await decideRequests(deciders, [byFacts(at, facts, claims)], { ...timing(at, options), charge: false }, clock))
     },
     async explain(facts) {
-      const { at, request, cost } = await requestOf(facts)
-      return explainRules(at.policy, request, cost, contextOf(at, context))
+      const claims = await claimed(facts)
+      const at = loaded
+      return explainRules(at.policy, readRequest(facts, claims, at.trust), costOf(facts), contextOf(at, context))
     },
     reload(policy) {
       loaded = finish(load(policy, parts))
@@ -252,8 +249,8 @@ async function claimsOf(claims: EngineParts['claims'], facts: RequestFacts | Key
   }
 }
 
-function routeOf(request: RequestFacts | KeyRequest | undefined): string | undefined {
-  return request === undefined || 'key' in request ? undefined : (request.route ?? undefined)
+function costOf({ cost }: Pick<KeyRequest, 'cost'>): MicroTokens | undefined {
+  return cost === undefined ? undefined : microCost(cost)
 }
 
 function only<T>(one: readonly T[]): T {

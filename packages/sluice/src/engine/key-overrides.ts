@@ -39,7 +39,7 @@ const MAX_OVERRIDES = 10_000
 /** @param live the overrides set at run time */
 export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: () => Micros): KeyOverrides & SetOverrides {
   const forgetEnded = (at: Micros): void => {
-    for (const one of [...live.all()]) if (!isInForce(one, at)) live.remove(one.rule, one.values)
+    for (const one of live.all()) if (!isInForce(one, at)) live.remove(one.rule, one.values)
   }
   return {
     override(fields) {

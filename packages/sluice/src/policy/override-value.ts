@@ -55,14 +55,13 @@ function nodeOf(value: unknown, place: string, depth: number, mistakes: string[]
       if (content !== undefined) fields.set(name, { at: 0, value: nodeOf(content, `${place}.${name}`, depth + 1, mistakes) })
     return { kind: 'map', at: 0, fields }
   }
-  const type = typeof value
-  if (type === 'string') return { kind: 'scalar', at: 0, text: value as string, type: 'text' }
-  if (type === 'number' && Number.isFinite(value)) return { kind: 'scalar', at: 0, text: String(value), type: 'number' }
-  if (type === 'boolean' && !isKey) return { kind: 'scalar', at: 0, text: String(value), type: 'boolean' }
-  if (type === 'object' && value !== null)
+  if (typeof value === 'string') return { kind: 'scalar', at: 0, text: value, type: 'text' }
+  if (typeof value === 'number' && Number.isFinite(value)) return { kind: 'scalar', at: 0, text: String(value), type: 'number' }
+  if (typeof value === 'boolean' && !isKey) return { kind: 'scalar', at: 0, text: String(value), type: 'boolean' }
+  if (typeof value === 'object' && value !== null)
     mistakes.push(`${place} is nested too deep: expected ${isKey ? KEY_FORM : `at most ${MAX_DEPTH} levels`}`)
   else if (value !== null && (value !== undefined || depth > 0)) {
-    const what = type === 'number' || type === 'boolean' || type === 'undefined' ? String(value) : `a ${type}`
+    const what = typeof value === 'number' || typeof value === 'boolean' || value === undefined ? String(value) : `a ${typeof value}`
     mistakes.push(`${place} is ${what}: expected ${isKey ? KEY_FORM : 'a text or a finite number'}`)
   }
   return { kind: 'scalar', at: 0, text: '', type: 'null' }

@@ -33,7 +33,9 @@ function compose(text: string, lines: yaml.LineCounter, issues: Issues): yaml.Do
   const parser = new yaml.Parser(lines.addNewLine)
   const tokens = []
   const isMistake = mistakeFinder()
-  const refused = (why: string): undefined => void issues.add(parser.offset, '', why)
+  const refused = (why: string): undefined => {
+    issues.add(parser.offset, '', why)
+  }
   let [lexemes, mistakes] = [0, 0]
   for (const lexeme of new yaml.Lexer().lex(text)) {
     lexemes += 1
