@@ -20,8 +20,8 @@ export interface BundleLimit {
   readonly cost: Cost
 }
 
-export function readTokenBucket(value: Value): BundleLimit | undefined {
-  const config = value.open({ names: NAMES, lenient: true })
+export function readTokenBucket(value: Value | undefined): BundleLimit | undefined {
+  const config = value?.open({ names: NAMES, lenient: true })
   if (config === undefined) return undefined
   config.get('algorithm')?.choice(['token_bucket'])
   const cost = readBundleCost(config)

@@ -74,8 +74,7 @@ function readAlgorithm(fields: Value): BundleLimit | undefined {
   if (written !== undefined && LATER.includes(word))
     return written.refuse(` ${word} is not yet supported: expected token_bucket`, { value: JSON.stringify(word), allowed: 'token_bucket' })
   if (written !== undefined && word !== 'token_bucket') return written.wrong('token_bucket')
-  const config = fields.require('algorithm_config', 'a map with tokens_per_second and burst')
-  return config === undefined ? undefined : readTokenBucket(config)
+  return readTokenBucket(fields.require('algorithm_config', 'a map with tokens_per_second and burst'))
 }
 
 const MAX_LENGTH = 200

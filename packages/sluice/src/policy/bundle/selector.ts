@@ -38,10 +38,7 @@ function readAnchor(fields: Value, name: string): Anchor | undefined {
   const value = fields.get(name)
   if (value === undefined) return undefined
   const text = textOf(value.node) ?? ''
-  if (!text.startsWith('/')) {
-    value.overlook(' does not begin with / and is ignored: expected a path such as /v1')
-    return undefined
-  }
+  if (!text.startsWith('/')) return value.overlook(' does not begin with / and is ignored: expected a path such as /v1')
   if (/[?#]/.test(text)) return value.wrong('a path such as /v1, without query and fragment')
   const segments = pathSegments(normalizePath(text).toLowerCase())
   if (name === 'pathExact') {

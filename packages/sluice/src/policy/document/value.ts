@@ -100,14 +100,13 @@ export class Value {
   }
 
   /** Warns of `<path><what>`. */
-  warn(what: string): void {
+  warn(what: string): undefined {
     this.issues.warn(this.node.at, this.path + what)
   }
 
   /** Reports what a dialect ignores: as a warning, or as an issue where that is strict. */
-  overlook(what: string): void {
-    if (this.issues.strict) this.refuse(what)
-    else this.warn(what)
+  overlook(what: string): undefined {
+    return this.issues.strict ? this.refuse(what) : this.warn(what)
   }
 
   /** A field of a map by a name of the format, which is a plain word; undefined if this is no map or has no such field. */

@@ -24,11 +24,6 @@ interface Form {
   readonly warning?: (limit: AnyLimit) => string
 }
 
-const windowForm = (make: (numbers: WindowNumbers) => AnyLimit): Form => ({
-  fields: ['limit', 'window'],
-  read: (fields) => readWindow(fields, make),
-})
-
 const FORMS: Readonly<Record<AlgorithmWord, Form>> = {
   'token-bucket': { fields: ['rate', 'burst'], read: readTokenBucket },
   'fixed-window': {
@@ -37,14 +32,15 @@ const FORMS: Readonly<Record<AlgorithmWord, Form>> = {
     warning: ({ capacity }) =>
       `a fixed window may admit ${2 * capacity} around its end, twice its limit; sliding-window-counter or token-bucket does not`,
   },
-  'sliding-window-counter': windowForm(slidingWindowCounter),
-  'sliding-window-log': windowForm(slidingWindowLog),
+  'sliding-window-counter': { fields: ['limit', 'window'], read: (fields) => readWindow(fields, slidingWindowCounter) },
+  'sliding-window-log': { fields: ['limit', 'window'], read: (fields) => readWindow(fields, slidingWindowLog) },
 }
 
 const LIMIT_FIELDS: readonly string[] = [...new Set(Object.values(FORMS).flatMap(({ fields }) => fields))]
 
 export function readAlgorithm(fields: Value, fallback: AlgorithmWord): AlgorithmWord | undefined {
-  return fields.get('algorithm') === undefined ? fallback : fields.get('algorithm')?.choice(ALGORITHMS)
+  const value = fields.get('algorithm')
+  return value === undefined ? fallback : value.choice(ALGORITHMS)
 }
 
 export function hasLimit(fields: Value): boolean {
@@ -54,10 +50,8 @@ export function hasLimit(fields: Value): boolean {
 export function readLimit(fields: Value, algorithm: AlgorithmWord): AnyLimit | undefined {
   const form = FORMS[algorithm]
   const allowed = form.fields.join(', ')
-  for (const name of LIMIT_FIELDS) {
-    const foreign = form.fields.includes(name) ? undefined : fields.get(name)
-    if (foreign !== undefined) foreign.refuse(` is no field of ${algorithm}: expected ${allowed}`, { allowed })
-  }
+  for (const name of LIMIT_FIELDS)
+    if (!form.fields.includes(name)) fields.get(name)?.refuse(` is no field of ${algorithm}: expected ${allowed}`, { allowed })
   const limit = form.read(fields)
   if (limit !== undefined && form.warning !== undefined)
     fields.with(fields.get('algorithm')?.node ?? fields.node).warn(`: ${form.warning(limit)}`)

@@ -10,7 +10,7 @@ import { flatMapSliced, type Sliced } from '../model/sliced.ts'
 import { MATCH, MAX_KEY_PARTS } from './grammar.ts'
 
 export function readMatch(rule: Value): Match {
-  const fields = rule?.get('match')?.open(MATCH)
+  const fields = rule.get('match')?.open(MATCH)
   if (fields === undefined) return { when: [] }
   const path = readPath(fields.get('path'))
   const methods = fields.get('method')?.texts('a method such as GET, or a list of them', (text) => /^[A-Za-z]{1,32}$/.test(text))
@@ -55,14 +55,13 @@ export function* readWhen(tier: Value): Sliced<Condition[]> {
     const source = readSource(key.at(when.path))
     if (value.node.kind === 'map') value.wrong(form)
     if (source === undefined || value.node.kind === 'map') return []
-    const condition = conditionOf(
-      source,
-      value.texts(form, () => true),
-    )
+    const condition = conditionOf(source, value.texts(form, isAny))
     if (condition === undefined) value.wrong(source.text.startsWith('ip:') ? NETWORK_FORM : `a value of ${source.text}`)
     return condition ?? []
   })
 }
+
+const isAny = (): boolean => true
 
 function readSource(value: Value): Source | undefined {
   const text = sourceText(value.node)

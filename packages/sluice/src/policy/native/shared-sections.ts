@@ -40,13 +40,12 @@ function readStore(value: Value | undefined): StoreUrl | undefined {
 const FILE_FORM = 'the name of a file'
 
 function readIdentifiers(policy: Value): IdentifierChoice | undefined {
-  const fields = policy?.get('identifiers')?.open(IDENTIFIERS)
+  const fields = policy.get('identifiers')?.open(IDENTIFIERS)
   if (fields === undefined) return undefined
   const mode = fields.require('mode', IDENTIFIER_MODES.join(' or '))?.choice(IDENTIFIER_MODES)
   const secretFile = fields.get('secretFile')?.text(FILE_FORM)
   if (mode === 'hmac') fields.require('secretFile', 'the name of a file with the secret')
-  const superfluous = mode === 'plain' ? fields.get('secretFile') : undefined
-  if (superfluous !== undefined) superfluous.refuse(' has no use in mode plain: expected mode hmac')
+  if (mode === 'plain') fields.get('secretFile')?.refuse(' has no use in mode plain: expected mode hmac')
   if (mode === 'plain') return { mode }
   return mode === undefined || secretFile === undefined ? undefined : { mode, secretFile }
 }
@@ -71,17 +70,15 @@ const URL_FORM = 'an https:// URL without credentials, or an http:// one of this
 const MAX_LEEWAY_MS = 600_000
 
 function readJwt(policy: Value): JwtChoice | undefined {
-  const jwt = policy?.get('jwt')?.open(JWT)
+  const jwt = policy.get('jwt')?.open(JWT)
   if (jwt === undefined) return undefined
   const ways = WAYS.filter((name) => jwt.get(name) !== undefined)
   const [way] = ways
   if (way === undefined || ways.length > 1)
     return jwt.refuse(` has ${way === undefined ? 'none' : ways.join(' and ')}: expected one of ${WAYS.join(', ')}`)
   if (way === 'verified') {
-    for (const name of ['algorithms', 'issuer', 'audience', 'leeway']) {
-      const value = jwt.get(name)
-      if (value !== undefined) value.refuse(' is checked by whoever verifies: expected none with verified')
-    }
+    for (const name of ['algorithms', 'issuer', 'audience', 'leeway'])
+      jwt.get(name)?.refuse(' is checked by whoever verifies: expected none with verified')
     return jwt.get('verified')?.choice(['upstream']) === undefined ? undefined : { by: 'upstream' }
   }
   const place = way === 'jwksUrl' ? jwt.get(way)?.text(URL_FORM, isKeyUrl) : jwt.get(way)?.text(FILE_FORM)

@@ -16,8 +16,7 @@ const source = (text: string): Source => parseSource(text) as Source
 /** The identity is a verified token's subject or the named header, else the address; the tier its plan, the header's, or the proxy's. */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
   const fields = block?.open({ names: ['header', 'tiers'] })
-  const written = fields === undefined ? undefined : fields.require('header', HEADER_FORM)
-  const name = written?.text(HEADER_FORM, (text) => parseSource(`header:${text}`) !== undefined)
+  const name = fields?.require('header', HEADER_FORM)?.text(HEADER_FORM, (text) => parseSource(`header:${text}`) !== undefined)
   const header = name === undefined ? undefined : source(`header:${name}`)
   const known = new Set(tenants)
   const tiers = yield* readTiers(fields?.get('tiers'), known)
@@ -36,10 +35,8 @@ export function* readTenancy(block: Value | undefined, tenants: readonly string[
 /** Reads `identity.tiers`. Its names are keys of clients, so no message shows one. */
 function* readTiers(map: Value | undefined, tenants: ReadonlySet<string>): Sliced<ReadonlyMap<string, string>> {
   const tiers = new Map<string, string>()
-  let index = -1
-  for (const { name, value } of map?.entries() ?? []) {
+  for (const [index, { name, value }] of [...(map?.entries() ?? [])].entries()) {
     yield
-    index += 1
     if (value.node.kind === 'scalar' && tenants.has(value.node.text)) tiers.set(name, value.node.text)
     else value.at(`${map?.path}[${index}]`).wrong(`one of the tenants ${[...tenants].join(', ')}`)
   }

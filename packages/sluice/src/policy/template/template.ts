@@ -26,12 +26,12 @@ export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
   const defaults: Defaults = { cost: costs.cost, onStoreFailure }
   const global = inner.get('global')
   const globalRule = global === undefined ? undefined : readLevel(global, 'global', { key: [], match: { when: [] } }, defaults)
-  const tenantRules = yield* flatMapSliced(inner?.get('tenants')?.entries(), ({ name, key, value }) => {
+  const tenantRules = yield* flatMapSliced(inner.get('tenants')?.entries(), ({ name, key, value }) => {
     if (!/^[\w.-]{1,64}$/.test(name)) key.refuse(": a tenant's name is expected to be letters, digits, dots, - and _")
     const match = { when: [{ source: tier, value: name }] }
     return readLevel(value, `tenant:${name}`, { extra: ['shared'], key: [identity], match }, defaults) ?? []
   })
-  const endpointRules = yield* flatMapSliced(inner?.get('endpoints')?.entries(), ({ name, key, value }) => {
+  const endpointRules = yield* flatMapSliced(inner.get('endpoints')?.entries(), ({ name, key, value }) => {
     const path = readPath(key)
     if (path === undefined) return []
     if (!/^[!$-[\]-~]{1,200}$/.test(name)) key.refuse(': expected at most 200 printable characters without blanks, quotes, # and \\')
