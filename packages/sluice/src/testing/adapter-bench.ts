@@ -46,7 +46,7 @@ export interface Bench<Request> {
 }
 
 export const PROBLEM: RegExp = /^application\/problem\+json\b/
-export const QUOTA = ['ratelimit', 'ratelimit-policy', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'] as const
+export const QUOTA: string[] = ['ratelimit', 'ratelimit-policy', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 export const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const
 
 /** Call it inside `describe`: registers the hooks that open and close around each case. */

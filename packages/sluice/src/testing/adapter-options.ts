@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
+import type { Decision } from '../decision/decision.ts'
 import type { GateOptions } from '../http/gate-options.ts'
 import type { RequestFacts } from '../identity/request.ts'
 import type { HeaderOptions } from '../policy/model/header-choice.ts'
@@ -7,6 +8,9 @@ import { type Bench, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-be
 import type { HttpRequest } from './send-http.ts'
 
 const KEY = 'x-api-key'
+const fails = (): never => {
+  throw new Error('no answer')
+}
 
 /** The effects of the options, with good and bad values, and with hostile clients. */
 export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Request>): void {
@@ -47,12 +51,9 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
       const send = await serve({ limiter: limiter(), key })
       expect(await statuses(send, [as('token-of-ada'), as('token-of-ada'), as('token-of-bob')])).toEqual([200, 200, 200])
       const denied = await send(as('token-of-ada'))
-      expect([denied.status, JSON.stringify(denied.headers).includes('token-of'), denied.text.includes('token-of')]).toEqual([
-        429,
-        false,
-        false,
-      ])
-      expect([denied.text.includes('127.0.0.1'), said.join().includes('token-of')]).toEqual([false, false])
+      expect(denied.status).toBe(429)
+      for (const told of [JSON.stringify(denied.headers), denied.text, said.join()]) expect(told).not.toContain('token-of')
+      expect(denied.text).not.toContain('127.0.0.1')
     }
   })
 
@@ -74,10 +75,8 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
   })
 
   it('answers with onDenied instead, after status and headers', async () => {
-    const send = await serve(
-      { limiter: limiter() },
-      ({ outcome, limitName, retryAfterMs }) => `${outcome} by ${limitName} for ${retryAfterMs}`,
-    )
+    const textOf = ({ outcome, limitName, retryAfterMs }: Decision): string => `${outcome} by ${limitName} for ${retryAfterMs}`
+    const send = await serve({ limiter: limiter() }, textOf)
     expect(await statuses(send, [{}, {}])).toEqual([200, 200])
     const denied = await send()
     expect([denied.status, denied.text]).toEqual([418, 'denied by default for 60000'])
@@ -86,9 +85,7 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
   })
 
   it('an onDenied that throws is an error, not an open connection', async () => {
-    const send = await serve({ limiter: limiter(), cost: 2 }, () => {
-      throw new Error('no answer')
-    })
+    const send = await serve({ limiter: limiter(), cost: 2 }, fails)
     const [passed, ...refused] = await statuses(send, [{}, {}, {}])
     expect(passed).toBe(200)
     // Some frameworks keep the status that was set before the error.
@@ -98,14 +95,7 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
   it.each([
     ['key', { key: () => Promise.reject(new Error('no key')) }],
     ['an empty key', { key: () => '' }],
-    [
-      'skip',
-      {
-        skip: () => {
-          throw new Error('no skip')
-        },
-      },
-    ],
+    ['skip', { skip: fails }],
     ['cost', { cost: () => Promise.reject(new Error('no cost')) }],
     ['a negative cost', { cost: () => -5 }],
     ['a cost that is no number', { cost: () => Number.NaN }],
@@ -146,13 +136,10 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
       },
     }
     const send = await serve({ engine, cost: 2 })
-    expect((await send({ method: 'POST', path: '/a//b/%61?q=1', headers: { 'x-one': '1' } })).headers['ratelimit']).toBe(
-      'limit=2, remaining=0, reset=60',
-    )
-    expect(received).toEqual([
-      expect.objectContaining({ method: 'POST', path: expect.stringMatching(/\/a\/\/b\/%61\?q=1$/), ip: '127.0.0.1', cost: 2 }),
-    ])
-    expect(received[0]?.headers).toMatchObject({ 'x-one': '1' })
+    const passed = await send({ method: 'POST', path: '/a//b/%61?q=1', headers: { 'x-one': '1' } })
+    expect(passed.headers['ratelimit']).toBe('limit=2, remaining=0, reset=60')
+    expect(received).toMatchObject([{ method: 'POST', ip: '127.0.0.1', cost: 2, headers: { 'x-one': '1' } }])
+    expect(received[0]?.path).toMatch(/\/a\/\/b\/%61\?q=1$/)
     engine.headers = { dialect: 'off' }
     const denied = await send()
     expect(sent(denied, [...QUOTA, ...LEGACY])).toEqual([])
@@ -168,10 +155,8 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
     [{ headers: { dialect: 'draft-99' } }, 'dialect is "draft-99", expected draft-11'],
     [{ trustedProxies: ['::ffff:10.0.0.0/8'] }, 'prefix of at least 96'],
   ])('refuses %j when it is made', async (options, message) => {
-    const given =
-      Object.keys(options).some((each) => each === 'limiter') || Object.keys(options).length === 0
-        ? options
-        : { limiter: limiter(), ...options }
+    const alone = 'limiter' in options || Object.keys(options).length === 0
+    const given = alone ? options : { limiter: limiter(), ...options }
     await expect(adapter.serve(given as GateOptions<Request>)).rejects.toThrow(message)
   })
 }

@@ -26,14 +26,10 @@ export class Reference {
   /** @param dryRun the caller discards the new states, and views show what is left without a charge */
   decide({ calls }: CallGroup, now: Micros, dryRun = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
-    const placed = calls.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit, cost, phase }))
-    const result = applyGroup(
-      names.map((name) => this.states.get(name)?.state),
-      placed,
-      now,
-      names.map((name) => this.#blocks.get(name) ?? 0),
-      dryRun,
-    )
+    const placed = calls.map((call) => ({ ...call, slot: names.indexOf(stateName(call.id)) }))
+    const states = names.map((name) => this.states.get(name)?.state)
+    const blocks = names.map((name) => this.#blocks.get(name) ?? 0)
+    const result = applyGroup(states, placed, now, blocks, dryRun)
     for (const { slot, state } of result.writes) {
       const call = calls[placed.findIndex((one) => one.slot === slot)]
       if (call !== undefined) this.#write(call, state)

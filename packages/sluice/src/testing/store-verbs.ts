@@ -12,10 +12,7 @@ export function peek(store: Store, groups: readonly CallGroup[], options?: CallO
   return decide(store, groups, { ...options, charge: false })
 }
 
-/**
- * As the port's `decideNow`.
- * @throws Error if the store does not decide now; the StoreFailure of a group that failed
- */
+/** As the port's `decideNow`. @throws Error if the store does not decide now; the StoreFailure of a group that failed */
 export function decideNow(store: Store, group: CallGroup, now?: Micros): Decided {
   const verdict = store.decideNow?.(group, now)
   if (verdict === undefined) throw new Error(`${store.name} did not decide now`)
@@ -41,7 +38,8 @@ export function adjust(
   amounts: readonly MicroTokens[],
   { receipt, ...options }: CallOptions & { readonly receipt?: Micros | undefined } = {},
 ): Promise<void> {
-  const changes = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amounts[index] as MicroTokens, receipt }))
+  const amountAt = (index: number): MicroTokens => amounts[index] as MicroTokens
+  const changes = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amountAt(index), receipt }))
   return change(store, changes, options)
 }
 
@@ -52,9 +50,6 @@ export function block(store: Store, ids: readonly StateId[], micros: Micros | nu
 }
 
 export function reset(store: Store, ids: readonly StateId[], options?: CallOptions): Promise<void> {
-  return change(
-    store,
-    ids.map((id): Change => ({ kind: 'reset', id })),
-    options,
-  )
+  const changes = ids.map((id): Change => ({ kind: 'reset', id }))
+  return change(store, changes, options)
 }

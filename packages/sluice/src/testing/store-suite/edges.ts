@@ -22,7 +22,7 @@ export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         for (const limit of limits) {
           const other = limits[Math.floor(random() * limits.length)] as AnyLimit
           const next = random() < 0.5 ? limit : other
-          for (const way of waysOf(bench, random)) await aroundEdges(bench, limit, next, way, random)
+          for (const way of waysOf(bench, random)) await aroundEdges(bench, [limit, next], way, random)
         }
       },
       60_000,
@@ -48,7 +48,7 @@ function waysOf(bench: Bench, random: () => number): readonly Way[] {
   return bench.can('adjust') ? [decide, list, adjust] : [decide, list]
 }
 
-async function aroundEdges(bench: Bench, limit: AnyLimit, next: AnyLimit, way: Way, random: () => number): Promise<void> {
+async function aroundEdges(bench: Bench, [limit, next]: readonly [AnyLimit, AnyLimit], way: Way, random: () => number) {
   for (const place of [0, 1, 2]) {
     for (const offset of [-1, 0, 1]) {
       const key = bench.fresh()

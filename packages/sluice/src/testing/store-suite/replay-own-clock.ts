@@ -139,7 +139,7 @@ function pairOf(store: Store, met: Met, random: () => number) {
 }
 
 /** Refunds or penalizes a call; false if its state may have expired before the store, on a busy machine, applied the change for that time. */
-async function adjustBoth(store: Store, reference: Reference, call: Call, at: Micros, random: () => number): Promise<boolean> {
+async function adjustBoth(store: Store, reference: Reference, call: Call, at: Micros, random: () => number) {
   const given = random() < 0.5 ? { now: at } : { now: at, receipt: at - Math.floor(random() * 100_000) }
   const amount = random() < 0.5 ? call.cost : -call.cost
   const ends = reference.states.get(stateName(call.id))?.expires ?? at

@@ -91,7 +91,8 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
         receipts.push(now)
         if (random() > VERBS) continue
         const { calls } = groups[Math.floor(random() * groups.length)] as { calls: readonly Call[] }
-        await verb(calls, now, receipts[Math.floor(random() * Math.min(receipts.length, 4)) + Math.max(0, receipts.length - 4)], random)
+        const recent = receipts.slice(-4)
+        await verb(calls, now, recent[Math.floor(random() * recent.length)])
         // The effect of a verb shows at the next call, alone, because a store may have a fast path for that.
         if (options.givesBack === true) continue
         for (const call of calls) if (random() < 0.5) await decide([{ calls: [call] }], now + Math.floor(random() * 3), reference, met)
@@ -100,28 +101,23 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
       expect(met.tooFew([...forwards, ...MEETS_WITH_VERBS], total / CALLS_TO_MEET)).toEqual([])
       await sameStates(reference, Math.max(...receipts))
 
-      async function verb(calls: readonly Call[], now: Micros, receipt: Micros | undefined, draw: () => number): Promise<void> {
-        const kind = draw()
+      async function verb(calls: readonly Call[], now: Micros, receipt: Micros | undefined): Promise<void> {
+        const each = (changeOf: (call: Call, index: number) => Change): Promise<void> =>
+          changeBoth(store, reference, calls.map(changeOf), now)
+        const kind = random()
         if (kind >= 0.9) {
-          await changeBoth(
-            store,
-            reference,
-            calls.map(({ id }) => ({ kind: 'reset', id })),
-            now,
-          )
+          await each(({ id }) => ({ kind: 'reset', id }))
           return met.count('reset')
         }
         if (kind >= 0.6) {
-          const micros = draw() < 0.3 ? undefined : 1 + Math.floor(draw() * (draw() < 0.5 ? 1_000_000 : 30_000_000))
-          const changeOf = ({ id }: Call): Change => (micros === undefined ? { kind: 'unblock', id } : { kind: 'block', id, micros })
-          await changeBoth(store, reference, calls.map(changeOf), now)
+          const micros = random() < 0.3 ? undefined : 1 + Math.floor(random() * (random() < 0.5 ? 1_000_000 : 30_000_000))
+          await each(({ id }) => (micros === undefined ? { kind: 'unblock', id } : { kind: 'block', id, micros }))
           return met.count(micros === undefined ? 'unblocked' : 'block')
         }
-        const amounts = calls.map(({ cost }) => (draw() < 0.5 ? -cost : cost))
-        const used = draw() < 0.4 ? undefined : receipt
+        const amounts = calls.map(({ cost }) => (random() < 0.5 ? -cost : cost))
+        const used = random() < 0.4 ? undefined : receipt
         const before = calls.map(({ id }) => JSON.stringify(reference.numbersOf(id)))
-        const adjusts = calls.map((call, index): Change => ({ kind: 'adjust', call, amount: amounts[index] as number, receipt: used }))
-        await changeBoth(store, reference, adjusts, now)
+        await each((call, index) => ({ kind: 'adjust', call, amount: amounts[index] as number, receipt: used }))
         calls.forEach(({ id }, index) => {
           const same = JSON.stringify(reference.numbersOf(id)) === before[index]
           if ((amounts[index] as number) < 0) met.count('penalty')
