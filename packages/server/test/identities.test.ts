@@ -117,7 +117,7 @@ describe('identities', () => {
         .toString('base64url')
 
     const results: string[] = []
-    const identities = createIdentities(file, hmac(0), (result) => void results.push(result))
+    const identities = await createIdentities(file, hmac(0), (result) => void results.push(result))
     expect([identities.pseudonym('a'), await identities.claims(await facts(0))]).toEqual([expected(0), undefined])
     const prepared = await identities.prepare(hmac(1))
     expect([prepared.pseudonym?.('a'), identities.pseudonym('a')]).toEqual([expected(1), expected(0)])

@@ -26,12 +26,12 @@ const setOf = (...places: readonly number[]): string => JSON.stringify({ keys: p
 const facts = (place: number) => ({ method: 'GET', path: '/', headers: { authorization: `Bearer ${tokens[place]}` } })
 
 describe('S5: a file of keys that is replaced', () => {
-  function following(): { identities: Identities; file: string; said: string[] } {
+  async function following(): Promise<{ identities: Identities; file: string; said: string[] }> {
     const file = join(folder, 'keys.json')
     writeFileSync(file, setOf(0))
     const said: string[] = []
     const policy = parsePolicy('version: 1\njwt: { jwksFile: ./keys.json }\nrules: []\n')
-    const identities = createIdentities(
+    const identities = await createIdentities(
       join(folder, 'policy.yaml'),
       policy,
       () => {},
@@ -51,7 +51,7 @@ describe('S5: a file of keys that is replaced', () => {
       },
     ],
   ])('is in force soon, and a revoked key is not believed any more: %s', async (_how, write) => {
-    const { identities, file, said } = following()
+    const { identities, file, said } = await following()
     const subjects = async (): Promise<unknown[]> => [
       (await identities.claims(facts(0)))?.['sub'],
       (await identities.claims(facts(1)))?.['sub'],
@@ -69,7 +69,7 @@ describe('S5: a file of keys that is replaced', () => {
   })
 
   it('keeps the last good keys where the next are bad, and says so', async () => {
-    const { identities, file, said } = following()
+    const { identities, file, said } = await following()
     writeFileSync(file, '{"keys": [')
     await expect.poll(() => said.length).toBe(1)
     rmSync(file)
@@ -93,7 +93,7 @@ describe('S5: keys of a URL', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`
     const policy = (more: string) => parsePolicy(`version: 1\njwt: { jwksUrl: "${url}", algorithms: [ES256]${more} }\nrules: []\n`)
     const results: TokenResult[] = []
-    const identities = createIdentities(
+    const identities = await createIdentities(
       join(folder, 'policy.yaml'),
       policy(''),
       (result) => results.push(result),

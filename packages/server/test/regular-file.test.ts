@@ -46,9 +46,10 @@ describe.each([
     ['jwt.jwksFile', () => keySource(at('policy.yaml'), { by: 'jwks', file } as Parameters<typeof keySource>[1])],
     ['admin token file', () => readAdminToken(file)],
     ['policy', () => readPolicyText(file)],
-  ])('is one clear error as %s, at once', (what, read) => {
-    expect(read).toThrow(`${what} ${file} cannot be read: `)
-    expect(read).toThrow(why)
+  ])('is one clear error as %s, at once', async (what, read) => {
+    const reading = async (): Promise<unknown> => read()
+    await expect(reading()).rejects.toThrow(`${what} ${file} cannot be read: `)
+    await expect(reading()).rejects.toThrow(why)
   })
 })
 

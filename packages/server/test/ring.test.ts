@@ -22,16 +22,16 @@ function remote(atomicBatch: 'any' | 'same-slot', deadlines: number[] = []): Sto
 
 test('a store in this process has nothing around it', () => {
   const store = memoryStore()
-  expect(surrounded(store, 'memory:', FAILURE)).toEqual({ store, says: 'called directly' })
+  expect(surrounded(store, 'memory:', FAILURE)).toEqual({ store, around: 'called directly' })
 })
 
 test('the ring around a remote store is described; it leases where the states of a request lie on several nodes', () => {
-  expect(surrounded(remote('any'), 'redis://127.0.0.1', FAILURE).says).toBe(
+  expect(surrounded(remote('any'), 'redis://127.0.0.1', FAILURE).around).toBe(
     'batching, denials cached for up to 1 s, a breaker, a deadline of 50 ms; over-grant 0 while redis decides',
   )
-  expect(surrounded(remote('same-slot'), 'redis+cluster://127.0.0.1', FAILURE).says).toContain('busy token buckets leased')
+  expect(surrounded(remote('same-slot'), 'redis+cluster://127.0.0.1', FAILURE).around).toContain('busy token buckets leased')
   const { lease: _, ...without } = remote('same-slot')
-  expect(surrounded(without, 'redis+cluster://127.0.0.1', FAILURE).says).not.toContain('leased')
+  expect(surrounded(without, 'redis+cluster://127.0.0.1', FAILURE).around).not.toContain('leased')
 })
 
 test('the deadline of a call is its own, also if a reloaded policy gives more time than the first', async () => {

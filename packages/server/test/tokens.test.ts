@@ -26,7 +26,7 @@ async function verifier(
 ): Promise<TokenVerifier & { results: TokenResult[]; clock: { now: number } }> {
   const [clock, results] = [{ now: 1_000_000_000_000 }, [] as TokenResult[]]
   const parts = {
-    keys: keySource(POLICY, choice).keys,
+    keys: (await keySource(POLICY, choice)).keys,
     choice,
     now: () => clock.now,
     count: (result: TokenResult) => void results.push(result),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { LimiterError } from 'sluice'
 import { checkVerb } from '../commands/check.ts'
 import { explainVerb } from '../commands/explain.ts'
-import { blockVerb, inspectVerb, resetVerb, unblockVerb } from '../commands/keys.ts'
+import { keyVerbs } from '../commands/keys.ts'
 import { migrateVerb } from '../commands/migrate.ts'
 import { serveVerb } from '../commands/serve-verb.ts'
 import { verifyVerb } from '../commands/verify.ts'
@@ -12,7 +12,7 @@ import type { Io } from './io.ts'
 import type { Verb } from './verb.ts'
 
 const EXITS = 'exit codes: 0 ok, 1 failed, 2 a server could not be reached, 3 usage\n'
-const VERBS: readonly Verb[] = [serveVerb, checkVerb, explainVerb, inspectVerb, resetVerb, blockVerb, unblockVerb, verifyVerb, migrateVerb]
+const VERBS: readonly Verb[] = [serveVerb, checkVerb, explainVerb, ...keyVerbs, verifyVerb, migrateVerb]
 
 /** Runs the command with the given arguments and resolves with its exit code. It writes an error to `io.err`, in one line. */
 export async function command(args: readonly string[], io: Io): Promise<number> {
@@ -57,14 +57,12 @@ function lineOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
-/** What `sluice --help` prints: every verb in one line. */
 function overview(verbs: readonly Verb[]): string {
   const width = Math.max(...verbs.map(({ name }) => name.length))
   const lines = verbs.map(({ name, does }) => `  ${name.padEnd(width)}  ${does}`)
   return `usage: sluice VERB [ARGUMENTS]\n\n${lines.join('\n')}\n\n"sluice VERB --help" lists its arguments, "sluice --version" which version this is\n${EXITS}`
 }
 
-/** What `sluice VERB --help` prints. */
 function helpOf({ name, words, does, flags, examples }: Verb): string {
   const rows = Object.entries(flags).map(([flag, { value, does: what, repeat }]): [string, string] => [
     `--${flag}${value === undefined ? '' : ` ${value}`}`,

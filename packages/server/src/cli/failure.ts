@@ -23,10 +23,7 @@ export function failed(message: string, options?: ErrorOptions): CommandFailure 
   return new CommandFailure(EXIT.failed, message, options)
 }
 
-/**
- * The result of `read`, which reads an argument.
- * @throws CommandFailure exit 3 if it throws a LimiterError
- */
+/** The result of `read`, which reads an argument. @throws CommandFailure exit 3 if it throws a LimiterError */
 export function argumentOf<T>(verb: string, read: () => T): T {
   try {
     return read()

@@ -7,7 +7,6 @@ export interface Io {
   onSignal(signal: NodeJS.Signals, callback: () => void): () => void
 }
 
-/** The output, environment and signals of this process. */
 export const processIo: Io = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
@@ -30,7 +29,6 @@ export function signalled(io: Io, signals: readonly NodeJS.Signals[]): Promise<N
   })
 }
 
-/** Writes warnings, one a line. */
 export function warningTo(io: Io): (line: string) => void {
   return (line) => io.err(`sluice: warning: ${line}\n`)
 }

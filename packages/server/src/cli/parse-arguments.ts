@@ -46,10 +46,7 @@ export function suggestion(name: string, known: readonly string[], dashes: strin
   return meant === undefined ? '' : ` (did you mean ${dashes}${meant}?)`
 }
 
-/**
- * The number of a flag.
- * @throws CommandFailure exit 3 for anything but a whole number in the range
- */
+/** The number of a flag. @throws CommandFailure exit 3 for anything but a whole number in the range */
 export function wholeNumber(args: ParsedArguments, flag: string, fallback: number, min: number, max: number): number {
   const text = args.text(flag)
   if (text === undefined) return fallback

@@ -1,17 +1,14 @@
 import type { Io } from './io.ts'
 
-/** A flag of a verb. */
 export interface Flag {
   /** The placeholder of the value in the help, such as `URL`; a flag without one is a switch. */
   readonly value?: string
   readonly does: string
-  /** The flag may be repeated. */
   readonly repeat?: true
 }
 
 /** The parsed arguments of a command line, checked against the verb's flags. */
 export interface ParsedArguments {
-  /** The positional arguments, in order. */
   readonly words: readonly string[]
   switch(name: string): boolean
   text(name: string): string | undefined

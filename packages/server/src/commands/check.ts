@@ -15,14 +15,14 @@ export const checkVerb: Verb = {
   does: 'validates a policy and says what it means, rule by rule: requests, keys, limits, costs, bounds, and what is probably not meant',
   flags: { store: { value: 'URL', does: "the store that bounds are computed for, default the policy's, else memory:" }, json: JSON_FLAG },
   examples: ['check policy.yaml', 'check policy.yaml --store redis://127.0.0.1:6379 --json'],
-  run(args, io) {
+  async run(args, io) {
     const file = args.words[0] as string
-    const facts = factsOf(file, readReporting(io, args, file), args.text('store'))
+    const facts = await factsOf(file, readReporting(io, args, file), args.text('store'))
     print(io, args, facts, () => textOf(file, facts))
   },
 }
 
-type Facts = ReturnType<typeof factsOf>
+type Facts = Awaited<ReturnType<typeof factsOf>>
 
 /** As `readPolicy`; with --json it also prints the list of mistakes for programs. */
 function readReporting(io: Io, args: ParsedArguments, file: string): Policy {
@@ -35,10 +35,11 @@ function readReporting(io: Io, args: ParsedArguments, file: string): Policy {
   }
 }
 
-function factsOf(file: string, policy: Policy, store: string | undefined) {
+async function factsOf(file: string, policy: Policy, store: string | undefined) {
   const { dialect, hash, failure, identifiers, jwt, exempt = [], overrides = [] } = policy
   const url = store === undefined ? policy.storeUrl : parseStoreUrl(store)
   if (store !== undefined && url === undefined) throw usage(`check: --store ${withoutPassword(store)} is not the URL of a store`)
+  const ofTokens = policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? [])
   const kind: StoreKind = url === undefined || url.scheme === 'memory' ? 'process' : 'shared'
   return {
     valid: true,
@@ -51,14 +52,14 @@ function factsOf(file: string, policy: Policy, store: string | undefined) {
     exempt: exempt.map(({ text }) => text),
     overrides: overrides.length,
     rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
-    warnings: [...policy.warnings, ...policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? []), ...fileWarnings(file, policy)],
+    warnings: [...policy.warnings, ...ofTokens, ...(await fileWarnings(file, policy))],
   }
 }
 
 /** Warns about files that cannot be read here. That is no error: a policy may be checked on a machine without its secrets. */
-function fileWarnings(file: string, policy: Policy): string[] {
+async function fileWarnings(file: string, policy: Policy): Promise<string[]> {
   try {
-    createIdentities(file, policy, () => {})
+    await createIdentities(file, policy, () => {})
     return []
   } catch (error) {
     if (error instanceof LimiterError) return [`${error.message}; serve would not start here`]
@@ -78,19 +79,31 @@ function textOf(file: string, facts: Facts): string[] {
   ]
 }
 
-function ruleText({ name, mode, match, exempt = [], key, tiers, cost, sample, onStoreFailure, bound }: RuleFacts): string[] {
-  const counted = sample === undefined ? '' : `, one request in ${sample} counted ${sample} times`
+function ruleText({ name, mode, match, exempt = [], key, tiers, bound, ...rule }: RuleFacts): string[] {
   const budget = bound?.budget === undefined ? '' : `; at most ${bound.budget} is allowed`
   return [
-    `  ${name}: ${mode}, cost ${cost}${counted}, on store failure ${onStoreFailure}`,
+    `  ${name}: ${mode}, cost ${rule.cost}${sampleText(rule.sample)}, on store failure ${rule.onStoreFailure}`,
     `    match: ${matchText(match)}`,
     ...exempt.map((text) => `    exempt: ${text}`),
-    `    key: ${key.length === 0 ? 'one bucket for everybody' : key.join(', ')}`,
-    ...tiers.map(
-      ({ label, algorithm, capacity, windowMs }) => `    tier ${label}: ${algorithm} of ${capacity}, window ${windowMs / 1_000} s`,
-    ),
+    `    key: ${keyText(key)}`,
+    ...tiers.map((tier) => `    tier ${tier.label}: ${limitText(tier)}`),
     `    bound: ${bound === undefined ? `none: ${mode} stops nobody` : `over-grant ${bound.text}${budget}`}`,
   ]
+}
+
+/** `explain` describes rules in the same words. */
+export function sampleText(sample: number | undefined): string {
+  return sample === undefined ? '' : `, one request in ${sample} counted ${sample} times`
+}
+
+export function keyText(parts: readonly string[]): string {
+  return parts.length === 0 ? 'one bucket for everybody' : parts.join(', ')
+}
+
+type LimitFacts = Pick<RuleFacts['tiers'][number], 'algorithm' | 'capacity' | 'windowMs'>
+
+export function limitText({ algorithm, capacity, windowMs }: LimitFacts): string {
+  return `${algorithm} of ${capacity}, window ${windowMs / 1_000} s`
 }
 
 function matchText({ methods, path, hosts, when = [] }: RuleFacts['match']): string {

@@ -4,6 +4,7 @@ import { usage } from '../cli/failure.ts'
 import { createIdentities } from '../identity/identities.ts'
 import { readPolicy } from '../policy/read-policy.ts'
 import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
+import { keyText, limitText, sampleText } from './check.ts'
 
 export const explainVerb: Verb = {
   name: 'explain',
@@ -24,7 +25,7 @@ export const explainVerb: Verb = {
     const file = args.words[0] as string
     const policy = readPolicy(file)
     const facts = factsOf(args)
-    const { claims, pseudonym } = createIdentities(file, policy, (result) => {
+    const { claims, pseudonym } = await createIdentities(file, policy, (result) => {
       if (result !== 'accepted') io.err(`sluice: explain: the token counts as none: ${result}\n`)
     })
     await using engine = createEngine({ policy, store: memoryStore(), claims, pseudonym })
@@ -71,10 +72,10 @@ function pairOf(flag: string, text: string, by: string): [string, string] {
   throw usage(`explain: --${flag} is ${JSON.stringify(text)}: expected NAME${by}VALUE`)
 }
 
-function textOf({ method, path, readings, unreadable, refusedBy, host, address, exempt, rules }: Explanation): string[] {
-  const from = address === undefined ? 'an unknown address' : address
+function textOf({ method, path, readings, unreadable, refusedBy, host, exempt, rules, ...client }: Explanation): string[] {
+  const { address = 'an unknown address' } = client
   const matching = rules.filter(({ matches }) => matches)
-  const head = `${method} ${path}${host === undefined ? '' : ` at ${host}`} from ${from}`
+  const head = `${method} ${path}${host === undefined ? '' : ` at ${host}`} from ${address}`
   const several = readings === undefined ? [] : [`  an upstream may read the path as ${readings.join(' or ')}`]
   if (unreadable !== undefined) several.push(`  ${unreadable}`)
   if (exempt !== undefined) return [`${head}: no rule applies: exempt by ${exempt}`, ...several]
@@ -86,11 +87,10 @@ function ruleText({ name, mode, why, key = [], tier, overridden, sample, limit, 
   if (limit === undefined) return [`  ${name}: does not match: ${why ?? 'no reason is known'}`]
   const values = key.map(({ source, value }) => `${source} ${value === null ? 'is absent' : `= ${JSON.stringify(value)}`}`)
   const condition = tier === undefined || tier === '' ? '' : `, tier ${tier}`
-  const counted = sample === undefined ? '' : `, one request in ${sample} counted ${sample} times`
   return [
     `  ${name}: matches, ${mode}${condition}`,
-    `    key: ${values.length === 0 ? 'one bucket for everybody' : values.join(', ')}`,
-    `    limit: ${limit.algorithm} of ${limit.capacity}, window ${limit.windowMs / 1_000} s, cost ${String(cost)}${counted}`,
+    `    key: ${keyText(values)}`,
+    `    limit: ${limitText(limit)}, cost ${String(cost)}${sampleText(sample)}`,
     ...(overridden === true ? ['    overridden: this key has a limit of its own'] : []),
   ]
 }

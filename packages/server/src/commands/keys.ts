@@ -14,51 +14,53 @@ const FLAGS: Readonly<Record<string, Flag>> = {
 }
 const STORE = '--store redis://127.0.0.1:6379 --policy policy.yaml'
 
-export const inspectVerb: Verb = {
-  name: 'inspect',
-  words: ['KEY'],
-  does: 'what is left of a key under every rule that has one, in a running service or in a store; charges nothing',
-  flags: FLAGS,
-  examples: ['inspect user:42 --token-file ./token', `inspect user:42 ${STORE}`],
-  async run(args, io) {
-    const target = targetOf(args)
-    await withKeys('inspect', args, async (keys) => {
-      const states = await keys.inspect(target)
-      print(io, args, { key: target.key, source: keys.name, states }, () => [
-        `${JSON.stringify(target.key)} in ${keys.name}:${states.length === 0 ? ' no rule has a key' : ''}`,
-        ...states.flatMap(stateText),
-      ])
-    })
+export const keyVerbs: readonly Verb[] = [
+  {
+    name: 'inspect',
+    words: ['KEY'],
+    does: 'what is left of a key under every rule that has one, in a running service or in a store; charges nothing',
+    flags: FLAGS,
+    examples: ['inspect user:42 --token-file ./token', `inspect user:42 ${STORE}`],
+    async run(args, io) {
+      const target = targetOf(args)
+      await withKeys('inspect', args, async (keys) => {
+        const states = await keys.inspect(target)
+        print(io, args, { key: target.key, source: keys.name, states }, () => [
+          `${JSON.stringify(target.key)} in ${keys.name}:${states.length === 0 ? ' no rule has a key' : ''}`,
+          ...states.flatMap(stateText),
+        ])
+      })
+    },
   },
+  changing({
+    name: 'reset',
+    words: ['KEY'],
+    does: 'forgets what a key has used, so that its next request finds it fresh; a block stays',
+    examples: ['reset user:42 --token-file ./token', `reset user:42 --limit per-key ${STORE}`],
+    change: () => ({ facts: {}, now: 'is fresh', apply: (keys, target) => keys.reset(target) }),
+  }),
+  changing({
+    name: 'block',
+    words: ['KEY', 'DURATION'],
+    does: 'denies a key for a while whatever is left of its limits; DURATION is such as 30s, 15m or 1d',
+    examples: ['block user:42 15m --token-file ./token', `block user:42 1d ${STORE}`],
+    change([, duration = '']) {
+      const blockedForMs = argumentOf('block', () => Math.ceil(parseDuration(duration) / 1_000))
+      return blocking(blockedForMs, `is blocked for ${blockedForMs} ms`)
+    },
+  }),
+  changing({
+    name: 'unblock',
+    words: ['KEY'],
+    does: 'lifts the block of a key',
+    examples: ['unblock user:42 --token-file ./token', `unblock user:42 ${STORE}`],
+    change: () => blocking(null, 'is not blocked'),
+  }),
+]
+
+function blocking(blockedForMs: number | null, now: string): KeyChange {
+  return { facts: { blockedForMs }, now, apply: (keys, target) => keys.block(target, blockedForMs) }
 }
-
-export const resetVerb: Verb = changing({
-  name: 'reset',
-  words: ['KEY'],
-  does: 'forgets what a key has used, so that its next request finds it fresh; a block stays',
-  examples: ['reset user:42 --token-file ./token', `reset user:42 --limit per-key ${STORE}`],
-  change: () => ({ facts: {}, now: 'is fresh', apply: (keys, target) => keys.reset(target) }),
-})
-
-export const blockVerb: Verb = changing({
-  name: 'block',
-  words: ['KEY', 'DURATION'],
-  does: 'denies a key for a while whatever is left of its limits; DURATION is such as 30s, 15m or 1d',
-  examples: ['block user:42 15m --token-file ./token', `block user:42 1d ${STORE}`],
-  change([, duration = '']) {
-    const blockedForMs = argumentOf('block', () => Math.ceil(parseDuration(duration) / 1_000))
-    const now = `is blocked for ${blockedForMs} ms`
-    return { facts: { blockedForMs }, now, apply: (keys, target) => keys.block(target, blockedForMs) }
-  },
-})
-
-export const unblockVerb: Verb = changing({
-  name: 'unblock',
-  words: ['KEY'],
-  does: 'lifts the block of a key',
-  examples: ['unblock user:42 --token-file ./token', `unblock user:42 ${STORE}`],
-  change: () => ({ facts: { blockedForMs: null }, now: 'is not blocked', apply: (keys, target) => keys.block(target, null) }),
-})
 
 interface KeyChange {
   /** What the JSON answer says of it. */
@@ -68,7 +70,6 @@ interface KeyChange {
   apply(keys: KeyAccess, target: KeyTarget): Promise<void>
 }
 
-/** A verb that changes the states of a key. */
 function changing({ change, ...verb }: Omit<Verb, 'flags' | 'run'> & { change(words: readonly string[]): KeyChange }): Verb {
   return {
     ...verb,
@@ -111,17 +112,18 @@ async function keysOf(verb: string, args: ParsedArguments): Promise<KeyAccess> {
   return storeKeys(store, policy)
 }
 
-/** The key and rule that KEY and --limit name. */
 function targetOf(args: ParsedArguments): KeyTarget {
   const limit = args.text('limit')
   return { key: args.words[0] as string, ...(limit === undefined ? {} : { limit }) }
 }
 
-function stateText(state: KeyState): string[] {
-  const { name, tier, source, limit, remaining, replenishAfterMs, resetAfterMs, fresh, algorithm, blockedForMs } = state
-  const left = fresh
+function stateText({ name, tier, source, limit, blockedForMs, ...state }: KeyState): string[] {
+  const left = state.fresh
     ? `${limit} of ${limit}, fresh`
-    : `${remaining} of ${limit}, one more in ${replenishAfterMs} ms, fresh in ${resetAfterMs} ms`
-  const blocked = blockedForMs === undefined ? [] : [`    blocked for ${blockedForMs} ms more`]
-  return [`  ${name}${tier === '' ? '' : `, tier ${tier}`}, as ${source}: ${left}`, `    ${algorithm}, state ${state.state}`, ...blocked]
+    : `${state.remaining} of ${limit}, one more in ${state.replenishAfterMs} ms, fresh in ${state.resetAfterMs} ms`
+  return [
+    `  ${name}${tier === '' ? '' : `, tier ${tier}`}, as ${source}: ${left}`,
+    `    ${state.algorithm}, state ${state.state}`,
+    ...(blockedForMs === undefined ? [] : [`    blocked for ${blockedForMs} ms more`]),
+  ]
 }

@@ -24,7 +24,7 @@ import { readPolicyText } from '../policy/read-policy.ts'
 import { printWarnings, reloading } from '../policy/reloading.ts'
 import { surrounded } from '../stores/ring.ts'
 import { openServing } from '../stores/serving-store.ts'
-import type { Beginning, RelayedOverride } from '../workers/messages.ts'
+import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
 import { relayPolicies } from '../workers/shared-state.ts'
 import { type Group, oneProcess, workerGroup } from '../workers/worker-group.ts'
 
@@ -37,7 +37,6 @@ export interface ServeOptions {
   readonly requireStore: boolean
   readonly adminTokenFile: string | undefined
   readonly connections: ConnectionBounds
-  /** Hosts that requests may name in addition to those of this machine. */
   readonly allowedHosts: readonly string[]
 }
 
@@ -71,20 +70,23 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
   const policyFile = options.store === undefined ? file : undefined
   const opened = await openServing(storeUrl, { policyFile, required: options.requireStore, speaks, io })
   const tokens = tokenCounts()
-  const identities = createIdentities(file, first, tokens.count, (line) => (speaks ? io.err(`sluice: ${line}\n`) : undefined))
+  const says = (line: string): void => (speaks ? io.err(`sluice: ${line}\n`) : undefined)
+  const identities = await createIdentities(file, first, tokens.count, says)
   const ofService = serviceMetrics(opened.store, () => ({ policy, ring }))
   const metrics = prometheusMetrics({
     read: [...ofService, ...(admin?.metrics ?? []), ...connectionMetrics(() => connections), tokens.metric],
   })
-  const { store, ring, says } = surrounded(opened.store, opened.name, first.failure)
+  const { store, ring, around } = surrounded(opened.store, opened.name, first.failure)
 
   const beginning = await group.begin()
   const [live, top] = [createLive(() => engine.policy), topKeys()]
   // Counting keys costs more than deciding, so keys are counted only if there is an administrator to read the counts.
   const observers = admin === undefined ? [metrics, live] : [metrics, live, top]
   const { claims, pseudonym } = identities
-  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, hashKeys: namesFrom(beginning.names) })
-  const policy = holdPolicy(first, policyFile === undefined ? undefined : storeUrl, (next) => use(next, engine, identities))
+  const names = namesFrom(beginning.names)
+  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, hashKeys: names })
+  const chosen = policyFile === undefined ? undefined : storeUrl
+  const policy = holdPolicy(first, chosen, (next) => use(next, engine, identities))
   const shared = await share(group, beginning, engine, policy)
 
   let draining = false
@@ -105,7 +107,7 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
 
   // A program that reads the lines below may end the service at once, so the signals are handled before they are printed.
   const stopped = group.stopped()
-  if (speaks) await announce(options, first, port, [`store ${opened.name}: ${opened.keeps}`, `around it: ${says}`], io)
+  if (speaks) await announce(options, first, port, [`store ${opened.name}: ${opened.keeps}`, `around it: ${around}`], io)
   const watched = reloading({ replace: shared.replaceByFile, file, text, speaks, io })
   readAgain = watched.read
   group.join({ ...shared.callbacks, pause: connections.pause })
@@ -120,10 +122,12 @@ export async function serve(options: ServeOptions, io: Io): Promise<void> {
 }
 
 /** Applies what the other processes have received, and connects this one with them. */
-async function share(group: Group, { policy: latest, overrides: earlier }: Beginning, engine: Engine, policy: HeldPolicy) {
+async function share(group: Group, beginning: Beginning, engine: Engine, policy: HeldPolicy) {
+  const { policy: latest, overrides: earlier } = beginning
   if (latest !== undefined) await policy.replace(latest).catch(keepsPolicy)
   for (const change of earlier) adopt(engine, change)
-  const { put, file, relayed, ordered } = relayPolicies(policy, (accepted) => group.send({ kind: 'policy', policy: accepted }), keepsPolicy)
+  const send = (accepted: RelayedPolicy): void => group.send({ kind: 'policy', policy: accepted })
+  const { put, file, relayed, ordered } = relayPolicies(policy, send, keepsPolicy)
   const override = (change: RelayedOverride): void => adopt(engine, change)
   const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))
   return { replace: put, replaceByFile: file, overrides, callbacks: { policy: relayed, ordered, override } }
@@ -153,7 +157,6 @@ function namesFrom(names: readonly number[]): Pseudonym {
   return hashKeys(() => numbers.shift() ?? 0)
 }
 
-/** Puts a policy to work, with the keys and secrets that it names. */
 async function use(policy: Policy, engine: Engine, identities: Identities): Promise<void> {
   const prepared = await identities.prepare(policy)
   const { pseudonym } = prepared
@@ -175,10 +178,7 @@ function keepsPolicy(error: unknown): void {
   process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
 }
 
-/**
- * The policy file to serve.
- * @throws CommandFailure exit 3 if there is no policy argument and no --demo
- */
+/** The policy file to serve. @throws CommandFailure exit 3 if there is no policy argument and no --demo */
 export function policyOf({ policy, demo }: Pick<ServeOptions, 'policy' | 'demo'>): string {
   const file = policy ?? (demo ? DEMO_POLICY : undefined)
   if (file !== undefined) return file

@@ -85,7 +85,6 @@ async function inProcesses(count: number, task: Task): Promise<readonly Tally[]>
   }
 }
 
-/** Sends a message and waits for the reply. */
 function exchange(child: ChildProcess, message: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
     child.once('message', resolve)

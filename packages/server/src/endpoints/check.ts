@@ -6,7 +6,6 @@ import { objectOf, readJson } from '../http/body.ts'
 import type { Routed } from '../http/routes.ts'
 import { decisionJson } from './decision-json.ts'
 
-/** Largest body of one call and of a list, in bytes. */
 const MAX_REQUEST_BYTES = 65_536
 const MAX_LIST_BYTES = 1_048_576
 const KEY_FIELDS = ['key', 'limit', 'cost']

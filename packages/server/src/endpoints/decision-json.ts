@@ -5,7 +5,8 @@ import type { EngineDecision } from 'sluice/policy'
 const names = new Map<string, string>()
 const MAX_NAMES = 10_000
 
-type Outcome = 'outcome' | 'allowed' | 'limitName' | 'reason' | 'detail' | 'retryAfterMs' | 'limits' | 'at' | 'atMicros' | 'source'
+type Outcome = 'outcome' | 'allowed' | 'limitName' | 'reason' | 'detail' | 'retryAfterMs'
+type OfStore = 'limits' | 'at' | 'atMicros' | 'source'
 type OfRules = 'degraded' | 'rules' | 'shadow' | 'violated' | 'identity' | 'probabilistic' | 'exempt'
 type OfLimit = 'name' | 'limit' | 'remaining' | 'replenishAfterMs' | 'resetAfterMs' | 'windowMs'
 /** `T`, if these are all of its fields: one that is added fails to compile until it is written below. */
@@ -16,9 +17,9 @@ type View = Listed<LimitView, OfLimit>
  * A decision as JSON, without the retry jitter, which is for headers alone. Same output as `JSON.stringify` in a third of the time: this
  * is nearly all the work for a list of decisions.
  */
-export function decisionJson(decision: Listed<EngineDecision, Outcome | OfRules>): string {
-  const { outcome, allowed, limitName, reason, detail, retryAfterMs, limits, at, atMicros, source, degraded, rules, shadow, violated } =
-    decision
+export function decisionJson(decision: Listed<EngineDecision, Outcome | OfStore | OfRules>): string {
+  const { outcome, allowed, limitName, reason, detail, retryAfterMs, limits } = decision
+  const { at, atMicros, source, degraded, rules, shadow, violated } = decision
   let json = `{"outcome":"${outcome}","allowed":${allowed}`
   if (limitName !== undefined) json += `,"limitName":${quoted(limitName)}`
   if (reason !== undefined) json += `,"reason":"${reason}"`

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Refusal, sendJson } from '../http/answer.ts'
 
-/** The paths that the demo backend serves and the page offers. */
 export const DEMO_ENDPOINTS: readonly string[] = ['/api/search', '/api/data']
 
 /** A small backend behind the policy. It serves a few JSON documents and nothing else. */

@@ -40,10 +40,7 @@ export async function decide(engine: Engine, { request, response, path, rest }: 
   answer(response, engine, await engine.decide(factsOf(request, { ...described, uri })))
 }
 
-/**
- * Reads one family of headers.
- * @throws BadRequest for a repeated header: one of the two is the client's
- */
+/** Reads one family of headers. @throws BadRequest for a repeated header: one of the two is the client's */
 function originalIn(request: IncomingMessage, family: 'x-forwarded' | 'x-original'): Original {
   const { headers } = request
   const one = (name: 'method' | 'uri' | 'host'): string | undefined => {

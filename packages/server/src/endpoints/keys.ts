@@ -7,7 +7,6 @@ import { busiest, type Counted } from '../page/busiest-keys.ts'
 import type { HeldOverrides } from '../policy/held-overrides.ts'
 import { answer, type Handler, type Route, type Routed } from '../http/routes.ts'
 
-/** Largest bodies, in bytes. */
 const MAX_DURATION_BYTES = 4_096
 const MAX_OVERRIDE_BYTES = 16_384
 const MAX_KEY_LENGTH = 4_096
@@ -125,7 +124,6 @@ function refusedByStore(error: unknown): unknown {
   return new Refusal(501, error.message)
 }
 
-/** The overrides of a key that are in force now, as JSON. */
 function overridesOf(engine: Engine, target: KeyTarget): unknown[] {
   return engine.overridesOfKey(target).map(({ rule, key, limit, until, origin }) => ({
     rule,

@@ -2,7 +2,6 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { dirname, resolve } from 'node:path'
 import { LimiterError } from 'sluice'
 
-/** Largest file that is read, in bytes. */
 const MAX_FILE_BYTES = 1_048_576
 const ALLOWED = `a regular file of at most ${MAX_FILE_BYTES} bytes`
 /** The output length of HMAC-SHA-256: a shorter secret would be easier to guess than the hash. */

@@ -14,10 +14,6 @@ const MAX_PAUSE_MS = 5_000
 export type WatchedFile = ReturnType<typeof watchFile>
 
 export interface WatchedBy<T> {
-  /**
-   * Reads the file.
-   * @throws Error if the file cannot be read
-   */
   read(file: string): T
   /** Called with the contents if they differ from the last ones. If it throws, the file is tried again. */
   changed(found: T): Promise<void> | void

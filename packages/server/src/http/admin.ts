@@ -9,7 +9,6 @@ import { counter } from './service-metrics.ts'
 const MIN_LENGTH = 16
 const MAX_LENGTH = 4_096
 
-/** Decides whether a request may use the administration endpoints. */
 export type Admission = (request: IncomingMessage) => boolean
 
 /**

@@ -7,7 +7,6 @@ type Members = Readonly<Record<string, unknown>>
 /** Ends a request with a problem body (RFC 9457). */
 export class Refusal extends Error {
   readonly status: number
-  /** Further members of the body. */
   readonly more: Members
   readonly headers: HeaderList
 
@@ -50,7 +49,6 @@ export function send(response: ServerResponse, status: number, type: string, bod
   response.end(body)
 }
 
-/** Converts a mistake of the caller to a response. */
 export function refusalOf({ code, message }: LimiterError, more: Members = {}): Refusal {
   return code === 'UNKNOWN_RULE' ? new Refusal(404, message, more) : new BadRequest(message, more)
 }

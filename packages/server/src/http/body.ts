@@ -37,10 +37,7 @@ export function readBytes(request: IncomingMessage, largest: number): Promise<Bu
   })
 }
 
-/**
- * Reads a JSON body.
- * @throws Refusal 413 or 415 as `readBytes`; BadRequest that says what is wrong
- */
+/** Reads a JSON body. @throws Refusal 413 or 415 as `readBytes`; BadRequest that says what is wrong */
 export async function readJson(request: IncomingMessage, largest: number): Promise<unknown> {
   const bytes = await readBytes(request, largest)
   // Replacing invalid bytes by U+FFFD would give several keys one bucket.

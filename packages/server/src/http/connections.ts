@@ -42,7 +42,6 @@ export function watchConnections(
   const newest = new WeakMap<Duplex, IncomingMessage>()
   const extras = extraConnections(bounds.served, bounds.extra, (socket) => underWay.has(socket))
   const gate = createGate()
-  /** Connections and requests so far, and connections above the bound. */
   let [arrived, turnedAway] = [0, 0]
   let isEmpty = (): void => {}
   closeSlowReaders(server, underWay, readMs)

@@ -46,10 +46,7 @@ interface Handle {
   getpeername?(found: object): number
 }
 
-/**
- * Listens and resolves with the port.
- * @throws CommandFailure exit 1 if that is not possible
- */
+/** Listens and resolves with the port. @throws CommandFailure exit 1 if that is not possible */
 export function openPort(server: Server, { host, port }: ListenAt): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

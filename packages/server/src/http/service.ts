@@ -27,7 +27,6 @@ export interface ServiceParts {
   readonly replace: HeldPolicy['replace']
   readonly overrides: HeldOverrides
   readonly reports: AllReports
-  /** The content type of the metrics. */
   readonly metricsType: string
   readonly live: Live
   /** Puts the demo backend behind the policy. */
@@ -50,7 +49,7 @@ export function createService(parts: ServiceParts): RequestListener {
 
 function routesOf(parts: ServiceParts): Routes {
   const { engine, store, policy, replace, overrides, reports, metricsType, live, demo, admission } = parts
-  const kind = storeKindOf(store)
+  const [kind, offered] = [storeKindOf(store), demo ? DEMO_ENDPOINTS : []]
   const limit = rateLimit({ engine })
   const keys = keyRoutes(engine, overrides, admission)
   const forward = (routed: Routed): Promise<void> => auth(engine, routed)
@@ -63,7 +62,7 @@ function routesOf(parts: ServiceParts): Routes {
       ['/v1/checks', { POST: (routed: Routed) => checks(engine, routed) }],
       ['/v1/auth', forward],
       ['/v1/decision', decision],
-      ['/v1/overview', { GET: ({ response }: Routed) => sendJson(response, 200, overviewOf(policy.current, demo ? DEMO_ENDPOINTS : [])) }],
+      ['/v1/overview', { GET: ({ response }: Routed) => sendJson(response, 200, overviewOf(policy.current, offered)) }],
       ['/v1/events', { GET: (routed: Routed) => events(live, routed) }],
       ['/v1/policy', guarded(admission, { GET: show, PUT: put })],
       ['/v1/keys', topRoute(reports.top, admission)],

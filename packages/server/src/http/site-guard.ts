@@ -72,7 +72,6 @@ function isNavigation({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
 }
 
-/** Decides whether a Host header names this service. */
 export type HostCheck = (host: string) => boolean
 
 /** Verdicts that are cached: nearly all requests have the same header. */
@@ -100,10 +99,7 @@ export function hostsAllowed(names: readonly string[]): HostCheck {
   }
 }
 
-/**
- * Reads the values of --allowed-host.
- * @throws CommandFailure exit 3 for a value that is neither a name nor an address
- */
+/** Reads the values of --allowed-host. @throws CommandFailure exit 3 for a value that is neither a name nor an address */
 export function readHosts(texts: readonly string[]): readonly string[] {
   return texts.map((text) => {
     const name = canonical(text.replace(/^\[([\da-f:.]+)\]$/i, '$1'))
@@ -113,7 +109,6 @@ export function readHosts(texts: readonly string[]): readonly string[] {
   })
 }
 
-/** Whether a Host header names this machine itself. */
 function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name)
 }

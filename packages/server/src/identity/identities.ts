@@ -1,32 +1,33 @@
 import { createHmac } from 'node:crypto'
 import type { Policy, RequestFacts } from 'sluice/policy'
 import { readSecret } from '../files/regular-file.ts'
-import { type ChosenKeys, keySource, nextKeySource } from './key-source.ts'
-import { createVerifier, type TokenResult } from './verifier.ts'
+import { type ChosenKeys, keySource } from './key-source.ts'
+import type { KeyFollower } from './remote-keys.ts'
+import { createVerifier, type VerifierParts } from './verifier.ts'
 
 /** Length in bytes: two of a billion identities collide with a probability below 2^-68. */
 const PSEUDONYM_BYTES = 16
 
-export type Identities = ReturnType<typeof createIdentities>
+export type Identities = Awaited<ReturnType<typeof createIdentities>>
 
 /**
- * Finds the identity of a request: verified claims of its token, and pseudonyms for keys.
+ * Finds the identity of a request: verified claims of its token, and pseudonyms for keys. Rejects with LimiterError INVALID_POLICY for a
+ * file that cannot be read or used.
  * @param file the policy's own file; the other files are found relative to its folder
  * @param count called with the result of each token
  * @param says called with a line about each replacement of keys while the process runs; if it is absent, keys are not followed
- * @throws LimiterError INVALID_POLICY for a file that cannot be read or used
  */
-export function createIdentities(file: string, first: Policy, count: (result: TokenResult) => void, says?: (line: string) => void) {
-  const of = ({ identifiers }: Policy, chosen: ChosenKeys | undefined) => {
+export async function createIdentities(file: string, first: Policy, count: VerifierParts['count'], says?: KeyFollower['says']) {
+  const read = async ({ identifiers, jwt: choice }: Policy, before?: ChosenKeys) => {
+    const chosen = choice === undefined ? undefined : { choice, source: await keySource(file, choice, before) }
     const secret = identifiers?.mode === 'hmac' ? readSecret(file, identifiers.secretFile, 'identifiers.secretFile') : undefined
-    const { source, choice } = chosen ?? {}
     return {
       chosen,
-      verifier: choice === undefined ? undefined : createVerifier({ keys: source?.keys, choice, now: Date.now, count }),
+      verifier: chosen === undefined ? undefined : createVerifier({ ...chosen, keys: chosen.source.keys, now: Date.now, count }),
       pseudonym: secret === undefined ? undefined : pseudonymOf(secret),
     }
   }
-  let current = of(first, first.jwt === undefined ? undefined : { choice: first.jwt, source: keySource(file, first.jwt) })
+  let current = await read(first)
   const follow = (): (() => void) | undefined => {
     const { chosen, verifier } = current
     return says === undefined ? undefined : chosen?.source.follow({ changed: () => verifier?.forget(), says })
@@ -41,8 +42,7 @@ export function createIdentities(file: string, first: Policy, count: (result: To
      * file that cannot be used.
      */
     async prepare(policy: Policy) {
-      const { jwt } = policy
-      const next = of(policy, jwt === undefined ? undefined : { choice: jwt, source: await nextKeySource(file, jwt, current.chosen) })
+      const next = await read(policy, current.chosen)
       return {
         /** Absent if the policy keeps identifiers as they are. */
         pseudonym: next.pseudonym,
@@ -53,7 +53,6 @@ export function createIdentities(file: string, first: Policy, count: (result: To
         },
       }
     },
-    /** Stops following the keys. */
     close: () => unfollow?.(),
   }
 }

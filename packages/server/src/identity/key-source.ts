@@ -8,7 +8,6 @@ import { watchFile } from '../files/watch-file.ts'
 import { mapInSlices } from '../policy/in-slices.ts'
 import { type KeySource, remoteKeys } from './remote-keys.ts'
 
-/** The way to verify tokens, and the source of the keys. */
 export interface ChosenKeys {
   readonly choice: JwtChoice
   readonly source: KeySource
@@ -17,28 +16,16 @@ export interface ChosenKeys {
 const KEY_TYPES: readonly unknown[] = ['RSA', 'EC', 'OKP']
 
 /**
- * The key source that a policy chooses.
+ * The key source that a policy chooses. It reads a set of keys in slices. Rejects with LimiterError INVALID_POLICY for a file that cannot be
+ * read or holds no key that could verify a token.
  * @param policyFile a file of keys is found relative to its folder
- * @throws LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token
+ * @param before the present source: keys already fetched from the same URL are reused, because it may be unreachable now
  */
-export function keySource(policyFile: string, choice: JwtChoice): KeySource {
+export async function keySource(policyFile: string, choice: JwtChoice, before?: ChosenKeys): Promise<KeySource> {
   if (choice.by === 'upstream') return { keys: undefined, follow: () => () => {} }
   if (choice.by === 'secret') return { keys: readSecret(policyFile, choice.file, 'jwt.secretFile'), follow: () => () => {} }
-  if (choice.by === 'url') return remoteKeys(choice.url)
-  const text = textIn(policyFile, choice.file)
-  const set = parseSet(text, choice.file)
-  for (const entry of set.keys.entries()) refuseBroken(entry, choice.file)
-  return fileKeys(policyFile, choice.file, text, createLocalJWKSet(set))
-}
-
-/**
- * As `keySource`, for a policy that replaces another: it reads in slices. It reuses keys already fetched from the same URL, which may be
- * unreachable now. Rejects if `keySource` throws.
- */
-export async function nextKeySource(policyFile: string, choice: JwtChoice, before: ChosenKeys | undefined): Promise<KeySource> {
-  if (choice.by === 'url' && before?.choice.by === 'url' && before.choice.url === choice.url) return before.source
-  if (choice.by !== 'jwks') return keySource(policyFile, choice)
-  const text = textIn(policyFile, choice.file)
+  if (choice.by === 'url') return before?.choice.by === 'url' && before.choice.url === choice.url ? before.source : remoteKeys(choice.url)
+  const text = readNamed(policyFile, choice.file, 'jwt.jwksFile').toString('utf8')
   return fileKeys(policyFile, choice.file, text, await keysInSlices(text, choice.file))
 }
 
@@ -67,10 +54,6 @@ function fileKeys(policyFile: string, name: string, first: string, keys: JWTVeri
   }
 }
 
-function textIn(policyFile: string, name: string): string {
-  return readNamed(policyFile, name, 'jwt.jwksFile').toString('utf8')
-}
-
 async function keysInSlices(text: string, file: string): Promise<JWTVerifyGetKey> {
   const set = parseSet(text, file)
   await mapInSlices([...set.keys.entries()], (entry) => refuseBroken(entry, file))
@@ -96,7 +79,6 @@ function parseSet(text: string, file: string): JSONWebKeySet {
   throw wrong(file, 'no key in it can verify a token; expected one with kty RSA, EC or OKP that is not for encryption')
 }
 
-/** Rejects a broken key now instead of at the first token. */
 function refuseBroken([index, key]: readonly [number, JWK], file: string): void {
   const name = key.kid === undefined ? `key ${index + 1}` : `key ${JSON.stringify(key.kid)}`
   if (key.d !== undefined) throw wrong(file, `${name} is a private key; expected public ones`)

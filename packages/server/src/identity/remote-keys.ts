@@ -18,7 +18,6 @@ export interface KeyFollower {
   says(line: string): void
 }
 
-/** Milliseconds that the issuer may take to answer. */
 const TIMEOUT_MS = 3_000
 /** Milliseconds between fetches while the keys are followed, and their largest age: two fetches in a row may fail. */
 const FETCH_EVERY_MS = 300_000
@@ -110,10 +109,7 @@ function isAboutKey(error: unknown): boolean {
   )
 }
 
-/**
- * The set of keys in an answer.
- * @throws Error for an answer that is none, and for a body above the bound, which is not read to its end
- */
+/** The set of keys in an answer. @throws Error for an answer that is none, and for a body above the bound, which is not read to its end */
 async function setIn(answer: Response): Promise<string> {
   if (answer.status !== 200) throw new Error(`it answered ${answer.status}`)
   const parts: Uint8Array[] = []

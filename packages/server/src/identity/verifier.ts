@@ -13,9 +13,7 @@ export type TokenVerifier = ReturnType<typeof createVerifier>
 export interface VerifierParts {
   readonly keys: TokenKeys | undefined
   readonly choice: JwtChoice
-  /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Called with the result of each token. */
   readonly count: (result: TokenResult) => void
   /** Verified tokens that are cached; default 10,000. */
   readonly remembered?: number

@@ -1,6 +1,5 @@
 import type { KeyCount, TopKeys } from 'sluice/observe'
 
-/** The request counts of one process. */
 export interface Counted {
   readonly keys: readonly KeyCount[]
   /** The most requests that a key absent from `keys` may have had. */

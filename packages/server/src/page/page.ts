@@ -6,7 +6,6 @@ import type { Route } from '../http/routes.ts'
 const require = createRequire(import.meta.url)
 
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
-/** The files of the page by path. */
 const FILES = [
   ['/', 'index', 'html'],
   ['/page.css', 'page', 'css'],
@@ -23,7 +22,6 @@ const GUARDS = [
   ['Referrer-Policy', 'no-referrer'],
 ] as const
 
-/** One route for each of the page's files. */
 export function pageRoutes(): [string, Route][] {
   return FILES.map(([path, name, kind]) => {
     const [file, type] = [require.resolve(`@sluice/dashboard/${name}.${kind}`), `${TYPES[kind]}; charset=utf-8`]

@@ -24,7 +24,6 @@ export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) =
   }
 }
 
-/** Applies a change that another process made. */
 export function takeOverride(engine: Engine, { rule, key, fields }: RelayedOverride): void {
   if (fields === undefined) engine.withdraw({ rule, values: key.map((value) => value ?? undefined) })
   else engine.override(fields)

@@ -74,7 +74,6 @@ function refuseOtherStore(policy: Policy, store: string | undefined, filename: s
   throw new Refusal(409, `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
 }
 
-/** A refused candidate in one line. */
 export function inOneLine(error: unknown): string {
   if (error instanceof PolicyError) {
     const [first, ...more] = error.message.split('\n')

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Milliseconds after which the event loop gets a turn. */
 const SLICE_MS = 2
 
 /** As `map`, but yields to the event loop between slices: for long lists whose work is not urgent. */

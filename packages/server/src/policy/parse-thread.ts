@@ -8,7 +8,6 @@ export interface ParsingBegins extends Candidate {
   readonly pieces: MessagePort
 }
 
-/** The thread's single answer. */
 export type Parsed = { readonly portable: Omit<PortablePolicy, 'pieces'> } | { readonly issues: readonly PolicyIssue[] }
 
 /** Linux schedules threads by priority: a lower one leaves a shared processor to decisions first. */

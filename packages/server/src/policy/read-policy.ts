@@ -11,15 +11,11 @@ export type PolicySource = string | Uint8Array
 export interface Candidate {
   /** Bytes that are not UTF-8 count as a rejected candidate. */
   readonly text: PolicySource
-  /** The name in messages. */
   readonly filename: string
   readonly format?: 'yaml' | 'json'
 }
 
-/**
- * Reads a policy file.
- * @throws Error for a file that cannot be read: missing, not a regular file, or larger than 1 MiB
- */
+/** Reads a policy file. @throws Error for a file that cannot be read: missing, not a regular file, or larger than 1 MiB */
 export function readPolicySource(file: string): PolicySource {
   return sourceOf(readRegular(file))
 }

@@ -12,7 +12,6 @@ export interface Reloading {
   readonly file: string
   /** The text of the file as last read. */
   readonly text: string
-  /** Whether this process prints what happens. */
   readonly speaks: boolean
   readonly io: Io
 }

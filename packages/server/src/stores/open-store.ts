@@ -1,19 +1,16 @@
 import { memoryStore, StoreFailure } from 'sluice'
 import { storeParameterMistake } from 'sluice/policy'
 import { CommandFailure, EXIT, usage } from '../cli/failure.ts'
-import type { Opening, OpenStore } from './opening.ts'
+import type { Opener, Opening, OpenRequest, OpenStore } from './opening.ts'
 import { pglite } from './pglite.ts'
 import { postgres } from './postgres.ts'
 import { redis } from './redis.ts'
 import { withoutPassword, withoutSecrets } from './store-name.ts'
 
-export interface OpenOptions {
+/** `folder` is the working directory by default. */
+export interface OpenOptions extends Partial<Pick<OpenRequest, 'space' | 'folder'>> {
   /** Milliseconds that connecting, making tables and the first answer may take together; default five seconds. */
   readonly startMs?: number
-  /** Isolates the states from others in the same store, by a prefix or schema of this name: lower-case letters, digits and `_`. */
-  readonly space?: string
-  /** The folder of relative file names in the URL; default the working directory. */
-  readonly folder?: string
 }
 
 const ALLOWED =
@@ -21,18 +18,16 @@ const ALLOWED =
 /** Milliseconds a store may take to answer for the first time. */
 const START_MS = 5_000
 const CONNECT_MS = 2_000
-/** By scheme; `connectMs` is how long a client may take to connect. */
-const OPENERS: ReadonlyMap<string, (url: string, connectMs: number, space: string | undefined, folder: string) => Promise<Opening>> =
-  new Map([
-    ['memory', memory],
-    ['redis', redis],
-    ['rediss', redis],
-    ['redis+cluster', redis],
-    ['redis+sentinel', redis],
-    ['postgres', postgres],
-    ['postgresql', postgres],
-    ['pglite', pglite],
-  ])
+const OPENERS: ReadonlyMap<string, Opener> = new Map([
+  ['memory', memory],
+  ['redis', redis],
+  ['rediss', redis],
+  ['redis+cluster', redis],
+  ['redis+sentinel', redis],
+  ['postgres', postgres],
+  ['postgresql', postgres],
+  ['pglite', pglite],
+])
 
 /**
  * Opens the store of a URL and waits until it can decide.
@@ -66,10 +61,10 @@ export async function prepareStore(url: string, { startMs = START_MS, space, fol
     const why = error instanceof Error ? (error.message.split('\n')[0] as string) : String(error)
     return new CommandFailure(EXIT.unreachable, `store ${name} cannot be reached: ${withoutSecrets(why, url)}`, { cause: error })
   }
-  const opening = await open(url, Math.min(CONNECT_MS, startMs), space, folder).catch((error: unknown) => {
+  const request = { url, connectMs: Math.min(CONNECT_MS, startMs), space, folder }
+  const { begin, reason, ...opened } = await open(request).catch((error: unknown) => {
     throw failureOf(error)
   })
-  const { begin, reason, ...opened } = opening
   /** Connects and waits until the store can decide; rejects with the client's error. It may be called again after a failure. */
   const reach = async (): Promise<void> => {
     const deadline = performance.now() + startMs
@@ -81,7 +76,6 @@ export async function prepareStore(url: string, { startMs = START_MS, space, fol
   return { opened: { ...opened, name }, reach, failureOf }
 }
 
-/** A store in this process; its states end with the process. */
 async function memory(): Promise<Opening> {
   const store = memoryStore()
   const keeps = 'limits are gone on restart, and each process has its own'

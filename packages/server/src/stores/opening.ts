@@ -10,7 +10,7 @@ export interface OpenStore {
   /** Describes how states are kept and shared. */
   readonly keeps: string
   /** Makes or updates the tables of a store that has some and, on request, the function of the article. */
-  migrate?(options: { readonly compatFunction: boolean; readonly prune: boolean; readonly force: boolean }): Promise<void>
+  migrate?(options: Readonly<Record<'compatFunction' | 'prune' | 'force', boolean>>): Promise<void>
   /** Deletes what a separate space holds and a reset leaves: its tables, and a folder that was made for it. */
   discard?(): Promise<void>
   /** Closes the store, and aborts calls to a server that does not answer. */
@@ -24,6 +24,19 @@ export interface Opening extends Omit<OpenStore, 'name'> {
   /** The client's last error, if it says more than the rejection. */
   reason?(): Error | undefined
 }
+
+export interface OpenRequest {
+  readonly url: string
+  /** Milliseconds that a client may take to connect. */
+  readonly connectMs: number
+  /** Isolates the states from others in the same store, by a prefix or schema of this name: lower-case letters, digits and `_`. */
+  readonly space: string | undefined
+  /** Where relative file names in the URL start. */
+  readonly folder: string
+}
+
+/** Makes a store of one kind; rejects for a URL or a file that cannot be used. */
+export type Opener = (request: OpenRequest) => Promise<Opening>
 
 /** Milliseconds of silence after which a connection is replaced by a new one: by then no caller waits for its answers. */
 export const SILENCE_MS = 1_000

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import type { Opening } from './opening.ts'
+import type { Opener } from './opening.ts'
 
 /** A database in this process. Opening has no deadline, because it takes as long as the machine takes. */
-export async function pglite(url: string, _connectMs: number, space: string | undefined): Promise<Opening> {
+export const pglite: Opener = async ({ url, space }) => {
   const folder = url.slice('pglite:'.length)
   const [{ PGlite }, driver] = await Promise.all([import('@electric-sql/pglite'), import('sluice/postgres')])
   const made = folder === '' ? undefined : mkdirSync(folder, { recursive: true })

@@ -1,14 +1,15 @@
 import type { ClientBase, ClientConfig, Pool } from 'pg'
 import { usage } from '../cli/failure.ts'
-import { type Opening, SILENCE_MS } from './opening.ts'
+import { type Opener, SILENCE_MS } from './opening.ts'
 import { withoutPassword } from './store-name.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 
 const FILES = { ca: 'sslrootcert', cert: 'sslcert', key: 'sslkey' }
-const TLS_PARAMETERS: ReadonlySet<string> = new Set([...Object.values(FILES), 'ssl', 'sslmode', 'sslnegotiation', 'uselibpqcompat'])
+const SETTINGS = ['ssl', 'sslmode', 'sslnegotiation', 'uselibpqcompat']
+const TLS_PARAMETERS: ReadonlySet<string> = new Set([...Object.values(FILES), ...SETTINGS])
 
 /** A store on a pool that drops a connection when it falls silent. */
-export async function postgres(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
+export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
   const [{ default: driver }, { pg, postgresStore }] = await Promise.all([import('pg'), import('sluice/postgres')])
   const bounds = { max: 16, connectionTimeoutMillis: connectMs, query_timeout: 2 * SILENCE_MS }
   // Sets the search path by a statement, because the URL may have options of its own.
@@ -73,9 +74,7 @@ function configOf(url: string, folder: string): ClientConfig {
   }
 }
 
-/**
- * TLS options of `sslmode` as the client reads it: without `uselibpqcompat`, every mode but `disable` and `no-verify` is `verify-full`.
- */
+/** TLS options of `sslmode` as the client reads it: without `uselibpqcompat`, every mode but `disable` and `no-verify` is `verify-full`. */
 function tlsOf(parameters: ReadonlyMap<string, string>, files: TlsFiles, name: string): ClientConfig['ssl'] {
   const [mode, compatible] = [parameters.get('sslmode'), parameters.get('uselibpqcompat') === 'true']
   if (mode === 'disable') return false

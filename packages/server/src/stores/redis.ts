@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import { parseStoreUrl, type StoreUrl } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
-import { type Opening, SILENCE_MS } from './opening.ts'
+import { type Opener, SILENCE_MS } from './opening.ts'
 import { withoutPassword } from './store-name.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 
@@ -9,7 +9,7 @@ import { readTlsFiles, type TlsFiles } from './tls-files.ts'
  * A store on one server, one behind sentinels, or a cluster. Its client neither queues calls while the server is unreachable nor resends
  * any.
  */
-export async function redis(url: string, connectMs: number, space: string | undefined, folder: string): Promise<Opening> {
+export const redis: Opener = async ({ url, connectMs, space, folder }) => {
   const place = parseStoreUrl(url)
   if (place === undefined) throw usage(`store ${withoutPassword(url)} is not the URL of a store: expected redis://HOST:PORT/DATABASE`)
   if (place.scheme === 'redis+cluster' && Number(place.database ?? 0) !== 0)

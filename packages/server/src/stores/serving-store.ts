@@ -8,7 +8,6 @@ import type { OpenStore } from './opening.ts'
 export interface ServingOptions {
   /** The policy file, if the URL comes from it: relative file names in the URL then start at its folder. */
   readonly policyFile?: string | undefined
-  /** Whether an unreachable store is a failure. */
   readonly required: boolean
   /** Whether this process prints what all processes observe. */
   readonly speaks: boolean
@@ -31,8 +30,10 @@ const TLS = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR
  * meanwhile. For a store that is reached it prints the warnings about the server's settings.
  * @throws CommandFailure exit 3 for an invalid URL; exit 2 if the server refuses this service, or is required and unreachable
  */
-export async function openServing(url: string, { policyFile, required, speaks, io }: ServingOptions): Promise<OpenStore> {
-  const { opened, reach, failureOf } = await prepareStore(url, policyFile === undefined ? {} : { folder: dirname(policyFile) })
+export async function openServing(url: string, options: ServingOptions): Promise<OpenStore> {
+  const { policyFile, required, speaks, io } = options
+  const place = policyFile === undefined ? {} : { folder: dirname(policyFile) }
+  const { opened, reach, failureOf } = await prepareStore(url, place)
   const warn = (line: string): void => (speaks ? warningTo(io)(line) : undefined)
   const advise = async (): Promise<void> => {
     for (const line of (await opened.advise?.()) ?? []) warn(`store ${opened.name} ${line}`)
@@ -71,8 +72,7 @@ export async function openServing(url: string, { policyFile, required, speaks, i
   }
 }
 
-/** Retries until it succeeds, with pauses that grow. Rejects when it is aborted. */
-async function retry(reach: () => Promise<void>, onFailure: (error: unknown) => void, signal: AbortSignal): Promise<void> {
+async function retry(reach: () => Promise<void>, onFailure: (error: unknown) => void, signal: AbortSignal) {
   for (let ms = MIN_PAUSE_MS; ; ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
     await pause(ms, undefined, { signal })
     try {

@@ -23,7 +23,6 @@ export function withoutSecrets(message: string, url: string): string {
   return secretsOf(url).reduce((shown, secret) => shown.replaceAll(secret, '***'), message)
 }
 
-/** Every spelling of every value of a URL that may be a password, longest first. */
 function secretsOf(url: string): string[] {
   const [, authority = '', query = ''] = /^[^:]*:\/\/([^/?#]*)[^?]*\??(.*)$/s.exec(url) ?? []
   const greedy = /^[^:]*:\/\/[^:]*:(.*)@/s.exec(url)?.[1]

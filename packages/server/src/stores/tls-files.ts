@@ -11,7 +11,6 @@ export interface TlsFiles {
   readonly key?: Buffer
 }
 
-/** The URL parameters that name the files. */
 export type TlsNames = Readonly<Record<keyof TlsFiles, string>>
 
 const FORMS: Readonly<Record<keyof TlsFiles, { readonly expected: string; check(contents: Buffer): unknown }>> = {
@@ -55,10 +54,7 @@ function refuseIf(check: () => unknown, message: string): void {
   }
 }
 
-/**
- * One text for each certificate of a bundle.
- * @throws Error for a bundle without certificates
- */
+/** One text for each certificate of a bundle. @throws Error for a bundle without certificates */
 function certificatesIn(contents: Buffer): string[] {
   const parts = contents.toString('latin1').split(/(?=-----BEGIN )/)
   const found = parts.filter((part) => /^-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(part))

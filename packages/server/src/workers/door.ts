@@ -5,7 +5,6 @@ import { CommandFailure } from '../cli/failure.ts'
 import { closePort, type ListenAt, openPort } from '../http/port.ts'
 import type { Opened } from './messages.ts'
 
-/** Milliseconds that workers have to take the last connections. */
 const MAX_WAIT_MS = 3_000
 /** Milliseconds in which a client that got its response makes a new connection, if it makes one at once. */
 const TURN_MS = 50
@@ -54,7 +53,6 @@ export function createDoor(at: ListenAt) {
   return {
     /** Opens the port at the first call; later calls have the same result. */
     open: () => (opened ??= openedAt(server, at)),
-    /** Adds a worker, which takes connections from now on. */
     add(worker: Worker) {
       free.add(worker)
       pass()

@@ -8,7 +8,6 @@ import type { Candidate } from '../policy/read-policy.ts'
 
 /** What a process reports about itself; the primary collects the reports of all workers for one of them. */
 export interface Reports {
-  /** The text exposition format. */
   readonly metrics: string
   readonly readiness: Readiness
   readonly top: Counted
@@ -23,7 +22,6 @@ export type ToWorker =
   | { readonly kind: 'override'; readonly change: RelayedOverride }
   /** The port is open, or cannot be opened. */
   | ({ readonly kind: 'listening' } & Opened)
-  /** Sent with a connection. */
   | { readonly kind: 'connection' }
   | { readonly kind: 'report'; readonly id: number; readonly name: keyof Reports }
   | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
@@ -35,10 +33,8 @@ export type ToWorker =
 export type ToPrimary =
   /** The worker wants the state of the others. From then on it gets their changes. */
   | { readonly kind: 'beginning' }
-  /** The worker wants the port to be open. */
   | { readonly kind: 'listen' }
   | { readonly kind: 'serving' }
-  /** The worker has the connection that was passed to it. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
   | { readonly kind: 'override'; readonly change: RelayedOverride }
@@ -47,7 +43,6 @@ export type ToPrimary =
   /** An event happened `times` times since the last such message; the primary prints the warning. */
   | { readonly kind: 'repeated'; readonly what: Repeated; readonly times: number }
 
-/** The port of all workers, or the reason why it could not be opened. */
 export type Opened = { readonly port: number } | { readonly failed: string }
 
 /** The reports of the workers that answered in time, and how many workers there should be. */

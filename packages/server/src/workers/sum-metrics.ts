@@ -2,7 +2,6 @@
 const PARTS: ReadonlySet<string> = new Set(['sluice_keys', 'sluice_lease_tokens', 'sluice_connections'])
 
 interface Family {
-  /** The lines HELP and TYPE. */
   readonly head: string[]
   summed: boolean
   readonly series: Map<string, number>
@@ -23,7 +22,6 @@ function written(families: readonly Family[]): string {
   return families.flatMap(({ head, series }) => [...head, ...[...series].map(line)]).join('\n')
 }
 
-/** The families of all texts, in the order of their first occurrence. */
 function familiesOf(texts: readonly string[]): Family[] {
   const families = new Map<string, Family>()
   let family: Family | undefined

@@ -11,7 +11,6 @@ import type { Beginning, Gathered, Opened, RelayedOverride, RelayedPolicy, Repor
 import { randomNames } from './messages.ts'
 import { sumMetrics } from './sum-metrics.ts'
 
-/** The reports of this process. */
 export type OwnReports = { readonly [Name in keyof Reports]: () => Promise<Reports[Name]> | Reports[Name] }
 
 /** The reports of all processes of a service. */
@@ -48,7 +47,6 @@ export interface Group {
   listen(server: Server): Promise<number>
   /** Counts this process as serving from now on, and applies what others have received since `begin`. */
   join(callbacks: GroupCallbacks): void
-  /** Sends what this process received to all others. */
   send(message: Extract<ToPrimary, { kind: 'policy' | 'override' }>): void
   /** Handles the signals that stop a service; resolves when this process is to stop. */
   stopped(): Promise<void>
@@ -149,7 +147,6 @@ async function report(id: number, make: (() => unknown) | undefined): Promise<vo
   }
 }
 
-/** Gets the reports of all workers from the primary. */
 function createGathers() {
   const waiting = new Map<number, (gathered: Gathered) => void>()
   let last = 0

@@ -22,7 +22,7 @@ const WAIT = { deadlineMs: 5_000 }
 /** The states of a store, addressed by the rules of a policy. */
 export async function storeKeys(url: string, policyFile: string): Promise<KeyAccess> {
   const policy = readPolicy(policyFile)
-  const { pseudonym } = createIdentities(policyFile, policy, () => {})
+  const { pseudonym } = await createIdentities(policyFile, policy, () => {})
   const { store, name, close } = await openStore(url)
   const engine = createEngine({ policy, store, pseudonym })
   const orFailure = (error: unknown): never => {
