@@ -1,5 +1,5 @@
 import { memoryStore } from 'sluice'
-import { type Claims, clientAddress, createEngine, type Explanation, type RuleExplanation, trustProxies } from 'sluice/policy'
+import { clientAddress, createEngine, type Explanation, trustProxies } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
 import { createIdentities } from '../identity/identities.ts'
 import { readPolicy } from '../policy/read-policy.ts'
@@ -45,7 +45,7 @@ function factsOf(args: ParsedArguments) {
   if (cost !== undefined && (!/^\d+(?:\.\d{1,6})?$/.test(cost) || Number(cost) === 0))
     throw usage(`explain: --cost is ${JSON.stringify(cost)}: expected a number above 0 with at most six decimals`)
   const query = args.texts('query').map((pair) => pairOf('query', pair, '=').map(encodeURIComponent).join('='))
-  const claims: Claims = Object.fromEntries(args.texts('claim').map((pair) => pairOf('claim', pair, '=')))
+  const claims = Object.fromEntries(args.texts('claim').map((pair) => pairOf('claim', pair, '=')))
   return {
     method: args.text('method') ?? 'GET',
     path: [path, ...query].reduce((target, pair) => `${target}${target.includes('?') ? '&' : '?'}${pair}`),
@@ -83,7 +83,7 @@ function textOf({ method, path, readings, unreadable, refusedBy, host, exempt, r
   return [`${head}: ${matching.length} of ${rules.length} rules match`, ...several, ...rules.flatMap(ruleText)]
 }
 
-function ruleText({ name, mode, why, key = [], tier, overridden, sample, limit, cost }: RuleExplanation): string[] {
+function ruleText({ name, mode, why, key = [], tier, overridden, sample, limit, cost }: Explanation['rules'][number]): string[] {
   if (limit === undefined) return [`  ${name}: does not match: ${why ?? 'no reason is known'}`]
   const values = key.map(({ source, value }) => `${source} ${value === null ? 'is absent' : `= ${JSON.stringify(value)}`}`)
   const condition = tier === undefined || tier === '' ? '' : `, tier ${tier}`

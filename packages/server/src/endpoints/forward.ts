@@ -74,7 +74,7 @@ function factsOf(request: IncomingMessage, { method, uri, host }: Original & { r
   }
 }
 
-function answer(response: ServerResponse, { headers: choice }: Engine, decision: EngineDecision, denied?: number): void {
+function answer(response: ServerResponse, { headers: choice }: Engine, decision: EngineDecision, denied?: number) {
   const headers = headersOf(decision, decision.identity, choice)
   if (decision.allowed) return send(response, 200, 'text/plain', '', headers)
   const problem = problemOf(decision, decision.violated.length > 0 ? decision.violated : undefined)

@@ -19,13 +19,13 @@ export interface Readiness {
 }
 
 /** Computes the readiness. A service that lost its store is ready, but degraded, unless the failure policy denies requests. */
-export async function readinessOf({ policy: { failure } }: Engine, store: Store, draining: boolean): Promise<Readiness> {
+export async function readinessOf({ policy }: Engine, store: Store, draining: boolean): Promise<Readiness> {
   if (draining) return { status: 503, body: { status: 'draining' } }
   try {
-    await store.ready({ deadline: performance.now() + failure.deadlineMs })
+    await store.ready({ deadline: performance.now() + policy.failure.deadlineMs })
     return { status: 200, body: { status: 'ready' } }
   } catch (error) {
-    const closed = failure.policy === 'deny'
+    const closed = policy.failure.policy === 'deny'
     const why = error instanceof Error ? error.message : String(error)
     return { status: closed ? 503 : 200, body: { status: closed ? 'unavailable' : 'degraded', store: why } }
   }

@@ -19,7 +19,7 @@ export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { res
  * `PUT /v1/policy`: replaces the policy by the body, YAML or JSON. If the body is invalid, the current policy stays, and the response
  * lists all mistakes.
  */
-export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind, { request, response }: Routed): Promise<void> {
+export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind, { request, response }: Routed) {
   const bytes = await readBytes(request, MAX_POLICY_BYTES)
   const format = /^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '') ? 'json' : 'yaml'
   try {

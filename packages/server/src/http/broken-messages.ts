@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Refusal, sendError, titleOf } from './answer.ts'
+import type { UnderWay } from './slow-readers.ts'
 
 /** The errors that Node.js reports for a message that cannot be read; any other error is a 400. */
 const STATUSES: ReadonlyMap<string | undefined, number> = new Map([
@@ -14,14 +15,9 @@ const MAX_SHOWN_LENGTH = 60
 
 /**
  * Refuses messages that are not HTTP.
- * @param underWay the responses of each connection in order
  * @param newest the request that each connection sent last, whose body may still be arriving
  */
-export function refuseBroken(
-  server: Server,
-  underWay: ReadonlyMap<Duplex, readonly ServerResponse[]>,
-  newest: WeakMap<Duplex, IncomingMessage>,
-): void {
+export function refuseBroken(server: Server, underWay: UnderWay, newest: WeakMap<Duplex, IncomingMessage>): void {
   const refused = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Bytes that arrive after a refusal are read and dropped: a reset could discard the response.

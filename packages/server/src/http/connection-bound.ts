@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ReadMetric } from 'sluice/observe'
 import { normalizePath } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
 import { Refusal, sendError } from './answer.ts'
@@ -47,7 +46,7 @@ function openFilesLimit(): number {
 }
 
 /** @param counts called at each scrape: open connections, and those above the bound so far */
-export function connectionMetrics(counts: () => { readonly open: number; readonly turnedAway: number }): readonly ReadMetric[] {
+export function connectionMetrics(counts: () => { readonly open: number; readonly turnedAway: number }) {
   const refused = 'Connections above --max-connections, which were answered for health alone.'
   return [
     gauge('sluice_connections', 'Connections that are open.', () => [{ value: counts().open }]),

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { refuseBroken, refuseExpectation } from './broken-messages.ts'
 import { type ConnectionBounds, extraConnections } from './connection-bound.ts'
 import { closePort, twoTurns } from './port.ts'
-import { closeSlowReaders } from './slow-readers.ts'
+import { closeSlowReaders, type UnderWay } from './slow-readers.ts'
 
 export interface ConnectionOptions {
   /** Default: unbounded. */
@@ -16,7 +16,6 @@ export interface ConnectionOptions {
 }
 
 export type Connections = ReturnType<typeof watchConnections>
-type UnderWay = ReadonlyMap<Duplex, readonly ServerResponse[]>
 
 /** Milliseconds within which the bytes that a client has already sent reach the event loop. */
 const SETTLE_MS = 100

@@ -3,13 +3,14 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 const CHECK_MS = 250
+/** The responses of each connection in order; only the first of them is being read. */
+export type UnderWay = ReadonlyMap<Duplex, readonly ServerResponse[]>
 
 /**
  * Closes connections whose client does not read its response. A client must read a whole response within `readMs` of its end. A stream has
  * no end, so its client must keep reading while data is waiting.
- * @param underWay the responses of each connection in order; only the first of them is being read
  */
-export function closeSlowReaders(server: Server, underWay: ReadonlyMap<Duplex, readonly ServerResponse[]>, readMs: number): void {
+export function closeSlowReaders(server: Server, underWay: UnderWay, readMs: number): void {
   /** How many bytes of a response the client has read, and since when; of an ended one, when its end was noticed. */
   const progress = new WeakMap<ServerResponse, { readonly read: number; readonly since: number }>()
   const isSlow = (response: ServerResponse, socket: Duplex, now: number): boolean => {

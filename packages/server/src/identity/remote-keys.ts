@@ -18,20 +18,16 @@ export interface KeyFollower {
   says(line: string): void
 }
 
-const TIMEOUT_MS = 3_000
-/** Milliseconds between fetches while the keys are followed, and their largest age: two fetches in a row may fail. */
-const FETCH_EVERY_MS = 300_000
-const MAX_AGE_MS = 900_000
-/** The least milliseconds between extra fetches, which a token of an unknown key or one after a failure may cause. */
-const PAUSE_MS = 30_000
-const MAX_ANSWER_BYTES = 1_048_576
-
-export interface RemoteOptions {
-  readonly fetchEveryMs?: number
-  readonly maxAgeMs?: number
-  readonly pauseMs?: number
-  readonly timeoutMs?: number
+const DEFAULTS = {
+  timeoutMs: 3_000,
+  /** Milliseconds between fetches while the keys are followed, and their largest age: two fetches in a row may fail. */
+  fetchEveryMs: 300_000,
+  maxAgeMs: 900_000,
+  /** The least milliseconds between extra fetches, which a token of an unknown key or one after a failure may cause. */
+  pauseMs: 30_000,
 }
+export type RemoteOptions = Partial<typeof DEFAULTS>
+const MAX_ANSWER_BYTES = 1_048_576
 
 /** The keys could not be fetched, so the token cannot be verified. */
 export class KeysUnavailable extends Error {}
@@ -40,10 +36,8 @@ export class KeysUnavailable extends Error {}
  * The public keys that an issuer publishes. Keys that it no longer publishes are rejected from the next fetch on. While the issuer is
  * unreachable, the last keys stay valid for fifteen minutes.
  */
-export function remoteKeys(
-  url: string,
-  { fetchEveryMs = FETCH_EVERY_MS, maxAgeMs = MAX_AGE_MS, pauseMs = PAUSE_MS, timeoutMs = TIMEOUT_MS }: RemoteOptions = {},
-): KeySource {
+export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource {
+  const { fetchEveryMs, maxAgeMs, pauseMs, timeoutMs } = { ...DEFAULTS, ...options }
   let last: string | undefined
   let failure: Error | undefined
   let failedAt = -Infinity

@@ -32,9 +32,9 @@ export async function parseElsewhere(source: Candidate): Promise<Policy> {
 }
 
 async function answerOf(begins: ParsingBegins): Promise<Parsed> {
-  const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MB }
+  const bounds = { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB }, execArgv: [] }
   try {
-    const thread = new Worker(THREAD, { workerData: begins, transferList: [begins.pieces], resourceLimits, execArgv: [] })
+    const thread = new Worker(THREAD, { workerData: begins, transferList: [begins.pieces], ...bounds })
     const late = setTimeout(() => void thread.terminate(), MAX_MS)
     return await new Promise((resolve, reject) => {
       thread.once('message', resolve)

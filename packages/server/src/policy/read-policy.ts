@@ -29,7 +29,7 @@ export function readPolicy(file: string): Policy {
 }
 
 /** As `readPolicy`, but by default only from a regular file, because it will be read again. Also returns the text. */
-export function readPolicyText(file: string, options?: ReadOptions): { readonly policy: Policy; readonly text: string } {
+export function readPolicyText(file: string, options?: ReadOptions) {
   const text = sourceOf(readAs(`policy ${file}`, file, failed, options))
   try {
     // The parser refuses bytes that are not text, so the cast below is safe.

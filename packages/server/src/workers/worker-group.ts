@@ -7,8 +7,8 @@ import { type CountRepeated, inBatches, repeatedWarnings } from '../cli/repeated
 import type { Readiness } from '../endpoints/health.ts'
 import { type ListenAt, openPort } from '../http/port.ts'
 import type { Counted } from '../page/busiest-keys.ts'
-import type { Beginning, Gathered, Opened, RelayedOverride, RelayedPolicy, Reports, ToPrimary, ToWorker } from './messages.ts'
-import { randomNames } from './messages.ts'
+import type { Beginning, Gathered, Opened, Reports } from './messages.ts'
+import { randomNames, type RelayedOverride, type RelayedPolicy, type ToPrimary, type ToWorker } from './messages.ts'
 import { sumMetrics } from './sum-metrics.ts'
 
 export type OwnReports = { readonly [Name in keyof Reports]: () => Promise<Reports[Name]> | Reports[Name] }

@@ -52,7 +52,7 @@ function baseOf(url: string): URL {
 }
 
 /** @throws CommandFailure exit 2 if the service cannot be reached */
-async function fetched(origin: string, place: URL, request: RequestInit): Promise<{ status: number; ok: boolean; text: string }> {
+async function fetched(origin: string, place: URL, request: RequestInit) {
   try {
     const answer = await fetch(place, { ...request, redirect: 'error', signal: AbortSignal.timeout(MAX_WAIT_MS) })
     return { status: answer.status, ok: answer.ok, text: await answer.text() }
