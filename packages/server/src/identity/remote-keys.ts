@@ -49,10 +49,10 @@ export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource 
     failedAt = performance.now()
     return failure
   }
-  const fetchBounded: FetchImplementation = async (target, options) => {
+  const fetchBounded: FetchImplementation = async (target, request) => {
     if (failure !== undefined && performance.now() - failedAt < pauseMs) throw failure
     try {
-      const text = await setIn(await fetch(target, options))
+      const text = await setIn(await fetch(target, request))
       if (failure !== undefined) follower?.says(`the keys of jwt.jwksUrl ${url} were fetched again`)
       failure = undefined
       if (last !== undefined && last !== text) follower?.changed()
