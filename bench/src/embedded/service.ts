@@ -59,15 +59,15 @@ async function profileOf(profile: Profile, folder: string, options: PartOptions)
   const one = await questionOf(sluice, '/v1/check', [clients().map((key) => JSON.stringify({ key }))])
   const many = await questionOf(sluice, '/v1/checks', manyBodies())
   const lanes: ServerLane[] = []
-  for (const [question, kind] of [
+  for (const [request, kind] of [
     [one, 'constant'],
     [many, 'print'],
   ] as const) {
-    if (question === undefined) continue
+    if (request === undefined) continue
     const file = join(folder, `${profile.answer}-${kind}.json`)
-    writeFileSync(file, question.answer)
+    writeFileSync(file, request.answer)
     const baseline = await startServer(BASELINE, [kind, file], options)
-    lanes.push(await laneOf(kind, baseline, question), await laneOf(question.path, sluice, question))
+    lanes.push(await laneOf(kind, baseline, request), await laneOf(request.path, sluice, request))
   }
   options.say(`${profile.name}: rounds of ${lanes.map(({ name }) => name).join(', ')}`)
   const timed = await serverRounds(lanes, { ...ROUNDS, seconds: options.seconds * 2 })

@@ -22,7 +22,7 @@ export interface KeyTarget {
   readonly limit?: string
 }
 
-/** One state that a key may have, for the operator. `state` has a pseudonym of the key if the policy asks for pseudonyms. */
+/** One state that a key may have, for the operator. `state` has a pseudonym of the key if the policy requires pseudonyms. */
 export interface KeyState extends LimitView {
   /** Conditions of the tier; empty for the tier without conditions. */
   readonly tier: string

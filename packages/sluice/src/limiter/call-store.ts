@@ -88,7 +88,7 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
       sent.then(settle(resolve), settle(reject))
     })
   }
-  const ask = (group: CallGroup): GroupVerdict | undefined => {
+  const answerOf = (group: CallGroup): GroupVerdict | undefined => {
     try {
       const verdict = (store as Required<Store>).decideNow(group)
       // The hot path: a verdict with all its calls is taken as it is.
@@ -100,7 +100,7 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
   }
   const decideNow = (group: CallGroup): GroupVerdict | undefined => {
     const started = start()
-    const verdict = ask(group)
+    const verdict = answerOf(group)
     if (verdict !== undefined && isOfStore(verdict)) report('decide', started, verdict.failure)
     return verdict
   }

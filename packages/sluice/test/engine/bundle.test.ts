@@ -103,7 +103,7 @@ describe('a rule with a match', () => {
   })
 
   it.each([
-    ['stands before it', [bare(SMALL, { name: 'all', ...key }), conditional('pro', 'pro')], ['all', 'pro']],
+    ['precedes it', [bare(SMALL, { name: 'all', ...key }), conditional('pro', 'pro')], ['all', 'pro']],
     ['has other keys', [conditional('pro', 'pro'), bare(SMALL, { name: 'all', limit_keys: ['ip:address'] })], ['pro', 'all']],
     [
       'has more keys',

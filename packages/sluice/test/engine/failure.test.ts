@@ -42,7 +42,7 @@ describe('a store that cannot answer', () => {
     expect(await engine.decide(facts())).toMatchObject({ outcome, allowed, degraded: { kind: 'memory' } })
   })
 
-  it('is stood in for by the local one, exactly and marked', async () => {
+  it('is replaced by the local one, exactly and marked', async () => {
     const engine = await full(rules('local'), { local: memoryStore({ clock: manualClock() }) })
     expect(await engine.decide(facts())).toMatchObject({
       outcome: 'allowed',
@@ -89,7 +89,7 @@ describe('a store that cannot answer', () => {
     })
   })
 
-  it('O4: with rules in shadow alone the decision says that a local store stood in', async () => {
+  it('O4: with rules in shadow alone the decision says that a local store decided', async () => {
     const text = 'rules: [{ name: r0, key: ["ip:address"], rate: 1/s, burst: 1, mode: shadow, onStoreFailure: local }]'
     const engine = await full(text, { local: memoryStore({ clock: manualClock() }) })
     const shadow = (outcome: string): object => ({

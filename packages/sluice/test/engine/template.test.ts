@@ -111,9 +111,9 @@ describe("the template's failure policy", () => {
 
   it.each([
     ['nowhere', GLOBAL, '/', 'undecided', false],
-    ['fail_open beside', `${GLOBAL}failure_policy: fail_open\n`, '/', 'undecided', true],
-    ['fail_closed beside', `${GLOBAL}failure_policy: fail_closed\n`, '/', 'undecided', false],
-    ['local beside', `${GLOBAL}failure_policy: local\n`, '/', 'allowed', true],
+    ['fail_open outside', `${GLOBAL}failure_policy: fail_open\n`, '/', 'undecided', true],
+    ['fail_closed outside', `${GLOBAL}failure_policy: fail_closed\n`, '/', 'undecided', false],
+    ['local outside', `${GLOBAL}failure_policy: local\n`, '/', 'allowed', true],
     ['fail_open inside', `${GLOBAL}  failure_policy: fail_open\n`, '/', 'undecided', true],
     ['in the only level', 'rate_limits:\n  global: { capacity: 5, refill_rate: 5, failure_policy: fail_open }\n', '/', 'undecided', true],
     [

@@ -103,7 +103,7 @@ describe('S9: a target that cannot be read in a bounded number of ways is a bad 
     ['another method', '{ name: a, match: { path: /api/**, method: POST }, key: [], rate: 1/h, burst: 3 }', [false, false, false]],
     ['another host', '{ name: a, match: { path: /api/**, host: b.example }, key: [], rate: 1/h, burst: 3 }', [false, false, false]],
     ['a rule that is off', '{ name: a, match: { path: /api/** }, key: [], rate: 1/h, burst: 3, mode: off }', [false, false, false]],
-  ])('where a rule would look at it, and only there: %s', async (_what, rule, bad) => {
+  ])('where a rule would read it, and only there: %s', async (_what, rule, bad) => {
     const { engine } = bench(rules(rule))
     const decisions = await Promise.all(
       [BOMB, FRAGMENT, QUERY].map((path) => engine.decide(facts({ path, headers: { host: 'a.example' } }))),
@@ -117,7 +117,7 @@ describe('S9: a target that cannot be read in a bounded number of ways is a bad 
     expect((await engine.decide(facts({ path: QUERY, cost: 1 }))).allowed).toBe(true)
   })
 
-  it('a # in the query leaves the path readable, and what only looks at that is charged', async () => {
+  it('a # in the query leaves the path readable, and what only reads that is charged', async () => {
     const { engine } = bench(rules(`{ name: a, match: { path: /q }, key: [], ${LIMIT} }`))
     expect(
       await fare(
@@ -127,7 +127,7 @@ describe('S9: a target that cannot be read in a bounded number of ways is a bad 
     ).toEqual({ passed: 3, bad: 0 })
   })
 
-  it('an exemption of the whole policy that does not look at it holds, one by path does not', async () => {
+  it('an exemption of the whole policy that does not read it holds, one by path does not', async () => {
     const { engine } = bench(`exempt: [{ ip: [10.0.0.1] }, { path: /free/** }]\n${rules(`{ name: a, key: ["path:"], ${LIMIT} }`)}`)
     expect((await engine.decide(facts({ path: FRAGMENT, ip: '10.0.0.1' }))).exempt).toBeDefined()
     for (const path of ['/free/x#/../../api', `/free/x/../${BOMB}`]) expect(isBad(await engine.decide(facts({ path })))).toBe(true)
@@ -142,7 +142,7 @@ describe('S9: rules in shadow begin to block nothing', () => {
     `{ name: seen, key: ["ip:address"], rate: 1/h, burst: 1, mode: shadow }`,
   )
 
-  it.each([BOMB, FRAGMENT])('%s passes and is reported, and the rules that look at nothing of it are charged', async (path) => {
+  it.each([BOMB, FRAGMENT])('%s passes and is reported, and the rules that read nothing of it are charged', async (path) => {
     const metrics = prometheusMetrics()
     const { engine } = bench(SHADOW, { observers: [metrics] })
     const first = await engine.decide(facts({ path }))
@@ -211,14 +211,14 @@ describe('S9: how a bad request is reported', () => {
 })
 
 describe('S9: other dialects', () => {
-  it('the template looks at paths where an endpoint has a cost', async () => {
+  it('the template reads paths where an endpoint has a cost', async () => {
     const engineOf = (more: string): Engine =>
       createEngine({ policy: parsePolicy(`rate_limits:\n  global: { capacity: 9, refill_rate: 1 }\n${more}`), store: memoryStore() })
     expect(isBad(await engineOf('').decide(facts({ path: BOMB })))).toBe(false)
     expect(isBad(await engineOf('  endpoints: { /x: { cost: 2 } }\n').decide(facts({ path: BOMB })))).toBe(true)
   })
 
-  it('a bundle looks at what its selector, its keys and its match name', async () => {
+  it('a bundle reads what its selector, its keys and its match name', async () => {
     const limit = { rps: 0.001, burst: 3 }
     const bad = async (rule: object, path: string): Promise<boolean> =>
       isBad(await bundleBench({ rules: [bare(limit, { name: 'a', ...rule })] }).engine.decide(facts({ path, ip: '192.0.2.1' })))

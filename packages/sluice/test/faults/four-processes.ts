@@ -33,7 +33,7 @@ export function fourProcesses(ms: number): void {
   })
 }
 
-/** Registers: the same with 64 callers in each process, on one key and on a thousand, whatever stands around the store. */
+/** Registers: the same with 64 callers in each process, on one key and on a thousand, whatever is around the store. */
 export function fourBusyProcesses(ms: number): void {
   const { redis } = inject('engines')
   const modes = ['exact', 'coalesced', 'leases'] as const

@@ -4,7 +4,7 @@ import { startWorkers } from './workers.ts'
 
 export interface Hammering {
   readonly kind: 'redis' | 'postgres'
-  /** What stands around the store in each process. */
+  /** What is around the store in each process. */
   readonly mode: 'exact' | 'coalesced' | 'leases'
   readonly url: string
   /** Prefix of the keys, or the schema. */

@@ -16,7 +16,7 @@ export interface Sample extends Timed<Decision> {
 export interface Load {
   /** In the order they were answered. */
   readonly samples: readonly Sample[]
-  /** For how long the event loop was held in a window, at most at once and in all, beyond a millisecond between two looks at it. */
+  /** For how long the event loop was held in a window, at most at once and in all, beyond a millisecond between two readings of it. */
   held(from: number, to: number): { readonly longest: number; readonly all: number }
   /** Waits until the store answers again, as many calls in a row as there are callers: ms from now; infinity if it does not. */
   recovery(): Promise<number>
@@ -102,7 +102,7 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
   }
 }
 
-/** Makes a call with a timer of the same deadline beside it: a loop that is held makes both late. */
+/** Makes a call together with a timer of the same deadline: a loop that is held makes both late. */
 export async function withTimer<Answer>(deadlineMs: number, call: () => Promise<Answer>): Promise<Timed<Answer>> {
   let ran: { timer?: number } = {}
   const started = performance.now()
@@ -112,7 +112,7 @@ export async function withTimer<Answer>(deadlineMs: number, call: () => Promise<
   return { started, ended: performance.now(), decision, ...ran }
 }
 
-/** By how many milliseconds an answer was later than the timer beside its call, and than the loop's being held after that, account for. */
+/** By how many milliseconds an answer was later than the timer of its call, and than the loop's being held after that, account for. */
 export function excessOf({ started, ended, timer = ended }: Timed<unknown>, deadlineMs: number, load: Load): number {
   const due = Math.max(started + deadlineMs, Math.min(timer, ended))
   return ended - due - load.held(due, ended).all

@@ -77,7 +77,7 @@ describe.skipIf(noPostgres)('a PostgreSQL behind a bad network', () => {
     await Promise.all(Array.from({ length: 8 }, caller))
     const { store: direct } = pooled(server.url, 1)
     const [seen] = await verbs.peek(direct, [{ calls }])
-    // The first call, and what the look itself would take, are counted as well.
+    // The first call, and what the peek itself would take, are counted as well.
     const charged = 10_000 - (seen?.calls[0]?.remaining as number) - 2
     report('charged', { ...counted, charged })
     expect(counted.unknown).toBeGreaterThan(0)

@@ -104,7 +104,7 @@ describe.skipIf(noRedis)('a Redis Cluster under load', () => {
     })
     const [own] = audits.splice(third, 1)
     expect(audits.map(({ overGrant }) => overGrant)).toEqual([0, 0])
-    // Its own slots lose about a second of calls; the others what a busy machine, and a client that looks around, lose.
+    // Its own slots lose about a second of calls; the others what a busy machine, and a client that refreshes its slots, lose.
     expect(own?.lost).toBeGreaterThan(Math.max(...audits.map(({ lost }) => lost)))
   })
 })

@@ -98,7 +98,7 @@ describe.skipIf(noRedis)('a Redis behind a bad network', () => {
       onTestFinished(() => direct.disconnect())
       await new Promise((resolve) => direct.once('ready', resolve))
       const [seen] = await verbs.peek(bareRedisStore({ client: ioredis(direct) }), [{ calls }])
-      // What the look itself would take is counted as well.
+      // What the peek itself would take is counted as well.
       const charged = 10_000 - (seen?.calls[0]?.remaining as number) - 1
       report('charged', { ...counted, charged })
       expect(counted.unknown).toBeGreaterThan(0)

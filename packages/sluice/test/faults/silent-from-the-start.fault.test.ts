@@ -54,11 +54,11 @@ const STORES: readonly [name: string, open: (port: number) => Store][] = [
   ],
 ]
 
-/** What stops this process just before a call has its deadline is not seen by the timer beside it: a late answer is late every time. */
+/** What stops this process just before a call has its deadline is not seen by the timer next to it: a late answer is late every time. */
 const AGAIN = { retry: 2 }
 
 /**
- * Makes calls one after the other, none of which is decided: each answer is as punctual as the timer of the same deadline beside it, or as
+ * Makes calls one after the other, none of which is decided: each answer is as punctual as the timer of the same deadline, or as
  * the call's own time without that for which the loop was held.
  */
 async function expectUndecided(name: string, deadlineMs: number, calls: number, undecided: () => Promise<boolean>): Promise<void> {

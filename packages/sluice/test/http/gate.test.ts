@@ -99,13 +99,13 @@ describe('a gate', () => {
 
   it('spreads retries by caller and path, not by the query, and tries only once whether a store is synchronous that is not', async () => {
     const limited = limiter(1, remoteMemory(memoryStore({ clock: manualClock() })))
-    let limitedGate = 0
-    const counting: Limiter = { ...limited, checkSync: (...question) => ((limitedGate += 1), limited.checkSync(...question)) }
+    let calls = 0
+    const counting: Limiter = { ...limited, checkSync: (...args) => ((calls += 1), limited.checkSync(...args)) }
     const targets: RequestReader<Plain> = { ...reader, target: ({ target = '' }) => target }
     const counted = createGate({ limiter: counting }, targets)
     const identities: string[] = []
     for (const target of ['/a', '/a', '/a?b', '/c']) identities.push((await counted.check({ target }, '192.0.2.1')).identity)
-    expect([limitedGate, identities[1] === identities[2], identities[1] === identities[3]]).toEqual([1, true, false])
+    expect([calls, identities[1] === identities[2], identities[1] === identities[3]]).toEqual([1, true, false])
   })
 
   it.each([

@@ -53,7 +53,7 @@ describe('S9: every reading of a path', () => {
     expect(readPath(target).path).toBe(path)
   })
 
-  it('the end that counts is that of the readings which somebody looks at', () => {
+  it('the end that counts is that of the readings which are used', () => {
     const read = readPath('//api/x')
     expect(finalPath(read, ({ path }) => path.startsWith('/api'))).toBe('/api/x')
     expect(finalPath(read, () => true)).toBe(AMBIGUOUS)

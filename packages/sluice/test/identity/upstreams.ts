@@ -20,7 +20,7 @@ function resolve(path: string, merge: boolean): string {
 }
 
 const withoutParameters = (path: string): string => path.replace(/;[^/]*/g, '')
-/** A percent sign that is text by now stands for itself, so that whoever compares does not decode it again. */
+/** A percent sign that is text by now is itself, so that whoever compares does not decode it again. */
 const asText = (path: string): string => path.replace(/[%?#]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
 
 /** Decoded once, slashes merged, dot segments resolved: what locations are chosen by, and what is passed on where a path is given. */

@@ -61,7 +61,7 @@ describe.each(TABLE)('a block over a %s', (_, { ten }) => {
 })
 
 describe('the phase of a key', () => {
-  it('reaches every question of the driver: deciding, converting and looking', () => {
+  it('reaches every call of the driver: deciding, converting and viewing', () => {
     const phase = 2 ** 31
     const minute = fixedWindow({ limit: 10, window: '1m', align: 'key' })
     const hour = fixedWindow({ limit: 10, window: '1h', align: 'key' })

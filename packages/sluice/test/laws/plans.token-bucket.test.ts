@@ -79,7 +79,7 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
       const size = count % 2 === 0 ? 1_000_000n : 1n
       const zero = 1_763_692_800_000_000 + below(1_000)
       const rest = n === 1 ? 0 : below(n)
-      // At a tie, a microsecond beside it, anywhere, and before zero.
+      // At a tie, a microsecond off it, anywhere, and before zero.
       const tie = after(plan, unit, zero, rest, 1 + below(50))
       const time = [tie, tie - 1, tie + 1, zero + below(1e9), zero - below(100)][count % 5] as number
       const elapsed = (BigInt(time) - BigInt(zero)) * BigInt(n) - BigInt(rest)
@@ -127,7 +127,7 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
 })
 
 describe('decimals', () => {
-  it('of six places are themselves, in every double and a few roundings beside it', () => {
+  it('of six places are themselves, in every double and a few roundings off it', () => {
     const random = seeded(6)
     for (let count = 0; count < draws(20_000, 4_000); count += 1) {
       const micro = 1 + Math.floor(random() ** 4 * 1e15)

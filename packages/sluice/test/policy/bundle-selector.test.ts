@@ -147,7 +147,7 @@ describe('a selector by host', () => {
     expect(refusal({ pathPrefix: '/', hosts })).toContain('expected a non-empty array of hostnames')
   })
 
-  it('applies beside one for every host', () => {
+  it('applies together with one for every host', () => {
     const { rules } = policyOf([{ pathPrefix: '/', hosts: ['a.example'] }, { pathPrefix: '/' }])
     const names = (host: string): string[] => finish(indexRules(rules))(request('/x', { headers: { host } })).map(({ name }) => name)
     expect([names('a.example'), names('b.example')]).toEqual([['p0/r', 'p1/r'], ['p1/r']])

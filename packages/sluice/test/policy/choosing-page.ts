@@ -45,7 +45,7 @@ export function policyOf(file: string, options: ParseOptions = {}, change = (tex
   return parsePolicy(changed, { ...options, ...(file.endsWith('.json') ? { format: 'json' } : {}) })
 }
 
-/** An engine over one of the page's policies, on a memory store and a clock that stands still until it is moved. */
+/** An engine over one of the page's policies, on a memory store and a clock that stops until it is moved. */
 export function policyBench(file: string, change?: (text: string) => string, maxBytes = 2 ** 24): PolicyBench {
   const clock = manualClock()
   const store = memoryStore({ clock, maxKeys: 10_000, maxBytes })

@@ -9,7 +9,7 @@ import { keyOf, type Rule, tierOf } from '../../src/policy/model/rule.ts'
 
 const TEXT = `
 version: 1
-store: memory:                       # the line of the manual, as it stands there
+store: memory:                       # the line of the manual, as it is there
 trustedProxies: [loopback, 10.0.0.0/8]
 identifiers: { mode: plain }
 headers: { dialect: draft-11, legacy: delta }

@@ -82,7 +82,7 @@ describe("the template's dialect", () => {
   const levels = (more: string): Policy => parsePolicy(`rate_limits:\n  global: { capacity: 10, refill_rate: 10 }\n${more}`)
 
   it.each([
-    ['beside rate_limits', 'failure_policy: fail_open\n', ['allow']],
+    ['outside rate_limits', 'failure_policy: fail_open\n', ['allow']],
     ['in rate_limits', '  failure_policy: local\n', ['local']],
     ['nowhere', '', ['deny']],
     ['in one endpoint', '  endpoints:\n    /a: { capacity: 1, refill_rate: 1, failure_policy: fail_open }\n', ['deny', 'allow']],

@@ -6,7 +6,7 @@ const { redis: url } = inject('engines')
 
 describe.skipIf(url === undefined)('DistributedRateLimiter, as Rate Limiting at Scale types it', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
-  // Far more than an answer takes beside other tests.
+  // Far more than an answer takes while other tests run.
   const limiter = new DistributedRateLimiter(redis, { deadlineMs: 10_000 })
   const user = `user:${process.pid}:${Date.now()}`
   beforeAll(() => redis.connect())

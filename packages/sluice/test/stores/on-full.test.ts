@@ -111,7 +111,7 @@ describe('R5: onFull decides for new keys where there is no room, and no failure
       await redis.quit()
     })
     const open: Open = (onFull) => {
-      // Its clock stands: no further key may be made.
+      // Its clock stops: no further key may be made.
       const options = { client: ioredis(redis), prefix, clock: manualClock(), maxNewKeys: ROOM }
       return bareRedisStore({ ...options, ...(onFull === undefined ? {} : { onFull }) })
     }

@@ -28,7 +28,7 @@ describe('sliding window log, traces', () => {
       `
       0             0.5    allowed     1          -           10s
       1s            0.5    allowed     1          -           10s
-      2s            0.5    allowed     0          -           10s  # the entry of 1s stands at 2s now
+      2s            0.5    allowed     0          -           10s  # the entry of 1s is at 2s now
       10s           1      allowed     0          -           10s
       11s           0.5    denied      0          1s          9s
       12s           1      allowed     0          -           10s

@@ -118,7 +118,7 @@ describe('compare-and-swap', () => {
     expect(attempts).toBe(6)
   })
 
-  it('writes rows in one order, with versions of their own, and hands the options through', async () => {
+  it('writes rows in one order, with versions of their own, and passes the options through', async () => {
     const { backend, store } = open()
     const seen: { ids: string[]; options: DecideOptions | undefined }[] = []
     const { write } = backend

@@ -16,7 +16,7 @@ describe('changes of a memory store', () => {
   const remaining = async (store: ReturnType<typeof memoryStore>, key: string): Promise<number | undefined> =>
     (await verbs.peek(store, [{ calls: [call(key)] }]))[0]?.calls[0]?.remaining
 
-  it('that adjust neighbouring states find room for all, or none is made; the others stand', async () => {
+  it('that adjust neighbouring states find room for all, or none is made; the others are made', async () => {
     const store = memoryStore({ maxKeys: 2, clock: manualClock() })
     const changes = [adjust('a', -2), reset('z'), adjust('a', -1), adjust('b', -1), adjust('c', -1), adjust('a', 1), block('b'), block('c')]
     expect(await store.change(changes)).toEqual([made, made, full, full, full, full, made, full])

@@ -7,7 +7,7 @@ import { draws } from '../../draws.ts'
 describe('a flood of a hundred times as many keys as there is room for', () => {
   floods(draws(1_200, 300), draws(1_000, 250))
 
-  it('says what stood in for the key: overflow is a reason, and the decision is degraded', async () => {
+  it('says what replaced the key: overflow is a reason, and the decision is degraded', async () => {
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 2 }), store, clock })

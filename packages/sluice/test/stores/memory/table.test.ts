@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Table } from '../../../src/stores/memory/table.ts'
 
-/** A table of one number, its expiry, beside a map that does the same. */
+/** A table of one number, its expiry, and a map that does the same. */
 function both() {
   const released: number[] = []
   const table = new Table(1, {

@@ -27,7 +27,7 @@ describe.skipIf(url === undefined)('calls of one cost to buckets of one plan', (
   beforeAll(open)
   afterAll(close)
 
-  it('to one bucket or to many, the functions for them say and leave what the kernel does, beside that for all', async () => {
+  it('to one bucket or to many, the functions for them return and write what the kernel does, like that for all', async () => {
     const reference = new Reference()
     const random = seeded(20_261_121)
     const pick = (below: number): number => Math.floor(random() * below)

@@ -39,7 +39,7 @@ describe.skipIf(url === undefined)('a state of a kind that this version does not
     await expect(verbs.decide(store, [{ calls: [other] }, { calls: [newer] }])).rejects.toMatchObject(setup)
     await expect(verbs.decide(store, [{ calls: [fresh, newer, other] }])).rejects.toMatchObject(setup)
     // By compare-and-swap.
-    await expect(verbs.decide(store, [{ calls: [call('beside', idleLimit(9, 60)), newer] }])).rejects.toMatchObject(setup)
+    await expect(verbs.decide(store, [{ calls: [call('other', idleLimit(9, 60)), newer] }])).rejects.toMatchObject(setup)
     await expect(verbs.peek(store, [{ calls: [newer] }])).rejects.toMatchObject(setup)
     await expect(verbs.adjust(store, [newer], [1_000_000])).rejects.toMatchObject(setup)
     expect(await rows()).toEqual(before)

@@ -16,7 +16,7 @@ describe.skipIf(url === undefined)('one call at a time', () => {
   beforeAll(open)
   afterAll(close)
 
-  it('the function for one bucket says and leaves what the kernel does, beside that for all', async () => {
+  it('the function for one bucket returns and writes what the kernel does, like that for all', async () => {
     const reference = new Reference()
     const random = seeded(5)
     let compared = 0

@@ -9,7 +9,7 @@ describe.skipIf(url === undefined)('forgetting while deciding', () => {
   beforeAll(open)
   afterAll(close)
 
-  it('does not deadlock, in whatever order the limits stand', async () => {
+  it('does not deadlock, in whatever order the limits are', async () => {
     const limit = tokenBucket({ rate: '1000/s', burst: 1_000 })
     const limiters = [
       { b: limit, a: limit, c: limit },

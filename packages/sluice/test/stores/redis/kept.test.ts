@@ -35,7 +35,7 @@ describe.skipIf(url === undefined)('R7: with maxNewKeys, a key that comes back i
   afterAll(async () => {
     await redis.quit()
   })
-  /** A store that makes so many keys and no more: its clock stands. */
+  /** A store that makes so many keys and no more: its clock stops. */
   const open = (options: Partial<BareRedisOptions>): Store =>
     bareRedisStore({ client: ioredis(redis), prefix, clock: manualClock(), maxNewKeys: USERS, ...options })
   const limiterOf = (limit: AnyLimit, options: Partial<BareRedisOptions>) =>

@@ -80,7 +80,7 @@ describe.skipIf(url === undefined)('a state of a newer version, whose first byte
           await clear()
           const [newer, other, fresh] = [call('newer', limit), call('other', limit), call('fresh', FRESH)]
           const value = Buffer.from(Array.from({ length }, (__, index) => (index === 0 ? 1 : (index * 37) % 256)))
-          // A block of today's form may stand before it.
+          // A block of today's form may precede it.
           const stored = blocked ? Buffer.concat([Buffer.from([0xe6, 0x44, 0, 0, 0, 0, 0]), value]) : value
           await write(newer, stored)
           await store.decide([{ calls: [other] }])

@@ -32,7 +32,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
   afterAll(async () => {
     await redis.quit()
   })
-  /** A store that makes no further keys: its clock stands. */
+  /** A store that makes no further keys: its clock stops. */
   const open = async (
     options: Partial<BareRedisOptions> = {},
     change: (port: RedisPort) => RedisPort = (port) => port,
@@ -74,7 +74,7 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     const flood = await (verb === 'peek' ? verbs.peek : verbs.decide)(store, [...groups('new', 200), ...groups('known', 1)])
     expect(calls()).toBe(2)
     expect(flood.slice(0, 200).every(({ outcome, reason }) => outcome === 'denied' && reason === 'overflow')).toBe(true)
-    // A look reports what is there, uncharged.
+    // A peek reports what is there, uncharged.
     expect(flood[200]).toMatchObject({ outcome: 'allowed', calls: [{ remaining: verb === 'peek' ? 2 : 1 }] })
     expect(flood[200]).not.toHaveProperty('degraded')
   })

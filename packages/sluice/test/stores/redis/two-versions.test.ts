@@ -43,7 +43,7 @@ describe.skipIf(url === undefined).each(LAYOUTS)('the next version while todayâ€
         const limit = LIMITS[turn % LIMITS.length] as AnyLimit
         // Alone, and in groups with a state of each other algorithm.
         const group = groupOf(limit, 'load')
-        const calls = turn % 3 === 0 ? [...group.calls, ...LIMITS.flatMap((other) => groupOf(other, 'beside').calls)] : group.calls
+        const calls = turn % 3 === 0 ? [...group.calls, ...LIMITS.flatMap((other) => groupOf(other, 'other').calls)] : group.calls
         const [verdict] = await store.decide([{ calls }]).catch((error: unknown) => {
           state.today = state.next = false
           throw error

@@ -62,7 +62,7 @@ describe.skipIf(url === undefined)('values in Redis', () => {
     expect(denied.every(({ outcome }) => outcome === 'denied')).toBe(true)
   })
 
-  it.each(['hash', 'list', 'set', 'zset', 'stream'])('replaces a %s, and looks past it', async (type) => {
+  it.each(['hash', 'list', 'set', 'zset', 'stream'])('replaces a %s, and ignores it', async (type) => {
     for (const limit of Object.values(TENS)) {
       for (const verb of ['decide', 'peek', 'adjust', 'block', 'reset'] as const) {
         const only = call(limit, 4)

@@ -3,8 +3,8 @@
 -- id             the first 16 bytes of the SHA-256 of the state's name
 -- kind           0 token bucket, 1 fixed window, 2 sliding window counter, 3 sliding window log,
 --                4 any other algorithm; null for a block alone
--- plan_id        names the plan that wrote the state: of a bucket its id in sluice_plan, of the others the window's
---                length in microseconds; null without a state
+-- plan_id        names the plan that wrote the state: of a bucket its id in sluice_plan, of windows and logs the
+--                window in microseconds, of any other algorithm 0; null without a state
 -- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one, and the latest time of a call
 -- ends           window, counter: end of the current window; kind 4: when the state equals the initial one
 -- current        window, counter: micro-tokens charged in it

@@ -11,7 +11,7 @@ const ROUNDS = 5
 /** Other programs of the machine disturb a measurement: one that misses is made again, once. */
 const AGAIN = { retry: 1 }
 
-describe.skipIf(noRedis)('R8: refunds beside 10,000 remembered denials', AGAIN, () => {
+describe.skipIf(noRedis)('R8: refunds with 10,000 remembered denials', AGAIN, () => {
   it('are nine tenths as fast as without, or faster', async () => {
     const server = await privateRedis()
     onTestFinished(server.stop)
