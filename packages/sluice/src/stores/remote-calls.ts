@@ -37,17 +37,9 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
     waiting.delete(next)
     next()
   }
-  const refusal = (options: CallOptions | undefined): StoreFailure | undefined => {
-    if (options?.signal?.aborted === true) return new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
-    if (options?.deadline !== undefined && !(options.deadline > time.monotonic())) {
-      return new StoreFailure('timeout', 'no', `${name}: the deadline had passed before the call was sent`)
-    }
-    if (inFlight < maxInFlight) return undefined
-    return new StoreFailure('overload', 'no', `${name}: ${maxInFlight} calls are under way already`)
-  }
   return {
     run(send, options, classify) {
-      const refused = refusal(options)
+      const refused = refusalOf(name, options, time.monotonic(), inFlight, maxInFlight)
       if (refused !== undefined) return Promise.reject(refused)
       const { deadline, signal } = options ?? {}
       return new Promise((resolve, reject) => {
@@ -83,14 +75,20 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
         }
         inFlight += 1
         const opened = opening?.()
-        if (opened !== undefined) {
-          waiting.add(begin)
-          void opened.then(() => (waiting.delete(begin) ? begin() : undefined))
-        } else if (sent < maxSent) begin()
-        else waiting.add(begin)
+        if (opened === undefined && sent < maxSent) return begin()
+        waiting.add(begin)
+        void opened?.then(() => (waiting.delete(begin) ? begin() : undefined))
       })
     },
   }
+}
+
+function refusalOf(name: string, options: CallOptions | undefined, now: number, inFlight: number, most: number): StoreFailure | undefined {
+  if (options?.signal?.aborted === true) return new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
+  if (options?.deadline !== undefined && !(options.deadline > now))
+    return new StoreFailure('timeout', 'no', `${name}: the deadline had passed before the call was sent`)
+  if (inFlight < most) return undefined
+  return new StoreFailure('overload', 'no', `${name}: ${most} calls are under way already`)
 }
 
 /** A client that throws instead of rejecting is treated alike. */

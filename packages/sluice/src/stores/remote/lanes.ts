@@ -26,12 +26,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
   const laneAt = (name: string | number): Lane => {
     const found = lanes.get(name)
     if (found !== undefined) return found
-    if (lanes.size >= MANY_LANES)
-      for (const [other, lane] of lanes)
-        if (lane.idle) {
-          lane.close(new StoreFailure('unavailable', 'no', `${store.name}: not in use`))
-          lanes.delete(other)
-        }
+    if (lanes.size >= MANY_LANES) dropIdle(lanes, store.name)
     const lane = new Lane(parts)
     lanes.set(name, lane)
     return lane
@@ -44,10 +39,6 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
     const targets = ids.map((id) => open(lanes.get(laneOf?.([id]) ?? '') ?? several))
     return targets.find((target) => target instanceof StoreFailure) ?? several
   }
-  const refuse = async (failure: StoreFailure, some: readonly unknown[]): Promise<readonly Failed[]> => {
-    await pace()
-    return some.map(() => ({ failure }))
-  }
   const all = (): readonly Lane[] => [only, several, ...lanes.values()]
   return {
     get breakerState(): BreakerState {
@@ -57,7 +48,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
     /** Sends each item in the lane of its states, unless the breaker refuses it or the lanes are closed. */
     send<Item, Answer>(items: readonly Item[], idsOf: (item: Item) => readonly StateId[], send: Send<Item, Answer>): Answers<Answer> {
       const sendTo = (target: Lane | StoreFailure, some: readonly Item[]): Answers<Answer> =>
-        target instanceof StoreFailure ? refuse(target, some) : send(target, some)
+        target instanceof StoreFailure ? refuse(target, some, pace()) : send(target, some)
       if (laneOf !== undefined && items.length > 1) return sendByTarget(items, (item) => targetOf(idsOf(item)), sendTo)
       return sendTo(laneOf === undefined ? open(only) : targetOf(idsOf(items[0] as Item)), items)
     },
@@ -77,4 +68,17 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
       for (const lane of all()) lane.close(closed)
     },
   }
+}
+
+function dropIdle(lanes: Map<string | number, Lane>, store: string): void {
+  for (const [name, lane] of lanes) {
+    if (!lane.idle) continue
+    lane.close(new StoreFailure('unavailable', 'no', `${store}: not in use`))
+    lanes.delete(name)
+  }
+}
+
+async function refuse(failure: StoreFailure, some: readonly unknown[], turn: Promise<void> | undefined): Promise<readonly Failed[]> {
+  await turn
+  return some.map(() => ({ failure }))
 }
