@@ -28,7 +28,8 @@ export interface StoreHost {
 type Parameters = ReadonlyMap<string, readonly string[] | undefined>
 
 interface Scheme {
-  readonly name: string
+  /** If it differs from that of the URL. */
+  readonly name?: string
   readonly port: number
   readonly parameters: Parameters
   readonly several?: true
@@ -55,13 +56,14 @@ const DATABASES: Parameters = new Map([
 ])
 
 const POSTGRES: Scheme = { name: 'postgres', port: 5432, local: true, parameters: DATABASES }
+/** By what a URL begins with. */
 const SCHEMES: ReadonlyMap<string, Scheme> = new Map([
-  ['redis', { name: 'redis', port: 6379, numbered: true, parameters: SERVERS }],
-  ['rediss', { name: 'rediss', port: 6379, numbered: true, parameters: SERVERS }],
-  ['redis+cluster', { name: 'redis+cluster', port: 6379, several: true, numbered: true, parameters: SERVERS }],
-  ['redis+sentinel', { name: 'redis+sentinel', port: 26_379, several: true, primary: true, parameters: SERVERS }],
-  ['postgres', POSTGRES],
-  ['postgresql', POSTGRES],
+  ['redis:', { port: 6379, numbered: true, parameters: SERVERS }],
+  ['rediss:', { port: 6379, numbered: true, parameters: SERVERS }],
+  ['redis+cluster:', { port: 6379, several: true, numbered: true, parameters: SERVERS }],
+  ['redis+sentinel:', { port: 26_379, several: true, primary: true, parameters: SERVERS }],
+  ['postgres:', POSTGRES],
+  ['postgresql:', POSTGRES],
 ])
 
 export const STORE_FORM: string =
@@ -79,17 +81,17 @@ export function parseStoreUrl(text: string): StoreUrl | undefined {
   if (text === 'memory' || text === 'memory:') return inProcess('memory', 'memory:')
   if (text.startsWith('pglite:') && text.length <= MAX_LENGTH && storeParameterMistake(text) === undefined)
     return inProcess('pglite', text, text.slice('pglite:'.length))
-  const match = /^([a-z+]+):\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
+  const match = /^([a-z+]+:)\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
   const scheme = SCHEMES.get(match?.[1] ?? '')
   if (match === null || scheme === undefined || text.length > MAX_LENGTH || /\s/.test(text)) return undefined
   if (storeParameterMistake(text) !== undefined) return undefined
-  const [, , credentials, authority = '', path = '', query = ''] = match
+  const [, written = '', credentials, authority = '', path = '', query = ''] = match
   const hosts = hostsOf(authority, scheme)
   const login = credentials === undefined ? {} : loginOf(credentials)
   const place = scheme.primary === true ? primaryOf(path) : databaseOf(path, scheme)
   if (hosts === undefined || login === undefined || place === undefined) return undefined
   const parameters = new Map(new URLSearchParams(query))
-  return Object.freeze({ scheme: scheme.name, url: text, hosts, ...login, ...place, parameters })
+  return Object.freeze({ scheme: scheme.name ?? written.slice(0, -1), url: text, hosts, ...login, ...place, parameters })
 }
 
 function inProcess(scheme: string, url: string, database?: string): StoreUrl {
@@ -146,7 +148,7 @@ function decode(text: string): string | undefined {
 export function storeParameterMistake(url: string): string | undefined {
   requireUrl('storeParameterMistake', url)
   if (/^pglite:[^?]*\?/.test(url)) return 'has parameters behind a question mark: expected pglite:DIR, which has none'
-  const [, scheme = '', query = ''] = /^([a-z+]+):\/\/[^?#]*\?([^#]*)/.exec(url) ?? []
+  const [, scheme = '', query = ''] = /^([a-z+]+:)\/\/[^?#]*\?([^#]*)/.exec(url) ?? []
   const allowed = SCHEMES.get(scheme)?.parameters
   if (allowed === undefined || query === '') return undefined
   // An @ may end a password that contains a question mark: then no part of it is a parameter name.
@@ -165,16 +167,16 @@ export function storeParameterMistake(url: string): string | undefined {
 }
 
 /** The message shows only the type, because other values may contain a password. @throws LimiterError INVALID_OPTIONS */
-export function requireUrl(where: string, url: unknown): void {
+function requireUrl(where: string, url: unknown): void {
   if (typeof url !== 'string') throw new LimiterError('INVALID_OPTIONS', `${where}: url is of type ${typeof url}, expected a text`)
 }
 
 function tlsMistake(scheme: string, named: ReadonlyMap<string, string>): string | undefined {
-  const isEncrypted = scheme === 'rediss'
+  const isEncrypted = scheme === 'rediss:'
   if (isEncrypted && named.get(TLS) === 'false') return 'has tls=false: expected rediss:// without it, or redis://'
   const file = TLS_FILES.find((name) => named.has(name))
   if (file !== undefined && !isEncrypted && named.get(TLS) !== 'true')
-    return `has the parameter ${file} and no TLS: expected ${scheme === 'redis' ? 'rediss://' : 'tls=true'}`
+    return `has the parameter ${file} and no TLS: expected ${scheme === 'redis:' ? 'rediss://' : 'tls=true'}`
   if (named.has('cert') !== named.has('key')) return 'has one of the parameters cert and key: expected both or none'
   return undefined
 }
