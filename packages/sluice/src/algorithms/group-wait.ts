@@ -20,8 +20,7 @@ const MAX_ROUNDS = 16
 export function passesFrom({ limit: { algorithm, plan }, state, cost, phase, until }: WaitingCall, at: Micros): Micros {
   const from = Math.max(at, until)
   const then = state === undefined ? undefined : algorithm.adopt(plan, state, from, phase)
-  const { outcome, retryAfter } = algorithm.decide(plan, then, from, cost, phase)
-  return outcome === 'denied' ? from + retryAfter : from
+  return from + algorithm.decide(plan, then, from, cost, phase).retryAfter
 }
 
 /**
