@@ -145,8 +145,9 @@ export class Queue<Item, Answer> {
 
   /** Removes these callers and returns them, each with its items that were not sent. */
   remove(which: (caller: Caller<Item, Answer>) => boolean): Part<Item, Answer>[] {
-    const removed = this.callers.filter(which)
-    if (removed.length > 0) this.callers = this.callers.filter((caller) => !removed.includes(caller))
+    const [removed, kept]: [Caller<Item, Answer>[], Caller<Item, Answer>[]] = [[], []]
+    for (const caller of this.callers) (which(caller) ? removed : kept).push(caller)
+    if (removed.length > 0) this.callers = kept
     return removed.map((caller) => {
       const from = caller.next
       this.#advance(caller, Infinity, Infinity)
