@@ -16,7 +16,10 @@ interface Recovered {
   readonly refused: readonly string[]
 }
 
-describe.skipIf(noRedis)('100 stores in four processes', () => {
+/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+const AGAIN = { retry: 1 }
+
+describe.skipIf(noRedis)('100 stores in four processes', AGAIN, () => {
   it('lose their server and are all back within a second of its return', async () => {
     const first = await privateRedis()
     onTestFinished(first.stop)
