@@ -3,7 +3,7 @@ import { command } from './cli/command.ts'
 import { EXIT } from './cli/failure.ts'
 import { processIo } from './cli/io.ts'
 
-// A reader that closes the pipe early, such as `head`, is no error.
+// A reader that closes the pipe early, such as `head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))
 
 process.exit(await command(process.argv.slice(2), processIo))

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningProcess as Running, serveBuilt as serve } from './command.ts'
 import { exchange } from './raw.ts'
 
-describe('what is no HTTP', () => {
+describe('what is not HTTP', () => {
   let service: Running
   beforeAll(async () => {
     service = await serve(['--demo'])

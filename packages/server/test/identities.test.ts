@@ -58,7 +58,7 @@ describe('a service that verifies tokens', () => {
     expect(await warnings(big)).toEqual([expect.stringContaining('matches, enforce, tier jwt:plan=big\n    key: jwt:sub = "a"'), ''])
     expect(await warnings(forged)).toEqual([
       expect.stringContaining('jwt:sub is absent'),
-      'sluice: explain: the token counts as none: signature\n',
+      'sluice: explain: the token is ignored: signature\n',
     ])
   })
 

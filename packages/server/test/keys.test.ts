@@ -130,9 +130,9 @@ describe('verbs for keys refuse in one line', () => {
     [['--store', 'redis://127.0.0.1', '--url', 'http://127.0.0.1'], 'inspect: --store and --url exclude each other'],
     [['--policy', 'a.yaml'], 'inspect: --policy belongs to --store'],
     [['--store', 'memory:', '--policy', 'a.yaml'], 'inspect: a memory store is inside the process that serves'],
-    [['--url', '127.0.0.1:8080'], '--url is no address of a service'],
-    [['--url', 'http://u:p@127.0.0.1'], '--url is no address of a service'],
-    [['--url', 'ftp://127.0.0.1'], '--url is no address of a service'],
+    [['--url', '127.0.0.1:8080'], '--url is not an address of a service'],
+    [['--url', 'http://u:p@127.0.0.1'], '--url is not an address of a service'],
+    [['--url', 'ftp://127.0.0.1'], '--url is not an address of a service'],
   ])('%j', async (args, line) => {
     expect(await run(['inspect', 'a', ...args])).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(`sluice: ${line}`) })
   })
@@ -161,7 +161,7 @@ describe('verbs for keys refuse in one line', () => {
     expect(await run(['inspect', 'a', '--url', url])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `sluice: service ${url} answered what is no JSON: is it a Sluice?\n`,
+      stderr: `sluice: service ${url} answered what is not JSON: is it a Sluice?\n`,
     })
   })
 })

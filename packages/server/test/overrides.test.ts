@@ -103,7 +103,7 @@ describe('/v1/keys/:key/override', () => {
     [{ rule: 'user', rate: '1/h', burst: 1, size: 1 }, 'size'],
     ['{"rule":"user","rate":"1/h","burst":1,"__proto__":{}}', '__proto__'],
     [{ rule: 'both', rate: '1/h', burst: 1 }, 'override.key has 1 values: expected 2 (header:x-user, method:)'],
-    [{ rule: 'net', rate: '1/h', burst: 1 }, 'override.key 1 is no value of ip:address'],
+    [{ rule: 'net', rate: '1/h', burst: 1 }, 'override.key 1 is not a value of ip:address'],
     [{ rule: 'user', key: 'bob', rate: '1/h', burst: 1 }, 'does not have the key of the path in it'],
   ])('refuses %j and says what is wrong, without the key', async (body, message) => {
     const { call, engine } = await service()

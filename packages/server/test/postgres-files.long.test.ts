@@ -164,7 +164,7 @@ describe.skipIf('missing' in postgres || 'missing' in openssl)('1: TLS to a Post
       /has sslmode=verify-ca without sslrootcert: expected/,
     ],
     ['no certificate', () => `sslrootcert=${at('ca.pem')}`, 2, /client certificate/],
-    ['12b: the key of another certificate', () => `sslcert=${at('client.pem')}&sslkey=${at('ca.key')}`, 3, /are no pair/],
+    ['12b: the key of another certificate', () => `sslcert=${at('client.pem')}&sslkey=${at('ca.key')}`, 3, /are not a pair/],
   ])('is refused in one line with %s', async (_what, parameters, code, line) => {
     const ran = await run(['migrate', '--store', `${url}?${parameters()}`])
     expect([ran.code, ran.stdout, ran.stderr]).toEqual([code, '', expect.stringMatching(line)])

@@ -137,7 +137,7 @@ describe('a rule that is not there', () => {
   })
 })
 
-describe('an ip that is no address', () => {
+describe('an ip that is not an address', () => {
   it.each(['somewhere', '1.2.3', '256.0.0.1', '203.0.113.9:80', '203.0.113.9, 10.0.0.1', ' ::1', '01.2.3.4', 'localhost'])(
     'is 400, and is not shown: %s',
     async (ip) => {
@@ -147,7 +147,7 @@ describe('an ip that is no address', () => {
         ['/v1/checks', [{ path: '/', ip }]],
       ] as const) {
         const [status, problem] = await call(url, 'POST', path, JSON.stringify(body))
-        expect([status, problem]).toEqual([400, expect.objectContaining({ detail: expect.stringContaining('field ip is no address') })])
+        expect([status, problem]).toEqual([400, expect.objectContaining({ detail: expect.stringContaining('field ip is not an address') })])
         expect((problem as { detail: string }).detail).not.toContain(ip)
       }
     },

@@ -91,7 +91,7 @@ describe.skipIf('missing' in redis || 'missing' in openssl)('S6: TLS to a Redis 
       '12b: the key of another certificate',
       () => `${url}?cert=${at('client.pem')}&key=${at('server.key')}`,
       3,
-      /cert \S+client\.pem and key \S+server\.key are no pair: expected a certificate and its private key\n$/,
+      /cert \S+client\.pem and key \S+server\.key are not a pair: expected a certificate and its private key\n$/,
     ],
     ['a misspelt parameter', () => `${url}?caa=x`, 3, /has the unknown parameter caa: expected tls, ca, cert, key\n$/],
     ['a certificate without its key', () => `${url}?cert=x`, 3, /has one of the parameters cert and key: expected both or none\n$/],

@@ -18,7 +18,7 @@ export function usage(message: string, options?: ErrorOptions): CommandFailure {
   return new CommandFailure(EXIT.usage, message, options)
 }
 
-/** A failure that is no mistake in the arguments: exit 1. */
+/** A failure that is not a mistake in the arguments: exit 1. */
 export function failed(message: string, options?: ErrorOptions): CommandFailure {
   return new CommandFailure(EXIT.failed, message, options)
 }

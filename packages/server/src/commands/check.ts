@@ -56,7 +56,7 @@ async function factsOf(file: string, policy: Policy, store: string | undefined) 
   }
 }
 
-/** Warns about files that cannot be read here. That is no error: a policy may be checked on a machine without its secrets. */
+/** Warns about files that cannot be read here. That is not an error: a policy may be checked on a machine without its secrets. */
 async function fileWarnings(file: string, policy: Policy): Promise<string[]> {
   try {
     await createIdentities(file, policy, () => {})

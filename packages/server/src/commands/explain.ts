@@ -26,7 +26,7 @@ export const explainVerb: Verb = {
     const policy = readPolicy(file)
     const facts = factsOf(args)
     const { claims, pseudonym } = await createIdentities(file, policy, (result) => {
-      if (result !== 'accepted') io.err(`sluice: explain: the token counts as none: ${result}\n`)
+      if (result !== 'accepted') io.err(`sluice: explain: the token is ignored: ${result}\n`)
     })
     await using engine = createEngine({ policy, store: memoryStore(), claims, pseudonym })
     const explanation = await engine.explain(facts)

@@ -93,7 +93,7 @@ function textOf(name: string, value: unknown): string {
 /** Refuses an address that cannot be read. It would count as absent, and all absent addresses share one bucket. */
 function addressOf(text: string): string {
   if (clientAddress(text, NO_HEADERS, NOBODY) !== undefined) return text
-  throw new BadRequest('The field ip is no address; expected one such as 203.0.113.9 or 2001:db8::1, without a port.')
+  throw new BadRequest('The field ip is not an address; expected one such as 203.0.113.9 or 2001:db8::1, without a port.')
 }
 
 /** Checks that a cost is a finite number. The limiter checks that it is above 0 and has at most six decimals. */

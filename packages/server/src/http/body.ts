@@ -72,5 +72,5 @@ function refuseEncoded({ headers }: IncomingMessage): void {
 
 /** Removes the excerpt that JSON.parse quotes from the body, because it may contain keys and addresses. */
 function withoutExcerpt(why: string): string {
-  return why.replace(/(?:, |^)(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, '') || 'it is no value'
+  return why.replace(/(?:, |^)(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, '') || 'it is not a value'
 }

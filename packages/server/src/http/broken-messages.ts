@@ -52,7 +52,7 @@ export function refuseExpectation({ headers: { expect = '' } }: IncomingMessage,
 function refuse(socket: Duplex, status: number): void {
   if (!socket.writable) return void socket.destroy()
   const title = titleOf(status)
-  const body = `${JSON.stringify({ type: 'about:blank', title, status, detail: 'The request is no HTTP that this service can read.' })}\n`
+  const body = `${JSON.stringify({ type: 'about:blank', title, status, detail: 'The request is not HTTP that this service can read.' })}\n`
   const head = `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\nCache-Control: no-store`
   const cut = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => clearTimeout(cut))

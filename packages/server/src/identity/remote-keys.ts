@@ -103,7 +103,7 @@ function isAboutKey(error: unknown): boolean {
   )
 }
 
-/** The set of keys in an answer. @throws Error for an answer that is none, and for a body above the bound, which is not read to its end */
+/** The set of keys in an answer. @throws Error for an answer that is not a key set, or a body above the bound, which is not read to its end */
 async function setIn(answer: Response): Promise<string> {
   if (answer.status !== 200) throw new Error(`it answered ${answer.status}`)
   const parts: Uint8Array[] = []

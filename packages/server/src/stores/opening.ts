@@ -9,7 +9,7 @@ export interface OpenStore {
   advise?(): Promise<readonly string[]>
   /** Describes how states are kept and shared. */
   readonly keeps: string
-  /** Makes or updates the tables of a store that has some and, on request, the function of the article. */
+  /** Makes or updates the tables of a store that has some and, on request, the compatibility function. */
   migrate?(options: Readonly<Record<'compatFunction' | 'prune' | 'force', boolean>>): Promise<void>
   /** Deletes what a separate space holds and a reset leaves: its tables, and a folder that was made for it. */
   discard?(): Promise<void>

@@ -33,7 +33,7 @@ export function readTlsFiles(parameters: ReadonlyMap<string, string>, names: Tls
   const { cert, key } = files
   if (cert !== undefined && key !== undefined) {
     const pair = `${names.cert} ${parameters.get(names.cert)} and ${names.key} ${parameters.get(names.key)}`
-    refuseIf(() => createSecureContext({ cert, key }), `store: ${pair} are no pair: expected a certificate and its private key`)
+    refuseIf(() => createSecureContext({ cert, key }), `store: ${pair} are not a pair: expected a certificate and its private key`)
   }
   return files
 }

@@ -40,7 +40,7 @@ export class Arena {
   }
 
   /** The index in its page at which a block begins. */
-  placeOf(block: number): number {
+  offsetOf(block: number): number {
     return block % PAGE
   }
 

@@ -6,7 +6,7 @@ import type { Entries, LogState } from './log-state.ts'
 const MAX_SUM = 2 ** 51
 /** A row packs a ring's size plus one (4 bits), first entry and length (15 bits each) into one number, its shape. */
 const SIZES = 16
-const PLACES = 32_768
+const OFFSETS = 32_768
 
 /** Numbers in a row for a ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has none. */
 export const RING_WIDTH = 5
@@ -37,10 +37,10 @@ export class Ring implements Entries {
   }
 
   load(cells: Float64Array, at: number): void {
-    const places = Math.floor((cells[at + 1] as number) / SIZES)
+    const rest = Math.floor((cells[at + 1] as number) / SIZES)
     this.#use(cells[at] as number, sizeAt(cells, at))
-    this.length = Math.floor(places / PLACES)
-    this.#first = places % PLACES
+    this.length = Math.floor(rest / OFFSETS)
+    this.#first = rest % OFFSETS
     this.#before = cells[at + 2] as number
     this.window = cells[at + 3] as number
     this.keepFor = cells[at + 4] as number
@@ -48,7 +48,7 @@ export class Ring implements Entries {
 
   save(cells: Float64Array, at: number): void {
     cells[at] = this.#block
-    cells[at + 1] = this.#size + 1 + SIZES * (this.#first + PLACES * this.length)
+    cells[at + 1] = this.#size + 1 + SIZES * (this.#first + OFFSETS * this.length)
     cells[at + 2] = this.#before
     cells[at + 3] = this.window
     cells[at + 4] = this.keepFor
@@ -63,11 +63,11 @@ export class Ring implements Entries {
   }
 
   at(index: number): Micros {
-    return this.#page[this.#placeOf(index)] as number
+    return this.#page[this.#offsetOf(index)] as number
   }
 
   through(index: number): number {
-    return index < 0 ? this.#before : (this.#page[this.#placeOf(index) + 1] as number)
+    return index < 0 ? this.#before : (this.#page[this.#offsetOf(index) + 1] as number)
   }
 
   /** Stores the state in this ring: own entries are changed in place, others copied. */
@@ -86,17 +86,17 @@ export class Ring implements Entries {
     this.#size = size
     this.#mask = (1 << size) - 1
     this.#page = this.#arena.pageOf(block)
-    this.#start = this.#arena.placeOf(block)
+    this.#start = this.#arena.offsetOf(block)
   }
 
-  #placeOf(index: number): number {
+  #offsetOf(index: number): number {
     return this.#start + ENTRY * ((this.#first + index) & this.#mask)
   }
 
   #set(index: number, at: Micros, sum: number): void {
-    const place = this.#placeOf(index)
-    this.#page[place] = at
-    this.#page[place + 1] = sum
+    const offset = this.#offsetOf(index)
+    this.#page[offset] = at
+    this.#page[offset + 1] = sum
   }
 
   #drop(count: number): void {
@@ -124,7 +124,7 @@ export class Ring implements Entries {
 
   #resize(size: number): void {
     const [block, from] = [this.#arena.take(size), this.#size]
-    const [page, start] = [this.#arena.pageOf(block), this.#arena.placeOf(block)]
+    const [page, start] = [this.#arena.pageOf(block), this.#arena.offsetOf(block)]
     for (let index = 0; index < this.length; index += 1) {
       page[start + ENTRY * index] = this.at(index)
       page[start + ENTRY * index + 1] = this.through(index)

@@ -31,7 +31,7 @@ export interface DecidedRequest {
   readonly charges: RequestCharges
   readonly enforced: readonly RuleCharge[]
   readonly shadows: readonly RuleCharge[]
-  /** The result of the enforcing rules, undefined if there are none. `shadowResults` has one for each shadow rule. */
+  /** The result of the enforcing rules, undefined if no enforcing rule applies. `shadowResults` has one for each shadow rule. */
   readonly result: Resolved | undefined
   readonly shadowResults: readonly Resolved[]
 }

@@ -95,8 +95,8 @@ interface KeyCharge extends RuleCharge {
 function keyCharges({ policy: { rules }, context }: KeyPolicy, target: KeyTarget): KeyCharge[] {
   return keyedRules(rules, target).flatMap((rule) =>
     rule.tiers.flatMap((tier) =>
-      (rule.key[0] ?? []).map(({ text }, place) => ({
-        ...charge(rule, tier, valuesOf(rule, place, target.key), MICRO, context),
+      (rule.key[0] ?? []).map(({ text }, index) => ({
+        ...charge(rule, tier, valuesOf(rule, index, target.key), MICRO, context),
         source: text,
       })),
     ),

@@ -47,11 +47,11 @@ export function chargeOfKey(
   return tier === undefined ? undefined : charge(rule, tier, valuesOf(rule, 0, key), cost ?? microCost(rule.cost.unknown), context)
 }
 
-/** The values of a rule's key if `key` comes from the source at this place; the others count as absent. */
-export function valuesOf(rule: Rule, place: number, key: string): RuleCharge['values'] {
+/** The values of a rule's key if `key` comes from the source at this index; the others count as absent. */
+export function valuesOf(rule: Rule, index: number, key: string): RuleCharge['values'] {
   const values: (string | undefined)[] = []
   for (const sources of rule.key)
-    for (const source of sources) values.push(values.length === place ? (canonicalValue(source, key) ?? key) : undefined)
+    for (const source of sources) values.push(values.length === index ? (canonicalValue(source, key) ?? key) : undefined)
   return values
 }
 

@@ -19,17 +19,17 @@ const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
 export const TRUST_FORM = 'an address, a network such as 10.0.0.0/8, or one of loopback, linklocal, uniquelocal'
 
 /** Reads the option `trustedProxies`. @throws LimiterError INVALID_OPTIONS, or INVALID_ADDRESS for an invalid entry */
-export function readTrustedProxies(where: string, given: readonly string[] | TrustedProxies): TrustedProxies {
-  if (typeof given === 'object' && given !== null && 'trusts' in given && typeof given.trusts === 'function') return given
-  requireList(`${where}: trustedProxies`, given)
-  return trustProxies(given as readonly string[])
+export function readTrustedProxies(where: string, proxies: readonly string[] | TrustedProxies): TrustedProxies {
+  if (typeof proxies === 'object' && proxies !== null && 'trusts' in proxies && typeof proxies.trusts === 'function') return proxies
+  requireList(`${where}: trustedProxies`, proxies)
+  return trustProxies(proxies as readonly string[])
 }
 
-function requireList(where: string, given: unknown): void {
-  if (Array.isArray(given) && given.every((entry) => typeof entry === 'string')) return
+function requireList(where: string, proxies: unknown): void {
+  if (Array.isArray(proxies) && proxies.every((entry) => typeof entry === 'string')) return
   throw new LimiterError(
     'INVALID_OPTIONS',
-    `${where} is ${shown(given)}, expected a list of addresses and networks, such as ['loopback', '10.0.0.0/8']; a proxy is never trusted by a number of hops`,
+    `${where} is ${shown(proxies)}, expected a list of addresses and networks, such as ['loopback', '10.0.0.0/8']; a proxy is never trusted by a number of hops`,
   )
 }
 

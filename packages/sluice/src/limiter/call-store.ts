@@ -162,7 +162,7 @@ function isVerdict(verdict: GroupVerdict | null | undefined, count: number): ver
   // A group that was denied names the call that was.
   let named = false
   for (const call of calls as readonly (Verdict | null | undefined)[]) {
-    if (!isPart(call)) return false
+    if (!isCallVerdict(call)) return false
     named ||= call.outcome === outcome
   }
   return named
@@ -170,7 +170,7 @@ function isVerdict(verdict: GroupVerdict | null | undefined, count: number): ver
 
 const OUTCOMES: readonly unknown[] = ['allowed', 'denied', 'impossible']
 
-function isPart(call: Verdict | null | undefined): call is Verdict {
+function isCallVerdict(call: Verdict | null | undefined): call is Verdict {
   if (!OUTCOMES.includes(call?.outcome)) return false
   const { retryAfter, remaining, replenishAfter, resetAfter } = call as Verdict
   return retryAfter >= 0 && remaining >= 0 && replenishAfter >= 0 && resetAfter >= 0

@@ -103,7 +103,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   const where = `limiter ${name}`
   const limits = Object.entries(parts.limits).map(([limitName, limit]): ScopedLimit => {
     if (typeof limit?.algorithm?.decide !== 'function')
-      throw new LimiterError('INVALID_OPTIONS', `${where}: limit ${limitName} is no limit; expected one made by tokenBucket or its like`)
+      throw new LimiterError('INVALID_OPTIONS', `${where}: limit ${limitName} is not a limit; expected one made by tokenBucket or its like`)
     requireDecidable(`${where}: limit ${limitName}`, store, limit)
     return { name: limitName, limit, scope: scopeOf(name, limitName, limit.algorithm.tag) }
   })

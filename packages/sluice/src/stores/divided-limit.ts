@@ -15,7 +15,7 @@ export interface DividedStore extends Store {
 /**
  * A store that grants an equal part of each limit: the local fallback of one of so many processes, which together keep the limit. A group
  * fails with `unavailable`, not executed, if the limit could grant it but its part never can, if the part is nothing, or if the count is
- * not a whole number above 0. It is no used-up quota. Bound G for n processes that divide by `nodes`, over an interval of length T:
+ * not a whole number above 0. It is not a used-up quota. Bound G for n processes that divide by `nodes`, over an interval of length T:
  * (n / nodes - 1)+ * (burst + rate * T).
  * @param nodes the number of processes, or a function that counts those alive now; states follow the count (law 7)
  * @throws LimiterError INVALID_OPTIONS

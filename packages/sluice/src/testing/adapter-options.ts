@@ -52,12 +52,12 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
       expect(await statuses(send, [as('token-of-ada'), as('token-of-ada'), as('token-of-bob')])).toEqual([200, 200, 200])
       const denied = await send(as('token-of-ada'))
       expect(denied.status).toBe(429)
-      for (const told of [JSON.stringify(denied.headers), denied.text, said.join()]) expect(told).not.toContain('token-of')
+      for (const output of [JSON.stringify(denied.headers), denied.text, said.join()]) expect(output).not.toContain('token-of')
       expect(denied.text).not.toContain('127.0.0.1')
     }
   })
 
-  it('believes no forwarding header of a peer that is no trusted proxy', async () => {
+  it('believes no forwarding header of a peer that is not a trusted proxy', async () => {
     const forged = ['1.1.1.1', '2.2.2.2', '3.3.3.3'].map((each) => ({
       headers: { 'x-forwarded-for': each, 'x-real-ip': each, forwarded: `for=${each}`, 'cf-connecting-ip': each },
     }))
@@ -98,7 +98,7 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
     ['skip', { skip: fails }],
     ['cost', { cost: () => Promise.reject(new Error('no cost')) }],
     ['a negative cost', { cost: () => -5 }],
-    ['a cost that is no number', { cost: () => Number.NaN }],
+    ['a cost that is not a number', { cost: () => Number.NaN }],
   ] as [string, GateOptions<Request>][])('never lets pass where it cannot say: %s', async (_what, options) => {
     let faulty = true
     const send = await serve({ limiter: limiter(), ...options, skip: (request) => (faulty ? (options.skip?.(request) ?? false) : true) })
@@ -156,7 +156,7 @@ export function optionCases<Request>({ adapter, limiter, serve, said }: Bench<Re
     [{ trustedProxies: ['::ffff:10.0.0.0/8'] }, 'prefix of at least 96'],
   ])('refuses %j when it is made', async (options, message) => {
     const alone = 'limiter' in options || Object.keys(options).length === 0
-    const given = alone ? options : { limiter: limiter(), ...options }
-    await expect(adapter.serve(given as GateOptions<Request>)).rejects.toThrow(message)
+    const passed = alone ? options : { limiter: limiter(), ...options }
+    await expect(adapter.serve(passed as GateOptions<Request>)).rejects.toThrow(message)
   })
 }

@@ -39,7 +39,7 @@ describe('the memory of logs', () => {
     const [first, second, third] = blocks.map((block) => arena.pageOf(block))
     expect(second).toBe(first)
     expect(third).not.toBe(first)
-    expect(blocks.map((block) => arena.placeOf(block))).toEqual([0, PAGE / 2, 0])
+    expect(blocks.map((block) => arena.offsetOf(block))).toEqual([0, PAGE / 2, 0])
     expect(first).toHaveLength(PAGE)
   })
 

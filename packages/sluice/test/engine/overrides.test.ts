@@ -66,7 +66,7 @@ overrides:
     [{}, /override\.rule is missing.*override\.key is missing/],
     [{ rule: 'none', key: 'k', rate: '1/s', burst: 1 }, /override\.rule is "none": expected one of per-key, net/],
     [{ rule: 'per-key', key: ['s3cret', 'b'], rate: '1/s', burst: 1 }, /override\.key has 2 values: expected 1 \(header:x-key\)/],
-    [{ rule: 'net', key: ['s3cret', 'GET'], rate: '1/s', burst: 1 }, /override\.key 1 is no value of ip:address/],
+    [{ rule: 'net', key: ['s3cret', 'GET'], rate: '1/s', burst: 1 }, /override\.key 1 is not a value of ip:address/],
     [{ rule: 'per-key', key: 's3cret', rate: '0/s', burst: 1 }, /override\.rate is "0\/s"/],
     [{ rule: 'per-key', key: 's3cret', rate: '1/s', burst: -1 }, /override\.burst is -1/],
     [{ rule: 'per-key', key: 's3cret', rate: '1/s', burst: Number.POSITIVE_INFINITY }, /override\.burst is Infinity/],
@@ -98,7 +98,7 @@ overrides:
     ['[{ rule: nope, key: a, rate: 1/s, burst: 1 }]', 'overrides[0].rule is "nope": expected one of per-key, net'],
     ['[{ rule: per-key, key: [s3cret, b], rate: 1/s, burst: 1 }]', 'overrides[0].key has 2 values: expected 1'],
     ['[{ rule: per-key, key: s3cret }]', 'overrides[0].rate is missing'],
-    ['[{ rule: per-key, key: s3cret, limit: 5, window: 1m }]', 'overrides[0].limit is no field of token-bucket'],
+    ['[{ rule: per-key, key: s3cret, limit: 5, window: 1m }]', 'overrides[0].limit is not a field of token-bucket'],
     [
       '[{ rule: per-key, key: s3cret, rate: 1/s, burst: 1 }, { rule: per-key, key: [s3cret], rate: 2/s, burst: 1 }]',
       'overrides[1] is about the key of overrides[0]',

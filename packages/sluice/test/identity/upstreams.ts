@@ -1,7 +1,7 @@
 /** How servers of the field read the path of a request target; models, not the servers. */
 type Upstream = (target: string) => string
 
-/** Bytes as they are, except for what is no pair of hexadecimal digits. */
+/** Bytes as they are, except for what is not a pair of hexadecimal digits. */
 function unquote(text: string, keep: string = ''): string {
   return text.replace(/%([\da-f]{2})/gi, (found, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16))

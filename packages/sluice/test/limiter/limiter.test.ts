@@ -161,7 +161,7 @@ describe('createLimiter', () => {
     [{ limit, deadlineMs: 0 }, 'deadlineMs is 0'],
     [{ limit, onStoreFailure: 'open' }, 'onStoreFailure is "open", expected allow, deny, local or a store in this process'],
     [{ limits: {} }, 'no limit given'],
-    [{ limit: { rate: '1/s' } }, 'is no limit'],
+    [{ limit: { rate: '1/s' } }, 'is not a limit'],
     [{ limit, store: {} }, 'store is {}, expected a store, such as memoryStore()'],
     ...(['name', 'decide', 'decideNow', 'change', 'ready', 'close', 'capabilities'] as const).map((member): [object, string] => [
       { limit, store: { ...memoryStore(), [member]: undefined } },

@@ -58,10 +58,10 @@ describe('limits of all algorithms', () => {
     ['algorithm: sliding-window-log, limit: 10001, window: 1m', 'rules[0].limit: slidingWindowLog'],
     [
       'algorithm: sliding-window-counter, limit: 5, window: 1m, align: key',
-      'rules[0].align is no field of sliding-window-counter: expected limit, window',
+      'rules[0].align is not a field of sliding-window-counter: expected limit, window',
     ],
-    ['algorithm: sliding-window-counter, rate: 5/s, burst: 5', 'rules[0].burst is no field of sliding-window-counter'],
-    ['rate: 5/s, burst: 5, limit: 3', 'rules[0].limit is no field of token-bucket: expected rate, burst'],
+    ['algorithm: sliding-window-counter, rate: 5/s, burst: 5', 'rules[0].burst is not a field of sliding-window-counter'],
+    ['rate: 5/s, burst: 5, limit: 3', 'rules[0].limit is not a field of token-bucket: expected rate, burst'],
     ['rate: 0/s, burst: 5', 'rules[0].rate is "0/s": expected tokens per duration'],
     ['rate: -1/s, burst: 5', 'rules[0].rate is "-1/s"'],
     ['rate: 1e309/s, burst: 5', 'rules[0].rate is "1e309/s"'],

@@ -26,7 +26,7 @@ export function serviceKeys(url: string, tokenFile: string | undefined): KeyAcce
     try {
       return text === '' ? undefined : JSON.parse(text)
     } catch (error) {
-      throw failed(`service ${base.origin} answered what is no JSON: is it a Sluice?`, { cause: error })
+      throw failed(`service ${base.origin} answered what is not JSON: is it a Sluice?`, { cause: error })
     }
   }
   return {
@@ -48,7 +48,7 @@ export function serviceKeys(url: string, tokenFile: string | undefined): KeyAcce
 function baseOf(url: string): URL {
   const base = URL.canParse(url) ? new URL(url) : undefined
   if (base !== undefined && /^https?:$/.test(base.protocol) && base.username === '' && base.password === '') return base
-  throw usage('--url is no address of a service: expected http://HOST:PORT or https://..., without credentials')
+  throw usage('--url is not an address of a service: expected http://HOST:PORT or https://..., without credentials')
 }
 
 /** @throws CommandFailure exit 2 if the service cannot be reached */

@@ -2,7 +2,7 @@ import { tokenBucket } from 'sluice'
 import { openStore } from '../../stores/open-store.ts'
 import { hammer, type Task } from './hammer.ts'
 
-/** One of several processes. It answers a task with 'ready' once it is connected, and the next message with its tally. */
+/** One load process of `sluice verify`. It answers a task with 'ready' once it is connected, and the next message with its tally. */
 async function run({ url, space, rate, burst, callers, ms }: Task): Promise<void> {
   const opened = await openStore(url, { space })
   const go = new Promise((resolve) => process.once('message', resolve))

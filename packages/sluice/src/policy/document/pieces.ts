@@ -33,16 +33,16 @@ export function piecesOf(root: PolicyNode): NodePiece[] {
 /** Rebuilds the tree; pauses within each piece and before it takes the next one. */
 export function* treeOf(pieces: Iterable<NodePiece>): Sliced<PolicyNode> {
   const iterator = pieces[Symbol.iterator]()
-  let [piece, place, taken]: [NodePiece, number, number] = [[], 0, 0]
+  let [piece, offset, taken]: [NodePiece, number, number] = [[], 0, 0]
   const next = (): string | number => {
-    while (place === piece.length) {
+    while (offset === piece.length) {
       const step = iterator.next()
       if (step.done === true) throw new TypeError('compilePolicy: pieces are missing')
       piece = step.value
-      place = 0
+      offset = 0
     }
-    place += 1
-    return piece[place - 1] as string | number
+    offset += 1
+    return piece[offset - 1] as string | number
   }
   function* read(): Sliced<PolicyNode> {
     const [kind, at, content] = [next() as number, next() as number, next()]

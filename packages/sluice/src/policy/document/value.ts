@@ -109,7 +109,7 @@ export class Value {
     return this.issues.strict ? this.refuse(what) : this.warn(what)
   }
 
-  /** A field of a map by a name of the format, which is a plain word; undefined if this is no map or has no such field. */
+  /** A field of a map by a name of the format, which is a plain word; undefined if this is not a map or has no such field. */
   get(name: string): Value | undefined {
     const node = this.node.kind === 'map' ? this.node.fields.get(name)?.value : undefined
     return node === undefined ? undefined : new Value(node, below(this.path, name), this.issues)

@@ -26,6 +26,6 @@ export function conditionOf(source: Source, texts: readonly string[]): Condition
 }
 
 function networkOf(text: string): Network | undefined {
-  const network = attempt(() => parseNetwork(text, NETWORK_FORM, 'everybody is no condition'))
+  const network = attempt(() => parseNetwork(text, NETWORK_FORM, 'everybody is not a condition'))
   return network instanceof LimiterError ? undefined : network
 }

@@ -15,14 +15,17 @@ export interface ClientCost {
   readonly fallback: number
   readonly min: number
   readonly max: number
-  /** Undefined for a text that is no cost. Default: `readCost`. */
+  /** Undefined for a text that is not a cost. Default: `readCost`. */
   readonly costOf?: (text: string) => number | undefined
 }
 
 /** More than any bucket can hold, and still exact. */
 export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
-/** A cost that the client sends, clamped; the fallback without one. Of several values, also joined by commas, the highest counts. */
+/**
+ * A cost read from the request, clamped to [min, max]. Without one the fallback applies. Of several values (repeated or comma-separated)
+ * the highest counts.
+ */
 export function clientCost({ text, values, fallback, min, max, costOf = readCost }: ClientCost): Cost {
   const clamp = (cost: number): number => Math.min(max, Math.max(min, cost))
   const unknown = clamp(fallback)

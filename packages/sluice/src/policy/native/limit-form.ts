@@ -51,7 +51,7 @@ export function readLimit(fields: Value, algorithm: AlgorithmWord): AnyLimit | u
   const form = FORMS[algorithm]
   const allowed = form.fields.join(', ')
   for (const name of LIMIT_FIELDS)
-    if (!form.fields.includes(name)) fields.get(name)?.refuse(` is no field of ${algorithm}: expected ${allowed}`, { allowed })
+    if (!form.fields.includes(name)) fields.get(name)?.refuse(` is not a field of ${algorithm}: expected ${allowed}`, { allowed })
   const limit = form.read(fields)
   if (limit !== undefined && form.warning !== undefined)
     fields.with(fields.get('algorithm')?.node ?? fields.node).warn(`: ${form.warning(limit)}`)

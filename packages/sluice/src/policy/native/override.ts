@@ -56,6 +56,6 @@ function readValues(key: Value, rule: Rule): (string | undefined)[] | undefined 
     if (node.kind === 'scalar' && node.type === 'null') return undefined
     const text = wordOf(node)
     const value = text === undefined ? undefined : canonicalValue(source, text)
-    return value ?? key.with(node).refuse(` ${index + 1} is no value of ${source.text}`, { allowed: source.text })
+    return value ?? key.with(node).refuse(` ${index + 1} is not a value of ${source.text}`, { allowed: source.text })
   })
 }

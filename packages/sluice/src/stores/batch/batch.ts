@@ -14,12 +14,12 @@ export interface BatchState {
   readonly isLog: boolean
   /** Its index in the arguments and the reply of the program; at first in the order of the calls. */
   index: number
-  /** The last part that uses it. */
-  part: Part | undefined
+  /** The last entry that uses it. */
+  entry: BatchEntry | undefined
 }
 
 /** Consecutive groups of one and the same call (a run), or one group. */
-export interface Part {
+export interface BatchEntry {
   /** By call. */
   readonly states: readonly BatchState[]
   /** By call: the index of its descriptor. */
@@ -35,7 +35,7 @@ export interface Part {
  *
  * 1. `states`, by name.
  * 2. `descriptors`: each limit, cost and phase.
- * 3. `parts`, in order: for each run its state, its descriptor and how often it is repeated; for each other group the state and the
+ * 3. `entries`, in order: for each run its state, its descriptor and how often it is repeated; for each other group the state and the
  *    descriptor of each call.
  *
  * The reply has sections too: the time; what was found of each state (`FoundState`); for each call of a log its verdict
@@ -44,9 +44,9 @@ export interface Part {
 export interface Batch {
   readonly states: readonly BatchState[]
   readonly descriptors: readonly Call[]
-  readonly parts: readonly Part[]
-  /** The part of each group; undefined for one without calls. */
-  readonly byGroup: readonly (Part | undefined)[]
+  readonly entries: readonly BatchEntry[]
+  /** The entry of each group; undefined for one without calls. */
+  readonly byGroup: readonly (BatchEntry | undefined)[]
   /** Whether every group is one call, all of one descriptor. */
   readonly alike: boolean
 }
@@ -56,7 +56,7 @@ export function batchOf(groups: readonly CallGroup[]): Batch {
   if (only?.length === 1) return batchOfOne(only[0] as Call)
   const states = new Map<string, BatchState>()
   const { descriptors, indexOf } = createDescriptors()
-  const parts: Part[] = []
+  const entries: BatchEntry[] = []
   let last: BatchState | undefined
   const stateOf = (call: Call): BatchState => {
     const { id } = call
@@ -67,39 +67,39 @@ export function batchOf(groups: readonly CallGroup[]): Batch {
     if (last === undefined) states.set(state.name, (last = state))
     return last
   }
-  const added = (own: readonly BatchState[], indexes: readonly number[]): Part => {
-    const part = { states: own, descriptors: indexes, times: 1, passed: 0 }
-    for (let index = 0; index < own.length; index += 1) (own[index] as BatchState).part = part
-    parts.push(part)
-    return part
+  const added = (own: readonly BatchState[], indexes: readonly number[]): BatchEntry => {
+    const entry = { states: own, descriptors: indexes, times: 1, passed: 0 }
+    for (let index = 0; index < own.length; index += 1) (own[index] as BatchState).entry = entry
+    entries.push(entry)
+    return entry
   }
   let single = true
-  const byGroup = groups.map(({ calls }): Part | undefined => {
+  const byGroup = groups.map(({ calls }): BatchEntry | undefined => {
     const first = calls[0]
     single &&= calls.length === 1
     if (first === undefined) return undefined
     if (calls.length > 1) return added(calls.map(stateOf), calls.map(indexOf))
     const state = stateOf(first)
     const index = indexOf(first)
-    const { part, isLog } = state
-    if (part === undefined || part.states.length > 1 || isLog || part.descriptors[0] !== index) return added([state], [index])
-    // Parts of other states do not touch this one, so its calls may be encoded in a row.
-    part.times += 1
-    return part
+    const { entry, isLog } = state
+    if (entry === undefined || entry.states.length > 1 || isLog || entry.descriptors[0] !== index) return added([state], [index])
+    // Entries of other states do not touch this one, so its calls may be encoded in a row.
+    entry.times += 1
+    return entry
   })
-  return { states: [...states.values()], descriptors, parts, byGroup, alike: single && descriptors.length === 1 }
+  return { states: [...states.values()], descriptors, entries, byGroup, alike: single && descriptors.length === 1 }
 }
 
 function batchOfOne(call: Call): Batch {
   const state = newState(call, 0)
-  const parts = [{ states: [state], descriptors: [0], times: 1, passed: 0 }]
-  return { states: [state], descriptors: [call], parts, byGroup: parts, alike: true }
+  const entries = [{ states: [state], descriptors: [0], times: 1, passed: 0 }]
+  return { states: [state], descriptors: [call], entries, byGroup: entries, alike: true }
 }
 
 function newState(call: Call, index: number): BatchState {
   const { id, limit } = call
   const key = encodeKey(id.key)
-  return { name: id.scope.text + key, key, first: call, isLog: limit.algorithm.cells === 'log', index, part: undefined }
+  return { name: id.scope.text + key, key, first: call, isLog: limit.algorithm.cells === 'log', index, entry: undefined }
 }
 
 /** Lists each different limit, cost and phase once; the last one is found without a lookup. */

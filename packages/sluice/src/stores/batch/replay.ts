@@ -2,7 +2,7 @@ import type { AnyLimit, Step } from '../../algorithms/algorithm.ts'
 import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Call, type CallGroup, type Failed, type GroupVerdict, StoreFailure, verdictOf } from '../store.ts'
-import type { Batch, BatchState, Part } from './batch.ts'
+import type { Batch, BatchEntry, BatchState } from './batch.ts'
 import { REPORTED, reportedLimit } from './reported.ts'
 
 /** A state as the program found it, and then at each point of the replay. */
@@ -51,22 +51,22 @@ export function validated<T>(program: string, reply: unknown, read: () => T): T 
 
 /**
  * Computes the verdicts of a program's reply: kernels decide again, on the states that it found and at its time. It counts what passes in
- * each part; the caller compares that with the program's own count.
+ * each entry; the caller compares that with the program's own count.
  * @param charge false for a dry run: nothing was charged, and views show that
  * @throws InvalidReply
  */
 export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: Found, charge: boolean): GroupVerdict[] {
   return groups.map(({ calls }, index) => {
-    const part = byGroup[index]
-    if (part === undefined) return { outcome: 'allowed', at: found.now, calls: [] }
-    const verdict = decideOne(found, calls, part, charge) ?? decideGroup(found, calls, part.states, charge)
-    if (verdict.outcome === 'allowed') part.passed += 1
+    const entry = byGroup[index]
+    if (entry === undefined) return { outcome: 'allowed', at: found.now, calls: [] }
+    const verdict = decideOne(found, calls, entry, charge) ?? decideGroup(found, calls, entry.states, charge)
+    if (verdict.outcome === 'allowed') entry.passed += 1
     return verdict
   })
 }
 
 /** As `applyGroup` for a single call, which is most of them, with fewer allocations; undefined for other groups, blocks and logs. */
-function decideOne(found: Found, calls: readonly Call[], { states }: Part, charge: boolean): GroupVerdict | undefined {
+function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry, charge: boolean): GroupVerdict | undefined {
   // By index: taking arrays apart costs more than the decision.
   const { index, isLog } = states[0] as BatchState
   const state = found.states[index] as FoundState

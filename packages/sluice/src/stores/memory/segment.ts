@@ -59,7 +59,7 @@ export class Segment {
     this.marks[row * MARKS + PLAN_ID] = planId
   }
 
-  /** Adds a row for a digest that is absent; the caller fills its cells. There must be room. */
+  /** Adds a row for a digest that is absent; the caller fills its cells. Requires a free row (the caller checks). */
   add(lo: number, hi: number, planId: number): number {
     const { marks, capacity } = this
     let row = this.#homeOf(lo)

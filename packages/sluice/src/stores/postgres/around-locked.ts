@@ -8,9 +8,13 @@ import { digestsIn } from './statements.ts'
 type Decide = (groups: readonly CallGroup[], locking: 'wait' | 'fail') => Promise<readonly GroupVerdict[]>
 
 /** `wait`: decides by one call. `fail`: if it finds a locked row, groups of locked rows fail, and the others are decided again, once. */
-export type Charge = (groups: readonly CallGroup[], options: DecideOptions | undefined, decide: Decide) => Promise<readonly GroupVerdict[]>
+export type DecideLocked = (
+  groups: readonly CallGroup[],
+  options: DecideOptions | undefined,
+  decide: Decide,
+) => Promise<readonly GroupVerdict[]>
 
-export function chargeAround(onContention: 'wait' | 'fail', query: Query, locked: Statement): Charge {
+export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, locked: Statement): DecideLocked {
   /** By group: whether none of its rows is locked; false if that could not be found out. */
   const areFree = async (groups: readonly CallGroup[], options: DecideOptions | undefined): Promise<boolean[]> => {
     const digests = groups.map(({ calls }) => calls.map(({ id }) => digestOf(id)))
@@ -37,9 +41,11 @@ export function chargeAround(onContention: 'wait' | 'fail', query: Query, locked
 }
 
 /** `decide` of a compare-and-swap store, around locked rows. */
-export function swapAround(swap: Store, charge: Charge): Store['decide'] {
+export function swapAround(swap: Store, decideLocked: DecideLocked): Store['decide'] {
   return (groups, options) =>
     options?.charge === false
       ? swap.decide(groups, options)
-      : charge(groups, options, (some, locking) => swap.decide(some, locking === 'fail' ? { ...options, onContention: 'fail' } : options))
+      : decideLocked(groups, options, (some, locking) =>
+          swap.decide(some, locking === 'fail' ? { ...options, onContention: 'fail' } : options),
+        )
 }

@@ -64,8 +64,8 @@ function sectionsOf(groups: readonly CallGroup[], { descriptors, byGroup }: Batc
   }
   const firsts = states.map(({ first }) => planOf(first.limit))
   const described = descriptors.map(({ limit, cost, phase }) => `${cost},${planOf(limit)},${phase}`)
-  const calls = byGroup.flatMap((part) =>
-    part === undefined ? [] : part.states.map(({ index }, at) => `${index + 1},${described[part.descriptors[at] as number]}`),
+  const calls = byGroup.flatMap((entry) =>
+    entry === undefined ? [] : entry.states.map(({ index }, at) => `${index + 1},${described[entry.descriptors[at] as number]}`),
   )
   return [firsts, groups.map((group) => group.calls.length), [...plans.keys()], calls]
 }

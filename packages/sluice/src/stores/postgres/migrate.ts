@@ -2,7 +2,7 @@ import { sha256 } from '../../keys/sha256.ts'
 import { TEXT_CHANGED, TOO_YOUNG } from './failures.ts'
 import { functionNames, type InstalledFunction, installedFunctions, named } from './functions.ts'
 import type { PostgresPort } from './clients/postgres-port.ts'
-import { articleProgram, checkProgram, functions as embedded, migrations, type SqlFunction } from './programs.gen.ts'
+import { compatProgram, checkProgram, functions as embedded, migrations, type SqlFunction } from './programs.gen.ts'
 
 /** An arbitrary number that nothing else in a database is likely to lock. */
 const LOCK = 7_218_054_101
@@ -41,7 +41,7 @@ export async function migrate(client: PostgresPort, options: SchemaOptions): Pro
     ...installed.map(({ name, create }) => filled(own(MADE), name, create)),
     filled(own(STABLE), sha256(own(checkProgram)), own(checkProgram)),
     ...(unlogged === undefined ? [] : ['sluice_state', 'sluice_plan', 'sluice_log'].map((name) => own(persistent(name, unlogged)))),
-    ...(options.compatFunction === true ? [`\n  execute $article$${articleProgram}$article$;`] : []),
+    ...(options.compatFunction === true ? [`\n  execute $compat$${compatProgram}$compat$;`] : []),
     ...(options.prune === true ? [filled(own(options.force === true ? DROPPED : YOUNG + DROPPED), listed(installed), '')] : []),
   ]
   await client.run(`do $migrate$ declare

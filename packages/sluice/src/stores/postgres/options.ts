@@ -35,7 +35,7 @@ export interface BarePostgresOptions {
   readonly maxInFlight?: number
   /** Receives what `ready()` finds to be risky, such as a pool without statement_timeout, once. Default: the console. */
   readonly onWarning?: (message: string) => void
-  /** Used only for deadlines: decisions use the database's clock. */
+  /** For timers: deadlines, pauses and sweeps. Decisions use the database's clock. */
   readonly clock?: Time
   readonly random?: Random
 }

@@ -12,7 +12,7 @@ import {
 } from '../store.ts'
 import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
-import { chargeAround, swapAround } from './around-locked.ts'
+import { decideAroundLocks, swapAround } from './around-locked.ts'
 import { adjustmentValues, arrayText, digestsOf, hasFunctions, requestOf } from './encode.ts'
 import { classify } from './failures.ts'
 import { type FunctionNames, functionNames } from './functions.ts'
@@ -62,7 +62,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
 
   const swap = compareAndSwapStore(swapBackend(client, table, lanes), { clock, random })
 
-  const charge = chargeAround(onContention, query, statements.locked)
+  const charge = decideAroundLocks(onContention, query, statements.locked)
 
   const block = (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<unknown> =>
     query(statements.block, [nowOf(callOptions), String(length), arrayText(digestsOf(ids))], callOptions, 'wait')

@@ -434,7 +434,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'log_refund', hash: 'f3fc73df', source: `create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
+  { name: 'log_refund', hash: '819153c6', source: `create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
 language plpgsql volatile as $$
 declare
   ats bigint[];
@@ -447,8 +447,8 @@ begin
     select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost
       from sluice_log l where l.id = s.id
   ), eligible as (
-    select e.seq, least(e.cost, greatest(0, amount + e.cost - sum(e.cost) over (order by o.place))) as refunded
-      from entries e, lateral (select case when receipt < 0 then -e.seq else e.seq end as place) o
+    select e.seq, least(e.cost, greatest(0, amount + e.cost - sum(e.cost) over (order by o.ordinal))) as refunded
+      from entries e, lateral (select case when receipt < 0 then -e.seq else e.seq end as ordinal) o
       where e.at > since and e.at >= receipt
   ), kept as (
     select e.seq, e.at, (e.cost - coalesce(o.refunded, 0))::bigint as cost
@@ -457,8 +457,8 @@ begin
   select array_agg(k.at order by k.seq), array_agg(k.cost order by k.seq) into ats, costs from kept k where k.cost > 0;
   delete from sluice_log l where l.id = s.id;
   insert into sluice_log (id, seq, at, base)
-    select s.id, e.place, e.at, sum(e.cost) over (order by e.place) - e.cost
-      from unnest(ats, costs) with ordinality as e (at, cost, place);
+    select s.id, e.ordinal, e.at, sum(e.cost) over (order by e.ordinal) - e.cost
+      from unnest(ats, costs) with ordinality as e (at, cost, ordinal);
   s.tail := cardinality(ats);
   s.newest := ats[s.tail];
   s.charged := (select sum(c) from unnest(costs) c);
@@ -512,7 +512,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: '0258a136', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: 'aefbfe87', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -976,45 +976,6 @@ end $$;
 ` },
 ]
 
-export const articleProgram: string = `create table if not exists rate_limiting_token_bucket (
-  id text primary key,
-  tk bigint not null,
-  ts timestamptz not null
-);
-alter table rate_limiting_token_bucket add column if not exists part int not null default 0;
-create or replace function rate_limiting_token_bucket_request(
-  rate_id text, refill_per_sec int default 2, window_seconds int default 60
-) returns int language plpgsql volatile as $$
-declare
-  capacity bigint := refill_per_sec::bigint * window_seconds;
-  bucket record;
-  at timestamptz;
-  elapsed bigint;
-  level numeric;
-begin
-  if capacity < 1 or refill_per_sec < 1 then
-    return -1;
-  end if;
-  loop
-    select b.tk, b.part, b.ts into bucket from rate_limiting_token_bucket b where b.id = rate_id for update;
-    exit when found;
-    insert into rate_limiting_token_bucket (id, tk, ts) values (rate_id, capacity, clock_timestamp())
-      on conflict (id) do nothing;
-  end loop;
-  at := greatest(clock_timestamp(), bucket.ts);
-  elapsed := (extract(epoch from at - bucket.ts) * 1000000)::bigint;
-  level := greatest(bucket.tk, 0) * 1000000::numeric + bucket.part + elapsed::numeric * refill_per_sec;
-  level := least(level, capacity * 1000000::numeric);
-  if level < 1000000 then
-    return -1;
-  end if;
-  level := level - 1000000;
-  update rate_limiting_token_bucket b
-    set tk = div(level, 1000000), part = level % 1000000, ts = at where b.id = rate_id;
-  return least(div(level, 1000000), 2147483647);
-end $$;
-`
-
 export const checkProgram: string = `create or replace function sluice_check(
   limiter text, limit_name text, key text, tokens bigint, period interval, burst bigint, cost numeric default 1
 ) returns table (outcome text, remaining bigint, retry_after_ms bigint) language plpgsql volatile as $$
@@ -1076,5 +1037,44 @@ begin
     retry_after_ms := (retry_after_ms + 999) / 1000;
   end if;
   return next;
+end $$;
+`
+
+export const compatProgram: string = `create table if not exists rate_limiting_token_bucket (
+  id text primary key,
+  tk bigint not null,
+  ts timestamptz not null
+);
+alter table rate_limiting_token_bucket add column if not exists part int not null default 0;
+create or replace function rate_limiting_token_bucket_request(
+  rate_id text, refill_per_sec int default 2, window_seconds int default 60
+) returns int language plpgsql volatile as $$
+declare
+  capacity bigint := refill_per_sec::bigint * window_seconds;
+  bucket record;
+  at timestamptz;
+  elapsed bigint;
+  level numeric;
+begin
+  if capacity < 1 or refill_per_sec < 1 then
+    return -1;
+  end if;
+  loop
+    select b.tk, b.part, b.ts into bucket from rate_limiting_token_bucket b where b.id = rate_id for update;
+    exit when found;
+    insert into rate_limiting_token_bucket (id, tk, ts) values (rate_id, capacity, clock_timestamp())
+      on conflict (id) do nothing;
+  end loop;
+  at := greatest(clock_timestamp(), bucket.ts);
+  elapsed := (extract(epoch from at - bucket.ts) * 1000000)::bigint;
+  level := greatest(bucket.tk, 0) * 1000000::numeric + bucket.part + elapsed::numeric * refill_per_sec;
+  level := least(level, capacity * 1000000::numeric);
+  if level < 1000000 then
+    return -1;
+  end if;
+  level := level - 1000000;
+  update rate_limiting_token_bucket b
+    set tk = div(level, 1000000), part = level % 1000000, ts = at where b.id = rate_id;
+  return least(div(level, 1000000), 2147483647);
 end $$;
 `

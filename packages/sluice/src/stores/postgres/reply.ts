@@ -31,8 +31,8 @@ export function replyOf(reply: unknown, groups: readonly CallGroup[], { byGroup 
     isSame: (verdicts) =>
       verdicts.every(({ outcome }, group) => {
         // This function returns outcomes in the order of the states, of which each group has one.
-        const place = program === 'buckets' ? byGroup[group]?.states[0]?.index : group
-        return outcome === OUTCOMES[numbers[1 + (place as number)] as number]
+        const index = program === 'buckets' ? byGroup[group]?.states[0]?.index : group
+        return outcome === OUTCOMES[numbers[1 + (index as number)] as number]
       }),
   }
 }

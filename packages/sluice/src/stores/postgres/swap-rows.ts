@@ -20,7 +20,7 @@ const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
  * shows whether a row changed since it was read; `previous` is the version that a write of several rows expects.
  */
 export function swapStatements(table: string): SwapStatements {
-  const limit = (place: number): string => `set_config('lock_timeout', $${place}::text, true)`
+  const limit = (parameter: number): string => `set_config('lock_timeout', $${parameter}::text, true)`
   const make = (from: string): string =>
     `insert into ${table} (id, version, fresh, until, numbers) select $1::text::uuid, $2::text::bigint, $3::text::bigint, $4::text::bigint, $5::text${from} on conflict (id) do nothing returning 1 as many`
   const change = (condition: string): string =>

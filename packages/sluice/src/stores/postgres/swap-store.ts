@@ -1,11 +1,11 @@
 import { compareAndSwapStore, type SwapBackend } from '../families/compare-and-swap.ts'
 import type { DecideOptions } from '../store.ts'
-import { chargeAround, swapAround } from './around-locked.ts'
+import { decideAroundLocks, swapAround } from './around-locked.ts'
 import { arrayText, digestOf } from './encode.ts'
 import { classify, isConflict } from './failures.ts'
 import { createLanes, type Locking } from './lanes.ts'
 import type { Chosen, PostgresStore } from './options.ts'
-import { articleProgram } from './programs.gen.ts'
+import { compatProgram } from './programs.gen.ts'
 import { createQuery } from './query.ts'
 import { serverCheck, SETTINGS } from './server-check.ts'
 import { lockedRows } from './statements.ts'
@@ -60,7 +60,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
     const rows = await query(statements.sweep, values, deadline === undefined ? undefined : { deadline }, 'wait')
     return { gone: countOf(rows), more: !last }
   })
-  const decide = swapAround(store, chargeAround(onContention, query, lockedRows(own)))
+  const decide = swapAround(store, decideAroundLocks(onContention, query, lockedRows(own)))
 
   return {
     ...store,
@@ -76,7 +76,7 @@ export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlig
     },
     migrate: ({ compatFunction } = {}) =>
       client
-        .run(compatFunction === true ? `${statements.migrate};\n${articleProgram}` : statements.migrate)
+        .run(compatFunction === true ? `${statements.migrate};\n${compatProgram}` : statements.migrate)
         .catch((error: unknown) => Promise.reject(classify(error))),
   }
 }

@@ -3,7 +3,7 @@ import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
 import { type FixedWindowPlan, shiftOf } from '../../algorithms/fixed-window-plan.ts'
 import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
 import type { Micros } from '../../time/micros.ts'
-import type { Batch, BatchState, Part } from '../batch/batch.ts'
+import type { Batch, BatchEntry, BatchState } from '../batch/batch.ts'
 import type { Adjustment } from '../batch/change-runs.ts'
 import type { DecideOptions } from '../store.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
@@ -32,12 +32,12 @@ export function requestOf(
   closed: ReadonlySet<BatchState>,
   extra: Micros,
 ): Request {
-  const { states, descriptors, parts } = batch
+  const { states, descriptors, entries } = batch
   const call = descriptors[0]
   if (batch.alike && call?.limit.algorithm.tag === 'tb' && charge && isPlain && now === undefined && closed.size === 0) {
     const plan = call.limit.plan as BucketPlan
-    if (isSmall(plan) && parts.length <= MAX_BUCKETS) {
-      const times = parts.every((part) => part.times === 1) ? [] : parts.map((part) => part.times)
+    if (isSmall(plan) && entries.length <= MAX_BUCKETS) {
+      const times = entries.every((entry) => entry.times === 1) ? [] : entries.map((entry) => entry.times)
       const args = [plan.n, plan.m, plan.burst, cappedCost(plan, call.cost), extra, ...times]
       return { program: bucketsProgram, states, args }
     }
@@ -46,7 +46,7 @@ export function requestOf(
 }
 
 /** Encodes a batch as consume.lua documents. */
-function consumeRequest({ states, descriptors, parts }: Batch, now: Micros, charge: boolean, closed: ReadonlySet<BatchState>): Request {
+function consumeRequest({ states, descriptors, entries }: Batch, now: Micros, charge: boolean, closed: ReadonlySet<BatchState>): Request {
   const plain = states.filter(({ isLog }) => !isLog)
   const sorted = plain.length === states.length ? states : [...plain, ...states.filter(({ isLog }) => isLog)]
   for (const [index, state] of sorted.entries()) state.index = index
@@ -58,7 +58,7 @@ function consumeRequest({ states, descriptors, parts }: Batch, now: Micros, char
   })
   const known = [...encoded, ...[...closed].map(keyIndexOf)]
   const numbers = [now, (charge ? 1 : 0) + 2 * closed.size, plain.length, known.length, ...known]
-  for (let index = 0; index < parts.length;) index = encodeParts(parts, index, indexes, numbers)
+  for (let index = 0; index < entries.length;) index = encodeEntries(entries, index, indexes, numbers)
   return { program: consumeProgram, states: sorted, args: [`[${numbers.join(',')}]`] }
 }
 
@@ -71,12 +71,12 @@ function keyIndexOf({ index }: BatchState): number {
 }
 
 /**
- * Writes one part, or runs over neighbouring states as one.
+ * Writes one entry, or runs over neighbouring states as one.
  * @param indexes of the descriptors in the argument
- * @returns the index of the next part
+ * @returns the index of the next entry
  */
-function encodeParts(parts: readonly Part[], from: number, indexes: readonly number[], numbers: number[]): number {
-  const { states, descriptors, times } = parts[from] as Part
+function encodeEntries(entries: readonly BatchEntry[], from: number, indexes: readonly number[], numbers: number[]): number {
+  const { states, descriptors, times } = entries[from] as BatchEntry
   const [first] = states as readonly [BatchState]
   if (states.length > 1 || first.isLog) {
     numbers.push(states.length)
@@ -85,8 +85,8 @@ function encodeParts(parts: readonly Part[], from: number, indexes: readonly num
   }
   const [descriptor] = descriptors as readonly [number]
   let next = from + 1
-  for (; next < parts.length; next += 1) {
-    const other = parts[next] as Part
+  for (; next < entries.length; next += 1) {
+    const other = entries[next] as BatchEntry
     const [state] = other.states as readonly [BatchState]
     const isNext = state.index === first.index + next - from && !state.isLog
     if (!isNext || other.states.length > 1 || other.descriptors[0] !== descriptor || other.times !== times) break

@@ -38,7 +38,7 @@ export interface BareRedisOptions extends NewKeysOptions {
   readonly packing?: PackingOptions
   /** Calls in flight at once, including abandoned ones; further calls are refused at once. Default 10,000. */
   readonly maxInFlight?: number
-  /** Used only for deadlines: decisions use the server's clock. */
+  /** For timers: deadlines, pauses, the second of `maxNewKeys` and remembered denials. Decisions use the server's clock. */
   readonly clock?: Time
 }
 
@@ -89,12 +89,12 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     const { program, states, args } = requestOf(batch, callOptions, !layout.packed, closed, extra)
     const reply = await send(program, states, args, callOptions)
     return validated('redis: the program', reply, () => {
-      const { now, next, values, isPassed } = readReply(reply, states.length, batch.parts.length)
+      const { now, next, values, isPassed } = readReply(reply, states.length, batch.entries.length)
       const found = states.map((state, index) =>
         foundState(state, values[index] as Uint8Array | null, closed.size > 0 && closed.has(state)),
       )
       const verdicts = replay(groups, batch, { now, next, states: found }, charge)
-      if (!isPassed(batch.parts)) throw new InvalidReply()
+      if (!isPassed(batch.entries)) throw new InvalidReply()
       if (charge && newKeys !== undefined) {
         const made = states.filter((_, index) => found[index]?.missing === true && found[index].passed === true)
         newKeys.made(made.map(({ first }) => first.id.scope.text))

@@ -1,5 +1,5 @@
 import { leasedBucketKernel } from '../../algorithms/leased-bucket.ts'
-import type { BatchState, Part } from '../batch/batch.ts'
+import type { BatchEntry, BatchState } from '../batch/batch.ts'
 import { type Found, type FoundState, InvalidReply } from '../batch/replay.ts'
 import type { Failed } from '../store.ts'
 import { NEWER } from './failures.ts'
@@ -10,8 +10,8 @@ import { NEWER_ENDS, readValue, unsigned } from './value.ts'
 export interface Reply extends Pick<Found, 'now' | 'next'> {
   /** By state: its value before the call; null if there was none. */
   readonly values: readonly (Uint8Array | null)[]
-  /** Whether the program counted in each part as many groups that pass, and all numbers were read. */
-  isPassed(parts: readonly Pick<Part, 'passed'>[]): boolean
+  /** Whether the program counted in each entry as many groups that pass, and all numbers were read. */
+  isPassed(entries: readonly Pick<BatchEntry, 'passed'>[]): boolean
 }
 
 /** Bytes of a number and of the time. */
@@ -21,12 +21,12 @@ const NUMBER = 7
  * Reads a program's reply.
  * @throws InvalidReply also if a number is missing
  */
-export function readReply(reply: unknown, states: number, parts: number): Reply {
+export function readReply(reply: unknown, states: number, entries: number): Reply {
   if (!(reply instanceof Uint8Array)) throw new InvalidReply()
   const width = reply[0] ?? 0
   const counts = 1 + width * states
   const time = reply.length - NUMBER
-  let end = counts + width * parts
+  let end = counts + width * entries
   if ((width !== 1 && width !== 4) || end > time) throw new InvalidReply()
   const values: (Uint8Array | null)[] = []
   for (let state = 0; state < states; state += 1) {
@@ -43,7 +43,7 @@ export function readReply(reply: unknown, states: number, parts: number): Reply 
       if (end > time) throw new InvalidReply()
       return unsigned(reply, end - NUMBER, NUMBER)
     },
-    isPassed: (all) => end === time && all.every(({ passed }, part) => unsigned(reply, counts + width * part, width) === passed),
+    isPassed: (all) => end === time && all.every(({ passed }, entry) => unsigned(reply, counts + width * entry, width) === passed),
   }
 }
 

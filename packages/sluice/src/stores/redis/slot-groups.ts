@@ -6,7 +6,7 @@ import type { Call, CallGroup, Decided, GroupVerdict, StateId, Verdict } from '.
 export type SlotOf = (id: StateId) => number
 
 /** The calls of one group whose states are in one slot. */
-export interface Part {
+export interface SlotCalls {
   readonly slot: number
   readonly calls: readonly Call[]
   /** The index of each call in the group. */
@@ -42,11 +42,11 @@ export function areInOneSlot(groups: readonly CallGroup[], slotOf: SlotOf): bool
 /**
  * Splits a group by slot, the most restrictive part first: it is the most likely to deny, and then nothing was charged in other slots.
  */
-export function partsOf(calls: readonly Call[], slotOf: SlotOf): readonly Part[] {
+export function splitBySlot(calls: readonly Call[], slotOf: SlotOf): readonly SlotCalls[] {
   const slots = calls.map(({ id }) => slotOf(id))
   const [slot = 0] = slots
   if (slots.every((other) => other === slot)) return [{ slot, calls, indexes: [...calls.keys()] }]
-  const parts = gather(calls.keys(), (index) => slots[index] as number).map((indexes): Part => {
+  const parts = gather(calls.keys(), (index) => slots[index] as number).map((indexes): SlotCalls => {
     return { slot: slots[indexes[0] as number] as number, calls: indexes.map((index) => calls[index] as Call), indexes }
   })
   const pace = new Map(parts.map((part) => [part, Math.min(...part.calls.map(paceOf))]))
@@ -60,17 +60,17 @@ function paceOf({ limit, cost }: Call): number {
 }
 
 /** The same calls with one more that never fits: their verdicts are valid, and nothing is charged. */
-export function uncharged(part: Part): Part {
+export function uncharged(part: SlotCalls): SlotCalls {
   const last = part.calls.at(-1) as Call
   return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], neverFits: true }
 }
 
 /** Decides one part. */
-export type DecidePart = (part: Part) => Promise<GroupVerdict>
+export type DecideSlot = (part: SlotCalls) => Promise<GroupVerdict>
 
 /** Batches parts that are requested in one turn of the loop: one list for each slot, in order. */
-export function batched(send: (parts: readonly Part[]) => Promise<readonly GroupVerdict[]>): DecidePart {
-  let waiting: { part: Part; resolve: (verdict: GroupVerdict) => void; reject: (error: unknown) => void }[] = []
+export function batched(send: (parts: readonly SlotCalls[]) => Promise<readonly GroupVerdict[]>): DecideSlot {
+  let waiting: { part: SlotCalls; resolve: (verdict: GroupVerdict) => void; reject: (error: unknown) => void }[] = []
   const flush = (): void => {
     const lists = gather(waiting, ({ part }) => part.slot)
     waiting = []
@@ -89,7 +89,7 @@ export function batched(send: (parts: readonly Part[]) => Promise<readonly Group
 }
 
 export interface Answered<V extends GroupVerdict = GroupVerdict> {
-  readonly part: Part
+  readonly part: SlotCalls
   readonly verdict: V
 }
 
@@ -97,7 +97,7 @@ export interface Answered<V extends GroupVerdict = GroupVerdict> {
  * Combines the answers of all slots; the first failure is that of the group. The wait of a denied group is the longest of its calls: enough
  * for all unless a limit is ramped.
  */
-export function joinParts(answers: readonly Answered[]): GroupVerdict {
+export function joinSlots(answers: readonly Answered[]): GroupVerdict {
   const calls: Verdict[] = []
   let [at, latest] = [0, 0]
   for (const { part, verdict } of answers) {
@@ -120,17 +120,17 @@ const MAX_ROUNDS = 16
 /**
  * The least wait after which all parts would pass (law 4). It requests each part at the latest instant that any of them needs, until none
  * needs a later one. Undefined if none was found.
- * @param decidePart the verdict of a slot at an instant, without charging
+ * @param decideSlot the verdict of a slot at an instant, without charging
  */
 export async function leastWait(
-  parts: readonly Part[],
+  parts: readonly SlotCalls[],
   { at, retryAfter = 0 }: Decided,
-  decidePart: (part: Part, at: Micros) => Promise<GroupVerdict>,
+  decideSlot: (part: SlotCalls, at: Micros) => Promise<GroupVerdict>,
 ): Promise<Micros | undefined> {
   let latest = at + retryAfter
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const instant = latest
-    const verdicts = await Promise.all(parts.map((part) => decidePart(part, instant)))
+    const verdicts = await Promise.all(parts.map((part) => decideSlot(part, instant)))
     for (const verdict of verdicts) {
       const wait = verdict.outcome === 'allowed' ? 0 : verdict.outcome === 'denied' ? verdict.retryAfter : undefined
       latest = wait === undefined ? Number.NaN : Math.max(latest, instant + wait)

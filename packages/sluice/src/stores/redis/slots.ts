@@ -15,12 +15,12 @@ import type { RedisPort } from './clients/redis-port.ts'
 import {
   type Answered,
   areInOneSlot,
-  type DecidePart,
+  type DecideSlot,
   gather,
-  joinParts,
+  joinSlots,
   leastWait,
-  type Part,
-  partsOf,
+  type SlotCalls,
+  splitBySlot,
   type SlotOf,
   batched,
   uncharged,
@@ -36,7 +36,7 @@ import {
  * @param nodeOf the node of a slot; where it is not known, the slot counts as a server of its own
  */
 export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf']): Store {
-  const decideParts = async (parts: readonly Part[], options: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
+  const decideSlots = async (parts: readonly SlotCalls[], options: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
     const groups = parts.map(({ calls }) => ({ calls }))
     try {
       return await store.decide(groups, options)
@@ -60,10 +60,10 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
     return results.flat().find(({ failure }) => failure !== undefined)?.failure
   }
 
-  const charge = async (parts: readonly Part[], decidePart: DecidePart, options: CallOptions | undefined): Promise<GroupVerdict> => {
+  const charge = async (parts: readonly SlotCalls[], decideSlot: DecideSlot, options: CallOptions | undefined): Promise<GroupVerdict> => {
     const charged: Answered<Decided>[] = []
     for (const part of parts) {
-      const verdict = await decidePart(part)
+      const verdict = await decideSlot(part)
       if (verdict.failure !== undefined) {
         if (charged.length === 0) return verdict
         // A full server answers, and `onFull` may decide: the group has charged nothing then.
@@ -76,43 +76,43 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
         giveBack(charged, options?.now === undefined ? undefined : { now: options.now }).catch(() => {})
         return inDoubt(verdict.failure)
       }
-      if (verdict.outcome !== 'allowed') return refuse(parts, { part, verdict }, charged, decidePart, options)
+      if (verdict.outcome !== 'allowed') return refuse(parts, { part, verdict }, charged, decideSlot, options)
       charged.push({ part, verdict })
     }
-    return joinParts(charged)
+    return joinSlots(charged)
   }
   const refuse = async (
-    parts: readonly Part[],
+    parts: readonly SlotCalls[],
     no: Answered<Decided>,
     charged: readonly Answered<Decided>[],
-    decidePart: DecidePart,
+    decideSlot: DecideSlot,
     options: CallOptions | undefined,
   ): Promise<GroupVerdict> => {
     const failure = await giveBack(charged, options)
     if (failure !== undefined) return inDoubt(failure)
     const others = parts.filter((part) => part !== no.part)
-    const joined = joinParts([
+    const joined = joinSlots([
       no,
-      ...(await Promise.all(others.map(async (part) => ({ part, verdict: await decidePart(uncharged(part)) })))),
+      ...(await Promise.all(others.map(async (part) => ({ part, verdict: await decideSlot(uncharged(part)) })))),
     ])
     return waited(parts, joined, options)
   }
   /** The verdict with a wait that is also right for ramped limits. */
-  const waited = async (parts: readonly Part[], verdict: GroupVerdict, options: CallOptions | undefined): Promise<GroupVerdict> => {
+  const waited = async (parts: readonly SlotCalls[], verdict: GroupVerdict, options: CallOptions | undefined): Promise<GroupVerdict> => {
     const ramped = parts.some(({ calls }) => calls.some(({ limit }) => limit.ramped === true))
     if (verdict.outcome !== 'denied' || parts.length < 2 || !ramped) return verdict
-    const decideAt = async (part: Part, now: number): Promise<GroupVerdict> =>
-      (await decideParts([part], { ...options, charge: false, now }))[0] as GroupVerdict
+    const decideAt = async (part: SlotCalls, now: number): Promise<GroupVerdict> =>
+      (await decideSlots([part], { ...options, charge: false, now }))[0] as GroupVerdict
     return { ...verdict, retryAfter: await leastWait(parts, verdict, decideAt) }
   }
 
-  const peek = async (groups: readonly (readonly Part[])[], options: DecideOptions | undefined): Promise<GroupVerdict[]> => {
+  const peek = async (groups: readonly (readonly SlotCalls[])[], options: DecideOptions | undefined): Promise<GroupVerdict[]> => {
     const refused = new Set<number>()
     for (;;) {
-      const decidePart = batched((parts) => decideParts(parts, options))
+      const decideSlot = batched((parts) => decideSlots(parts, options))
       const answers = await Promise.all(
         groups.map((parts, index) =>
-          Promise.all(parts.map(async (part) => ({ part, verdict: await decidePart(refused.has(index) ? uncharged(part) : part) }))),
+          Promise.all(parts.map(async (part) => ({ part, verdict: await decideSlot(refused.has(index) ? uncharged(part) : part) }))),
         ),
       )
       // A group over several slots that would be denied takes nothing in a slot that would allow it, so later groups are checked again.
@@ -122,7 +122,7 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
         return parts.length > 1 && !refused.has(index) && parts.some(({ verdict }) => verdict.outcome !== 'allowed')
       })
       if (next.length === 0)
-        return Promise.all(answers.map((some, index) => waited(groups[index] as readonly Part[], joinParts(some), options)))
+        return Promise.all(answers.map((some, index) => waited(groups[index] as readonly SlotCalls[], joinSlots(some), options)))
       for (const [order, index] of next.entries()) {
         if (order === 0 || (answers[index] as readonly Answered[]).some(({ verdict }) => verdict.failure !== undefined)) refused.add(index)
       }
@@ -153,10 +153,10 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
     },
     async decide(groups, options) {
       if (areInOneSlot(groups, slotOf)) return store.decide(groups, options)
-      const parts = groups.map(({ calls }) => partsOf(calls, slotOf))
+      const parts = groups.map(({ calls }) => splitBySlot(calls, slotOf))
       if (options?.charge === false) return settled(await peek(parts, options))
-      const decidePart = batched((some) => decideParts(some, options))
-      return settled(await Promise.all(parts.map((some) => charge(some, decidePart, options))))
+      const decideSlot = batched((some) => decideSlots(some, options))
+      return settled(await Promise.all(parts.map((some) => charge(some, decideSlot, options))))
     },
     change: (changes, options) =>
       perSlot<Change, ChangeResult>(

@@ -2,7 +2,7 @@ import { LimiterError } from '../../errors/limiter-error.ts'
 import type { Deadlines } from '../../time/deadlines.ts'
 import type { Cancel, MonotonicInstant, Time } from '../../time/time.ts'
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
-import { Caller, isPrompt, type Part, Queue, type QueueOptions, type Waiting } from './queue.ts'
+import { Caller, isPrompt, type ItemRange, Queue, type QueueOptions, type Waiting } from './queue.ts'
 
 export interface Answered {
   readonly failure?: StoreFailure | undefined
@@ -15,8 +15,8 @@ export interface BatcherParts<Item, Answer extends Answered> extends QueueOption
   readonly deadlines: Deadlines
   /** Batches in flight at once; with no bound, nothing waits for a batch in flight. */
   readonly maxInFlight: number
-  /** Milliseconds after which a batch in flight leaves its place to another: its callers may have long deadlines, others have not. */
-  readonly placeMs: number
+  /** Milliseconds after which a batch in flight leaves its slot to another: its callers may have long deadlines, others have not. */
+  readonly slotMs: number
   /**
    * Sends a batch. Resolves soon after the deadline, with one answer for each item, in order; rejects for defects only.
    * @param isPrompt whether a caller had waited for less than half of its time: only then does a timeout say something of the server
@@ -33,7 +33,7 @@ export interface BatcherParts<Item, Answer extends Answered> extends QueueOption
 }
 
 interface Flight<Item, Answer> {
-  readonly parts: readonly Part<Item, Answer>[]
+  readonly ranges: readonly ItemRange<Item, Answer>[]
   readonly items: readonly Item[]
   readonly sentAt: MonotonicInstant
 }
@@ -121,14 +121,14 @@ export class Batcher<Item, Answer extends Answered> {
 
   /** When the next batch may be sent, as things stand. */
   #departsAt(now: MonotonicInstant): MonotonicInstant {
-    const { maxInFlight, placeMs } = this.#parts
+    const { maxInFlight, slotMs } = this.#parts
     if (this.#queue.weight === 0) return NEVER
     const flights = this.#flights
     if (flights.length === 0 || maxInFlight === NEVER) return this.#notBefore
-    const oldest = flights.findIndex(({ sentAt }) => now - sentAt < placeMs)
+    const oldest = flights.findIndex(({ sentAt }) => now - sentAt < slotMs)
     if (oldest === -1) return this.#notBefore
     const { sentAt } = flights[oldest] as Flight<Item, Answer>
-    if (flights.length - oldest >= maxInFlight) return sentAt + placeMs
+    if (flights.length - oldest >= maxInFlight) return sentAt + slotMs
     return this.#queue.weight >= WORTH_A_BATCH ? this.#notBefore : Math.max(this.#notBefore, sentAt + SLOW_MS)
   }
 
@@ -138,32 +138,32 @@ export class Batcher<Item, Answer extends Answered> {
     for (; departsAt <= now; departsAt = this.#departsAt(now)) {
       // With much to send, the server works on one batch while this process reads the answers to the other.
       const isMuch = this.#queue.weight >= 2 * WORTH_A_BATCH && maxInFlight - this.#flights.length >= 2
-      const parts = this.#queue.take(now, isMuch ? 2 : 1)
+      const ranges = this.#queue.take(now, isMuch ? 2 : 1)
       // Who waits has an alarm of his own.
-      if (parts.length === 0) return
-      this.#send(parts, now)
+      if (ranges.length === 0) return
+      this.#send(ranges, now)
     }
     if (departsAt !== NEVER) this.#wake(departsAt)
     this.#rest(now)
   }
 
-  #send(parts: readonly Part<Item, Answer>[], sentAt: MonotonicInstant): void {
+  #send(ranges: readonly ItemRange<Item, Answer>[], sentAt: MonotonicInstant): void {
     const items: Item[] = []
     let deadline = 0
-    for (const { caller, from, to } of parts) {
+    for (const { caller, from, to } of ranges) {
       for (let index = from; index < to; index += 1) items.push(caller.items[index] as Item)
       deadline = Math.max(deadline, caller.deadline)
     }
-    const flight = { parts, items, sentAt }
+    const flight = { ranges, items, sentAt }
     this.#flights.push(flight)
-    const prompt = parts.some(({ caller }) => isPrompt(caller, sentAt))
+    const prompt = ranges.some(({ caller }) => isPrompt(caller, sentAt))
     this.#parts.send(items, deadline, prompt).then(
       (answers) => this.#land(flight, answers),
       (error: unknown) => {
         this.#land(flight, [])
         // Misuse is refused before anything is charged, and is one caller's, not the batch's.
-        if (error instanceof LimiterError && parts.length > 1) for (const part of parts) this.#send([part], sentAt)
-        else for (const { caller } of parts) caller.reject(error)
+        if (error instanceof LimiterError && ranges.length > 1) for (const range of ranges) this.#send([range], sentAt)
+        else for (const { caller } of ranges) caller.reject(error)
       },
     )
   }
@@ -176,16 +176,16 @@ export class Batcher<Item, Answer extends Answered> {
     this.#pump(now)
     if (answers.length === 0) return
     let at = 0
-    for (const { caller, from, to } of flight.parts)
+    for (const { caller, from, to } of flight.ranges)
       for (let index = from; index < to; index += 1, at += 1) if (later?.has(at) !== true) caller.answer(index, answers[at] as Answer)
   }
 
   /** Queues what was not executed once more, while its caller has time. Returns its indexes in the batch. */
-  #sendAgain({ parts, items }: Flight<Item, Answer>, answers: readonly Answer[], now: MonotonicInstant) {
+  #sendAgain({ ranges, items }: Flight<Item, Answer>, answers: readonly Answer[], now: MonotonicInstant) {
     let later: Set<number> | undefined
     let [trouble, late]: (StoreFailure | undefined)[] = []
     let at = -1
-    for (const { caller, from, to } of parts) {
+    for (const { caller, from, to } of ranges) {
       for (let index = from; index < to; index += 1) {
         at += 1
         const failure = answers[at]?.failure
@@ -212,7 +212,7 @@ export class Batcher<Item, Answer extends Answered> {
     return new StoreFailure(kind, executed, `${this.#parts.name}: ${why}`)
   }
 
-  #fail({ caller, from, to }: Part<Item, Answer>, failure: StoreFailure): void {
+  #fail({ caller, from, to }: ItemRange<Item, Answer>, failure: StoreFailure): void {
     for (let index = from; index < to; index += 1) caller.answer(index, { failure } as Answer)
   }
 
@@ -222,7 +222,7 @@ export class Batcher<Item, Answer extends Answered> {
 
   /** Fails what these callers have not sent. */
   #failWaiting(which: (caller: Caller<Item, Answer>) => boolean, failure: StoreFailure): void {
-    for (const part of this.#queue.remove(which)) this.#fail(part, failure)
+    for (const range of this.#queue.remove(which)) this.#fail(range, failure)
   }
 
   #leave(caller: Caller<Item, Answer>): void {
@@ -236,18 +236,18 @@ export class Batcher<Item, Answer extends Answered> {
   #expire(): void {
     const now = this.#parts.clock.monotonic()
     let [unsent, gaveUp, late]: (StoreFailure | undefined)[] = []
-    for (const part of this.#queue.remove(({ deadline }) => deadline <= now)) {
-      const cause = part.caller.cause ?? this.#trouble
+    for (const range of this.#queue.remove(({ deadline }) => deadline <= now)) {
+      const cause = range.caller.cause ?? this.#trouble
       gaveUp ??= cause
-      this.#fail(part, cause ?? (unsent ??= this.#failure('timeout', 'no', NOT_SENT)))
+      this.#fail(range, cause ?? (unsent ??= this.#failure('timeout', 'no', NOT_SENT)))
     }
     if (gaveUp !== undefined) this.#parts.gaveUp(gaveUp)
-    for (const { parts } of this.#flights) {
-      for (const part of parts) {
-        const due = part.caller.deadline + SETTLE_MS
-        if (part.caller.open === 0) continue
+    for (const { ranges } of this.#flights) {
+      for (const range of ranges) {
+        const due = range.caller.deadline + SETTLE_MS
+        if (range.caller.open === 0) continue
         if (due > now) this.#wake(due)
-        else this.#fail(part, (late ??= this.#failure('timeout', 'unknown', 'no answer by the deadline')))
+        else this.#fail(range, (late ??= this.#failure('timeout', 'unknown', 'no answer by the deadline')))
       }
     }
     for (const { deadline, notBefore } of this.#queue.callers) this.#wake(notBefore > now ? notBefore : deadline)

@@ -83,17 +83,17 @@ export class HeldLease {
     return this.#isLeased
   }
 
-  /** The most that is held; 0 while the key is not leased. */
+  /** The most tokens leased; 0 while the key is not leased. */
   get max(): MicroTokens {
     return this.#isLeased ? this.#share() : 0
   }
 
   /** Tokens that may be spent. */
-  held(now: MonotonicInstant): MicroTokens {
+  leasedTokens(now: MonotonicInstant): MicroTokens {
     return this.#isGood(now) ? this.#tokens : 0
   }
 
-  /** False, and nothing spent, if too little is held. */
+  /** False, and nothing spent, if too few tokens are leased. */
   spend(cost: MicroTokens, now: MonotonicInstant): boolean {
     if (!(this.#tokens >= cost && this.#isGood(now))) return false
     this.#tokens -= cost
@@ -130,7 +130,7 @@ export class HeldLease {
     if (this.#request !== undefined || this.givingBack !== undefined) return true
     const { used } = this
     this.used = false
-    if (this.held(now) + this.#returning === 0 || !used) return used
+    if (this.leasedTokens(now) + this.#returning === 0 || !used) return used
     const isEnding = this.#deadline < now + (this.#context.lifeMs * USABLE) / 2
     if (isEnding && this.#isLeased) this.#request = this.#requestTokens(1, now < this.#notBefore ? 0 : this.#want)
     return this.#isLeased
@@ -155,7 +155,7 @@ export class HeldLease {
     return Math.floor((this.limit.plan as BucketPlan).burst * this.#context.share)
   }
 
-  /** Law 7: the tokens of another plan go back. */
+  /** Sets the limit. If its plan changed (law 7, ARCHITECTURE.md), tokens leased under the old plan are queued for return. */
   #change(limit: AnyLimit): void {
     const [was, is] = [this.limit.plan, limit.plan] as [BucketPlan, BucketPlan]
     this.limit = limit
@@ -214,7 +214,7 @@ export class HeldLease {
   async #send(cost: MicroTokens, size: MicroTokens, deadline: MonotonicInstant): Promise<Leased> {
     const { clock, lease, lifeMs, name, sleeps } = this.#context
     const now = clock.monotonic()
-    const [slept, kept, returned] = [sleeps(now), this.held(now), this.#returning]
+    const [slept, kept, returned] = [sleeps(now), this.leasedTokens(now), this.#returning]
     const want = size === 0 ? 0 : Math.max(cost, Math.min(size, this.max - kept))
     this.#requestedAt = now
     this.#tokens = kept
@@ -229,7 +229,7 @@ export class HeldLease {
       const { granted } = answer as Leased
       const answeredAt = clock.monotonic()
       if (sleeps(answeredAt) === slept) {
-        this.#tokens = this.held(answeredAt) + granted
+        this.#tokens = this.leasedTokens(answeredAt) + granted
         this.#low = Math.floor(this.#tokens / 2)
         this.#sleeps = slept
         this.#deadline = now + lifeMs * USABLE

@@ -16,7 +16,7 @@ import { Breaker, type BreakerOptions } from './breaker.ts'
 import { nameOf, type Peeked, peekLists, verdictsOf } from './peeks.ts'
 import type { Waiting } from './queue.ts'
 
-type Shared = Pick<BatcherParts<never, never>, 'clock' | 'deadlines' | 'maxCalls' | 'maxInFlight' | 'placeMs' | 'room' | 'onIdle' | 'pace'>
+type Shared = Pick<BatcherParts<never, never>, 'clock' | 'deadlines' | 'maxCalls' | 'maxInFlight' | 'slotMs' | 'room' | 'onIdle' | 'pace'>
 
 export interface LaneParts extends Shared {
   readonly store: Store
@@ -27,7 +27,7 @@ export interface LaneParts extends Shared {
   readonly onReply: () => void
 }
 
-type Charges = Batcher<CallGroup, GroupVerdict>
+type DecideBatcher = Batcher<CallGroup, GroupVerdict>
 
 /** How long the groups of a state that was contended go in batches of their own. */
 const CONTENDED_MS = 1_000
@@ -40,11 +40,11 @@ export class Lane {
   readonly #parts: LaneParts
   /** What probes peek at. */
   #sample: CallGroup | undefined
-  readonly #charges: Charges
+  readonly #decisions: DecideBatcher
   readonly #peeks: Batcher<readonly CallGroup[], Peeked>
   readonly #leases: Batcher<LeaseRequest, LeaseAnswer>
   /** By state, in the order of their ends: the batcher that the groups of contended states share until nobody contends for them. */
-  readonly #contended = new Map<string, { readonly batcher: Charges; until: MonotonicInstant }>()
+  readonly #contended = new Map<string, { readonly batcher: DecideBatcher; until: MonotonicInstant }>()
 
   constructor(parts: LaneParts) {
     const { store, breaker, clock, random } = parts
@@ -53,7 +53,7 @@ export class Lane {
     const probe = (ms: number): Promise<boolean> => this.#probe(ms)
     this.breaker = breaker && new Breaker({ ...breaker, name, clock, random, probe, onOpen: (refusal) => this.#refuse(refusal) })
     const shared = this.#shared()
-    this.#charges = new Batcher<CallGroup, GroupVerdict>({
+    this.#decisions = new Batcher<CallGroup, GroupVerdict>({
       ...shared,
       weigh,
       send: (groups, deadline, isPrompt) => {
@@ -84,8 +84,8 @@ export class Lane {
 
   decide(groups: readonly CallGroup[], caller: Waiting): Promise<readonly GroupVerdict[]> {
     if (this.#contended.size > 0) this.#forgetContended(caller.since)
-    if (this.#contended.size === 0) return this.#charges.submit(groups, caller)
-    const batcherOf = (group: CallGroup): Charges => this.#contendedOf(group)?.batcher ?? this.#charges
+    if (this.#contended.size === 0) return this.#decisions.submit(groups, caller)
+    const batcherOf = (group: CallGroup): DecideBatcher => this.#contendedOf(group)?.batcher ?? this.#decisions
     return sendByTarget(groups, batcherOf, (batcher, some) => batcher.submit(some, caller))
   }
 
@@ -186,7 +186,7 @@ export class Lane {
   }
 
   #batchers(): readonly Pick<Batcher<unknown, Answered>, 'idle' | 'refuse'>[] {
-    return [this.#charges, this.#peeks, this.#leases, ...[...this.#contended.values()].map(({ batcher }) => batcher)]
+    return [this.#decisions, this.#peeks, this.#leases, ...[...this.#contended.values()].map(({ batcher }) => batcher)]
   }
 
   #refuse(failure: StoreFailure): void {
@@ -202,11 +202,11 @@ export class Lane {
   }
 
   /** The batcher of a group of which a state is contended: one batch at a time, which waits for the lock. */
-  #contend(group: CallGroup, now: MonotonicInstant): Charges {
+  #contend(group: CallGroup, now: MonotonicInstant): DecideBatcher {
     // A timeout there is that of the lock's holder, not the server's.
     const send: BatcherParts<CallGroup, GroupVerdict>['send'] = (groups, deadline) => this.#decide(groups, false, { deadline })
     const found = this.#contendedOf(group) ?? {
-      batcher: new Batcher<CallGroup, GroupVerdict>({ ...this.#shared(), weigh, maxInFlight: 1, placeMs: Infinity, send }),
+      batcher: new Batcher<CallGroup, GroupVerdict>({ ...this.#shared(), weigh, maxInFlight: 1, slotMs: Infinity, send }),
       until: 0,
     }
     found.until = now + CONTENDED_MS

@@ -24,7 +24,7 @@ interface Taken {
 const ASLEEP = 0.1
 
 /**
- * Admits calls of busy token buckets from tokens that the store leased to this process. Strict: held tokens and the bucket together are
+ * Admits calls of busy token buckets from tokens that the store leased to this process. Strict: leased tokens and the bucket together are
  * never more than the burst, so bound G is the store's.
  */
 export class LeaseCache {
@@ -55,10 +55,10 @@ export class LeaseCache {
   /** Micro-tokens leased to this process now, over all keys. */
   get leasedTokens(): MicroTokens {
     const now = this.#options.clock.monotonic()
-    return [...this.#leases].reduce((sum, lease) => sum + lease.held(now), 0)
+    return [...this.#leases].reduce((sum, lease) => sum + lease.leasedTokens(now), 0)
   }
 
-  /** Admits from held tokens, without calling the store. Undefined: nothing was charged. Keeps no reference to the group. */
+  /** Admits from leased tokens, without calling the store. Undefined: nothing was charged. Keeps no reference to the group. */
   decideNow({ calls }: CallGroup, now: MonotonicInstant): Decided | undefined {
     const call = calls[0]
     if (call === undefined || calls.length > 1 || this.#loop.starved(now)) return undefined
@@ -69,7 +69,7 @@ export class LeaseCache {
   }
 
   /**
-   * Admits from held tokens what it can, and decides the rest by `decideRest`. A single call of a leased key waits for tokens. Failures are
+   * Admits from leased tokens what it can, and decides the rest by `decideRest`. A single call of a leased key waits for tokens. Failures are
    * per group. The deadline is hard.
    */
   async decide(groups: readonly CallGroup[], options: Timed, decideRest: DecideRest): Promise<readonly GroupVerdict[]> {
@@ -86,7 +86,7 @@ export class LeaseCache {
     }
   }
 
-  /** Returns held tokens of these states to the store. Rejects with a StoreFailure if it did not take them by the deadline. */
+  /** Returns leased tokens of these states to the store. Rejects with a StoreFailure if it did not take them by the deadline. */
   async giveBack(ids: readonly StateId[], options: CallOptions = {}): Promise<void> {
     await this.#giveBack(
       ids.flatMap((id) => this.#at(id) ?? []),
@@ -179,12 +179,12 @@ export class LeaseCache {
     } finally {
       lease.waiting -= 1
     }
-    // A call that needs nearly all tokens there are must not lack those held here.
+    // A call that needs nearly all tokens there are must not lack those leased here.
     if (lease.max > 0 && cost > lease.max) await this.#giveBack([lease], options)
     return undefined
   }
 
-  /** Takes what is held, and calls the store for the rest of each group. If it refuses, the tokens are taken back. */
+  /** Takes leased tokens, and calls the store for the rest of each group. If it refuses, the tokens are taken back. */
   async #decideEach(groups: readonly CallGroup[], decideRest: DecideRest): Promise<readonly GroupVerdict[]> {
     const { clock, name } = this.#options
     const takenAt = clock.monotonic()

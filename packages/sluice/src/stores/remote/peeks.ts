@@ -19,21 +19,21 @@ export async function peekLists(
 ): Promise<readonly Peeked[]> {
   const calls: { readonly groups: CallGroup[]; readonly states: Set<string> }[] = []
   const known = new Map<string, { readonly list: readonly CallGroup[]; readonly call: number; readonly from: number }>()
-  const places = lists.map((list) => {
+  const positions = lists.map((list) => {
     const text = list.map(({ calls: of }) => of.map(({ id, cost }) => `${nameOf(id)} ${cost}`).join('\n')).join('\n\n')
     const same = known.get(text)
     if (same !== undefined && haveSameLimits(same.list, list)) return same
     const names = list.flatMap((group) => group.calls.map(({ id }) => nameOf(id)))
     const free = calls.findIndex(({ states }) => !names.some((name) => states.has(name)))
     const { groups, states } = calls[free] ?? { groups: [], states: new Set() }
-    const place = { list, call: free === -1 ? calls.push({ groups, states }) - 1 : free, from: groups.length }
+    const position = { list, call: free === -1 ? calls.push({ groups, states }) - 1 : free, from: groups.length }
     groups.push(...list)
     for (const name of names) states.add(name)
-    known.set(text, place)
-    return place
+    known.set(text, position)
+    return position
   })
   const answers = await Promise.all(calls.map(({ groups }) => send(groups)))
-  return places.map(({ list, call, from }) => {
+  return positions.map(({ list, call, from }) => {
     const verdicts = answers[call]?.slice(from, from + list.length) ?? []
     const failure = verdicts.every((verdict) => verdict.failure !== undefined && isUnsent(verdict.failure))
       ? verdicts[0]?.failure

@@ -72,7 +72,7 @@ export class Caller<Item, Answer> {
 }
 
 /** Neighbouring items of one caller in a batch. */
-export interface Part<Item, Answer> {
+export interface ItemRange<Item, Answer> {
   readonly caller: Caller<Item, Answer>
   readonly from: number
   readonly to: number
@@ -87,7 +87,7 @@ export interface QueueOptions<Item> {
   readonly room: { queued: number; readonly max: number }
 }
 
-/** Callers with items that are not sent. They take turns: a long list is split, and single calls travel with its parts. */
+/** Callers with items that are not sent. They take turns: a long list is split, and single calls are batched with its parts. */
 export class Queue<Item, Answer> {
   readonly #options: QueueOptions<Item>
   callers: readonly Caller<Item, Answer>[] = []
@@ -113,7 +113,7 @@ export class Queue<Item, Answer> {
    * The items of the next batch, in turns if there are more than it holds. None if nobody may be sent now.
    * @param batches in how many what waits is to be sent at once
    */
-  take(now: MonotonicInstant, batches: number): Part<Item, Answer>[] {
+  take(now: MonotonicInstant, batches: number): ItemRange<Item, Answer>[] {
     const { maxCalls } = this.#options
     const alone = maxCalls === 'alone'
     const size = alone ? 1 : Math.min(maxCalls, Math.ceil(this.weight / batches))
@@ -123,28 +123,28 @@ export class Queue<Item, Answer> {
     const oldest = callers[0]
     if (!isAll && !alone && oldest && !isPrompt(oldest, now)) callers.sort((one, other) => other.since - one.since)
     const share = isAll || alone ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(size / callers.length))
-    const parts: Part<Item, Answer>[] = []
+    const ranges: ItemRange<Item, Answer>[] = []
     const [unserved, unsent]: [Caller<Item, Answer>[], Caller<Item, Answer>[]] = [[], []]
     let [room, index] = [size, 0]
     for (; index < callers.length && room > 0; index += 1) {
       const caller = callers[index] as Caller<Item, Answer>
       const from = caller.next
-      const most = parts.length === 0 ? Infinity : room
+      const most = ranges.length === 0 ? Infinity : room
       if (caller.deadline > now && caller.notBefore <= now) room -= this.#advance(caller, share, most)
       if (caller.next === from) unserved.push(caller)
       else {
-        parts.push({ caller, from, to: caller.next })
+        ranges.push({ caller, from, to: caller.next })
         if (caller.next < caller.items.length) unsent.push(caller)
       }
     }
     // Callers that were served wait behind those that were not.
     const isEnd = index === callers.length && unserved.length === 0
     this.callers = isEnd ? unsent : [...unserved, ...callers.slice(index), ...unsent]
-    return parts
+    return ranges
   }
 
   /** Removes these callers and returns them, each with its items that were not sent. */
-  remove(which: (caller: Caller<Item, Answer>) => boolean): Part<Item, Answer>[] {
+  remove(which: (caller: Caller<Item, Answer>) => boolean): ItemRange<Item, Answer>[] {
     const [removed, kept]: [Caller<Item, Answer>[], Caller<Item, Answer>[]] = [[], []]
     for (const caller of this.callers) (which(caller) ? removed : kept).push(caller)
     if (removed.length > 0) this.callers = kept

@@ -84,7 +84,7 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
 function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | undefined) {
   const { batching = {}, breaker = {}, denials = {}, leases = false, clock = systemTime, random = systemRandom } = options
   const deadlines = createCallDeadlines(ownMs)
-  const placeMs = ownMs ?? DEFAULT_MS
+  const slotMs = ownMs ?? DEFAULT_MS
   const { maxCalls = 128, maxQueued = 10_000 } = batching || {}
   const lanes = createLanes({
     store,
@@ -93,9 +93,9 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     random,
     maxCalls: batching === false ? 'alone' : maxCalls,
     maxInFlight: batching === false ? NO_BOUND : MAX_IN_FLIGHT,
-    placeMs,
+    slotMs,
     room: { queued: 0, max: batching === false ? NO_BOUND : maxQueued },
-    breaker: breaker === false ? undefined : { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: placeMs, ...breaker },
+    breaker: breaker === false ? undefined : { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: slotMs, ...breaker },
     onReply: deadlines.warm,
   })
   const lease: Store['lease'] =

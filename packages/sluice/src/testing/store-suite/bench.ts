@@ -18,7 +18,7 @@ export interface StoreSuiteOptions {
   /** The algorithms that the store supports; default all. */
   readonly algorithms?: readonly AlgorithmTag[]
   /**
-   * Set if one group may be charged in several places and refunded. A refused group then leaves states that decide like the reference's
+   * Set if one group may be charged in several slots and refunded. A refused group then leaves states that decide like the reference's
    * but are not equal. The differential test therefore decides groups one by one, at times that only grow, and deletes the states of
    * refused groups. Times only grow because a charge in a window that a clock then left backwards is not refunded.
    */

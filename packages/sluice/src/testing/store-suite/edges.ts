@@ -49,12 +49,12 @@ function waysOf(bench: Bench, random: () => number): readonly Way[] {
 }
 
 async function aroundEdges(bench: Bench, [limit, next]: readonly [AnyLimit, AnyLimit], way: Way, random: () => number) {
-  for (const place of [0, 1, 2]) {
+  for (const index of [0, 1, 2]) {
     for (const offset of [-1, 0, 1]) {
       const key = bench.fresh()
       const [view] = (await bench.decide([callOf(bench, key, limit, random)], START)).calls
       const { resetAfter = 0, replenishAfter = 0 } = view ?? {}
-      const edge = [resetAfter, replenishAfter, resetAfter - limit.windowMs * MICROS_PER_MS][place] as Micros
+      const edge = [resetAfter, replenishAfter, resetAfter - limit.windowMs * MICROS_PER_MS][index] as Micros
       const call = callOf(bench, key, next, random)
       await way(call, START + Math.max(1, edge + offset))
       await bench.sameState(call.id)

@@ -22,9 +22,9 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const key = fresh()
       const all = (cost: number) => limits.map((limit) => call(key, limit, cost))
       expect((await decide(all(6), START)).outcome).toBe('allowed')
-      for (const index of limits.keys()) {
+      for (const denied of limits.keys()) {
         // Each in turn is the one that does not fit.
-        const calls = limits.map((other, place) => call(place === index ? key : `${key}:${index}`, other, 5))
+        const calls = limits.map((other, index) => call(index === denied ? key : `${key}:${denied}`, other, 5))
         expect((await decide(calls, START)).outcome).toBe('denied')
       }
       expect((await decide(all(4), START)).outcome).toBe('allowed')

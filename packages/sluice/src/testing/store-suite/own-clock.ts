@@ -57,10 +57,10 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
       const taken = await peek()
       expect(between(before, taken, 5 * hour)).toEqual([true, true])
       await verbs.adjust(store, [call], [3_000_000])
-      const given = await peek()
-      expect(endOf(given)).toBe(endOf(taken) - 3 * hour)
+      const refunded = await peek()
+      expect(endOf(refunded)).toBe(endOf(taken) - 3 * hour)
       await verbs.block(store, [call.id], hour)
-      expect(between(given, await peek(), hour)).toEqual([true, true])
+      expect(between(refunded, await peek(), hour)).toEqual([true, true])
     })
 
     it('fails, unexecuted, once the deadline has passed or the caller has left', async (context) => {

@@ -85,7 +85,7 @@ async function tryLimits(
   let limits: readonly [AnyLimit, AnyLimit] = [anyLimit(tag, random), anyLimit(other, random)]
   let now = random() < 0.3 ? LATE : START
   let receipt = now
-  const one = (place: 0 | 1): Call => callOf(bench, keys[place], limits[place], limits[place].capacity * random() ** 3 * 1.05)
+  const one = (index: 0 | 1): Call => callOf(bench, keys[index], limits[index], limits[index].capacity * random() ** 3 * 1.05)
   for (let step = 0; step < steps; step += 1) {
     now = moved(now, limits[0], random)
     const kind = random()
@@ -105,8 +105,8 @@ async function tryLimits(
   await bench.sameState(one(0).id)
 }
 
-/** If a group over several places is charged and refunded, states differ afterwards: then each call is a group of its own. */
-function groupsOf(one: (place: 0 | 1) => Call, random: () => number, { options }: Bench): CallGroup[] {
+/** If a group over several slots is charged and refunded, states differ afterwards: then each call is a group of its own. */
+function groupsOf(one: (index: 0 | 1) => Call, random: () => number, { options }: Bench): CallGroup[] {
   const both = options.givesBack === true ? 0 : 0.3
   const size = 1 + Math.floor(random() * 4)
   return Array.from({ length: size }, () => ({ calls: random() < both ? [one(0), one(1)] : [one(random() < 0.7 ? 0 : 1)] }))

@@ -140,12 +140,12 @@ function pairOf(store: Store, met: Met, random: () => number) {
 
 /** Refunds or penalizes a call; false if its state may have expired before the store, on a busy machine, applied the change for that time. */
 async function adjustBoth(store: Store, reference: Reference, call: Call, at: Micros, random: () => number) {
-  const given = random() < 0.5 ? { now: at } : { now: at, receipt: at - Math.floor(random() * 100_000) }
+  const options = random() < 0.5 ? { now: at } : { now: at, receipt: at - Math.floor(random() * 100_000) }
   const amount = random() < 0.5 ? call.cost : -call.cost
   const ends = reference.states.get(stateName(call.id))?.expires ?? at
-  await verbs.adjust(store, [call], [amount], given)
+  await verbs.adjust(store, [call], [amount], options)
   const [seen] = await verbs.peek(store, [{ calls: [call] }])
   if (ends > at && ends <= (seen as Decided).at) return false
-  reference.adjust([call], [amount], given)
+  reference.adjust([call], [amount], options)
   return true
 }

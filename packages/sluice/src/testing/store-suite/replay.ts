@@ -26,7 +26,7 @@ function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
 }
 
 /**
- * The answer without refill times. Tokens that were charged in one place and refunded leave a state as full as before. It may report
+ * The answer without refill times. Tokens that were charged in one slot and refunded leave a state as full as before. It may report
  * later refill times, however, as if it had been charged at that time.
  */
 function withoutReturns(answer: Answer): Answer {

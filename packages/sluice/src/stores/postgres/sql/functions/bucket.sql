@@ -1,6 +1,6 @@
 -- Calls of one cost to one bucket, each a group of its own: most calls, and the batches of a busy key. Replies as
 -- sluice_consume, in the fewest expressions: each is prepared anew in every transaction, so the caller computes what
--- does not depend on the state. sluice_consume decides a state that is missing, held, blocked or of another plan.
+-- does not depend on the state. sluice_consume decides a state that is missing, kept (keepFor), blocked or of another plan.
 --
 -- times     how many calls
 -- spent_*   what the cost moves zero by: whole microseconds, and n-ths of one

@@ -1,8 +1,11 @@
 -- One call to a log, or a penalty.
 --
--- was        the state as the table has it
--- both_views the view of an allowed call uncharged too
--- taking     a penalty: as much of the cost as two limits leave is charged in any case; no views
+-- s          the state now
+-- was        the stored row
+-- plan       the limit's plan: kind, plan id, capacity (micro-tokens), window (microseconds)
+-- cost       micro-tokens
+-- both_views if the call is allowed, also returns the view without this charge
+-- taking     a penalty: charges min(cost, 2 * capacity - used), returns no views
 -- returns    s with the charge, if the outcome is 0; verdict: outcome, retryAfter, then remaining, replenishAfter and
 --            resetAfter once charged, and the same three uncharged
 create function sluice_log_decide(

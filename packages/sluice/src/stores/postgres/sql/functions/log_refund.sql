@@ -13,8 +13,8 @@ begin
     select l.seq, l.at, lead(l.base, 1, s.charged) over (order by l.seq) - l.base as cost
       from sluice_log l where l.id = s.id
   ), eligible as (
-    select e.seq, least(e.cost, greatest(0, amount + e.cost - sum(e.cost) over (order by o.place))) as refunded
-      from entries e, lateral (select case when receipt < 0 then -e.seq else e.seq end as place) o
+    select e.seq, least(e.cost, greatest(0, amount + e.cost - sum(e.cost) over (order by o.ordinal))) as refunded
+      from entries e, lateral (select case when receipt < 0 then -e.seq else e.seq end as ordinal) o
       where e.at > since and e.at >= receipt
   ), kept as (
     select e.seq, e.at, (e.cost - coalesce(o.refunded, 0))::bigint as cost
@@ -23,8 +23,8 @@ begin
   select array_agg(k.at order by k.seq), array_agg(k.cost order by k.seq) into ats, costs from kept k where k.cost > 0;
   delete from sluice_log l where l.id = s.id;
   insert into sluice_log (id, seq, at, base)
-    select s.id, e.place, e.at, sum(e.cost) over (order by e.place) - e.cost
-      from unnest(ats, costs) with ordinality as e (at, cost, place);
+    select s.id, e.ordinal, e.at, sum(e.cost) over (order by e.ordinal) - e.cost
+      from unnest(ats, costs) with ordinality as e (at, cost, ordinal);
   s.tail := cardinality(ats);
   s.newest := ats[s.tail];
   s.charged := (select sum(c) from unnest(costs) c);

@@ -1,7 +1,7 @@
 -- descriptor  1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and where windows begin (microseconds)
 
--- Plans that take turns (algorithms/window-turns.ts). turn: 0 to 3 one plan alone, 4 both, 5 the longer one absent, 6 and
--- nothing left for it.
+-- Plans that take turns (algorithms/window-turns.ts). turn: 0 to 3: one plan alone (used up to 1/64, 1/16, 1/4, all of its
+-- limit); 4: both; 5: the longer plan not yet called in this window; 6: as 5, and a longer plan finds nothing left.
 
 local window_until = ...
 

@@ -15,7 +15,7 @@ local function is_possible(rest, seen, keep_for, n, m, burst)
   return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 
--- zero (nil for what is no bucket), rest, seen, keep_for, n, m, burst, the end of a block before it, and its leases (nil without).
+-- zero (nil for what is not a bucket), rest, seen, keep_for, n, m, burst, the end of a block before it, and its leases (nil without).
 local function read_bucket(value, ends)
   local size = #value
   local high, low, rest, age, seen, keep_for, n, m, burst

@@ -1,4 +1,4 @@
--- The instant until which a state is needed; nothing for what is no state.
+-- The instant until which a state is needed; nothing for what is not a state.
 
 local split = make 'block-value'
 local read_bucket = make 'bucket-value'

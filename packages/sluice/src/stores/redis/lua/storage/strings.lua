@@ -2,7 +2,7 @@
 
 local extra = (ARGV[3] or 0) + 0
 
--- The value of a state that is no log; false for none.
+-- The value of a state that is not a log; false for none.
 local function read(state)
   local value = redis.pcall('GET', KEYS[state])
   return type(value) == 'string' and value
