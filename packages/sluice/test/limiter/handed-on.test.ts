@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { buildLimiter } from '../../src/limiter/limiter.ts'
+import { buildLimiter } from '../../src/limiter/build-limiter.ts'
 import { createLimiter, memoryStore, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
 import type { DecisionEvent } from '../../src/observe/events.ts'
 import type { CallOptions } from '../../src/stores/store.ts'
