@@ -40,54 +40,9 @@ export interface StoreCaller {
  * @param observers learn of the calls of the store, and not of what is decided without one: from remembered denials and leased tokens
  */
 export function createStoreCaller(store: Store, clock: Time, observers: readonly Observer[] = []): StoreCaller {
-  const deadlines = createDeadlines(clock)
   const { sync } = store.capabilities
-  const listening = observers.filter(({ onStoreCall }) => onStoreCall !== undefined)
-  const isObserved = listening.length > 0
-  const start = (): MonotonicInstant => (isObserved ? clock.monotonic() : 0)
-  const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: unknown): void => {
-    if (!isObserved) return
-    const event = { store: store.name, operation, durationMs: clock.monotonic() - started }
-    notify(listening, 'onStoreCall', failure instanceof StoreFailure ? { ...event, failure: failure.kind } : event)
-  }
-  const observed = async (operation: StoreEvent['operation'], call: () => Promise<void>): Promise<void> => {
-    const started = start()
-    let failure: unknown
-    try {
-      await call()
-    } catch (error) {
-      failure = error
-      throw error
-    } finally {
-      report(operation, started, failure)
-    }
-  }
-
-  /** Settles by the deadline, whatever the store does. A late answer is dropped. */
-  const timed = <T>({ deadline, stretch, signal }: CallOptions, send: () => Promise<T>): Promise<T> => {
-    if (signal?.aborted === true) return Promise.reject(new StoreFailure('aborted', 'no', `${store.name}: aborted by the caller`))
-    if (deadline === undefined) return send()
-    const latest = stretch === true ? clock.monotonic() + STRETCHED_MS : deadline
-    return new Promise<T>((resolve, reject) => {
-      // Called in here, a store that throws instead of rejecting rejects too.
-      const sent = Promise.resolve(send())
-      const fail = (): void => {
-        cancel = clock.after(LAST_MS, () => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`)))
-      }
-      // Most answers come before the shorter deadline, and near deadlines share a timer.
-      let cancel: Cancel = deadlines.add(deadline + GRACE_MS, () => {
-        if (latest > deadline) cancel = deadlines.add(latest + GRACE_MS, fail)
-        else fail()
-      })
-      const settle =
-        <V>(by: (value: V) => void) =>
-        (value: V): void => {
-          cancel()
-          by(value)
-        }
-      sent.then(settle(resolve), settle(reject))
-    })
-  }
+  const timed = createTimed(store, clock)
+  const { isObserved, start, report, observed } = createReporter(store, clock, observers)
   const answerOf = (group: CallGroup): GroupVerdict | undefined => {
     try {
       const verdict = (store as Required<Store>).decideNow(group)
@@ -134,6 +89,60 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
     change: async (changes, options) => (changes.length === 0 ? undefined : observed('change', () => change(changes, options))),
     ready: (options) => observed('ready', () => timed(options, () => store.ready(options))),
   }
+}
+
+/** Makes calls that settle by their deadline, whatever the store does. A late answer is dropped. */
+function createTimed(store: Store, clock: Time) {
+  const deadlines = createDeadlines(clock)
+  return <T>({ deadline, stretch, signal }: CallOptions, send: () => Promise<T>): Promise<T> => {
+    if (signal?.aborted === true) return Promise.reject(new StoreFailure('aborted', 'no', `${store.name}: aborted by the caller`))
+    if (deadline === undefined) return send()
+    const latest = stretch === true ? clock.monotonic() + STRETCHED_MS : deadline
+    return new Promise<T>((resolve, reject) => {
+      // Called in here, a store that throws instead of rejecting rejects too.
+      const sent = Promise.resolve(send())
+      const fail = (): void => {
+        cancel = clock.after(LAST_MS, () => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`)))
+      }
+      // Most answers come before the shorter deadline, and near deadlines share a timer.
+      let cancel: Cancel = deadlines.add(deadline + GRACE_MS, () => {
+        if (latest > deadline) cancel = deadlines.add(latest + GRACE_MS, fail)
+        else fail()
+      })
+      const settle =
+        <V>(by: (value: V) => void) =>
+        (value: V): void => {
+          cancel()
+          by(value)
+        }
+      sent.then(settle(resolve), settle(reject))
+    })
+  }
+}
+
+/** Reports the calls of a store, where an observer listens. */
+function createReporter(store: Store, clock: Time, observers: readonly Observer[]) {
+  const listening = observers.filter(({ onStoreCall }) => onStoreCall !== undefined)
+  const isObserved = listening.length > 0
+  const start = (): MonotonicInstant => (isObserved ? clock.monotonic() : 0)
+  const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: unknown): void => {
+    if (!isObserved) return
+    const event = { store: store.name, operation, durationMs: clock.monotonic() - started }
+    notify(listening, 'onStoreCall', failure instanceof StoreFailure ? { ...event, failure: failure.kind } : event)
+  }
+  const observed = async (operation: StoreEvent['operation'], call: () => Promise<void>): Promise<void> => {
+    const started = start()
+    let failure: unknown
+    try {
+      await call()
+    } catch (error) {
+      failure = error
+      throw error
+    } finally {
+      report(operation, started, failure)
+    }
+  }
+  return { isObserved, start, report, observed }
 }
 
 /** Whether the store was called for it. */

@@ -13,7 +13,7 @@ import { classify } from './failures.ts'
 import { hasProgram, requestOf } from './encode.ts'
 import { calledOf, type Layout, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
-import { createNewKeys, KEPT, type NewKeysOptions } from './packed/new-keys.ts'
+import { createNewKeys, KEPT, type NewKeys, type NewKeysOptions } from './packed/new-keys.ts'
 import { withOverflow } from './packed/overflow.ts'
 import { createPacking, type PackingOptions } from './packed/packing.ts'
 import { bucketsProgram, leaseProgram, saltProgram } from './programs.gen.ts'
@@ -82,26 +82,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     const all = extra === 0 || program === bucketsProgram ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)
   }
-  const decide = async (groups: readonly CallGroup[], callOptions: DecideOptions = {}): Promise<readonly GroupVerdict[]> => {
-    const charge = callOptions.charge !== false
-    const batch = batchOf(groups)
-    const closed = newKeys?.closedAmong(batch.states) ?? NONE
-    const { program, states, args } = requestOf(batch, callOptions, !layout.packed, closed, extra)
-    const reply = await send(program, states, args, callOptions)
-    return validated('redis: the program', reply, () => {
-      const { now, next, values, isPassed } = readReply(reply, states.length, batch.entries.length)
-      const found = states.map((state, index) =>
-        foundState(state, values[index] as Uint8Array | null, closed.size > 0 && closed.has(state)),
-      )
-      const verdicts = replay(groups, batch, { now, next, states: found }, charge)
-      if (!isPassed(batch.entries)) throw new InvalidReply()
-      if (charge && newKeys !== undefined) {
-        const made = states.filter((_, index) => found[index]?.missing === true && found[index].passed === true)
-        newKeys.made(made.map(({ first }) => first.id.scope.text))
-      }
-      return verdicts
-    })
-  }
+  const decide = createDecide(send, layout, newKeys)
   const lease: Store['lease'] = async (requests, callOptions) => {
     if (requests.length === 0) return []
     const states = requests.map(({ call }) => calledOf(call))
@@ -134,6 +115,31 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     calls.run(() => run(saltProgram, [key], [offered], lateFor(callOptions)), callOptions, classify),
   )
   return withOverflow(whole, options.onFull, newKeys.closed, spread, clock)
+}
+
+/** Decides groups by one program, and replays the kernels on the states that it found. */
+function createDecide(send: SendProgram, { packed }: Layout, newKeys: NewKeys | undefined) {
+  const extra = newKeys === undefined ? 0 : KEPT
+  return async (groups: readonly CallGroup[], callOptions: DecideOptions = {}): Promise<readonly GroupVerdict[]> => {
+    const charge = callOptions.charge !== false
+    const batch = batchOf(groups)
+    const closed = newKeys?.closedAmong(batch.states) ?? NONE
+    const { program, states, args } = requestOf(batch, callOptions, !packed, closed, extra)
+    const reply = await send(program, states, args, callOptions)
+    return validated('redis: the program', reply, () => {
+      const { now, next, values, isPassed } = readReply(reply, states.length, batch.entries.length)
+      const found = states.map((state, index) =>
+        foundState(state, values[index] as Uint8Array | null, closed.size > 0 && closed.has(state)),
+      )
+      const verdicts = replay(groups, batch, { now, next, states: found }, charge)
+      if (!isPassed(batch.entries)) throw new InvalidReply()
+      if (charge && newKeys !== undefined) {
+        const made = states.filter((_, index) => found[index]?.missing === true && found[index].passed === true)
+        newKeys.made(made.map(({ first }) => first.id.scope.text))
+      }
+      return verdicts
+    })
+  }
 }
 
 /** @throws LimiterError INVALID_OPTIONS for `packing` without the packed layout */
