@@ -29,14 +29,19 @@ const WRONG: readonly (readonly [rule: string, text: string])[] = [
   ['unused directive', `// oxlint-disable-next-line typescript/no-explicit-any -- gone\nexport const a = 1\n`],
 ]
 
+/** The text of a test that is left out: put together, as this file has no such test. */
+function leftOut(of: string, how: string): string {
+  return `${of}.${how}('x', () => {})`
+}
+
 /** A test that is left out, and what must report it; with a reason (`skipIf`) it may be. */
 const LEFT_OUT: readonly (readonly [rule: string, text: string])[] = [
-  ['no-focused-tests', `it.only('x', () => {})`],
-  ['no-focused-tests', `describe.only('x', () => {})`],
-  ['no-disabled-tests', `it.skip('x', () => {})`],
-  ['no-disabled-tests', `describe.skip('x', () => {})`],
-  ['no-disabled-tests', `it.skip.each([1])('%s', () => {})`],
-  ['warn-todo', `it.todo('x')`],
+  ['no-focused-tests', leftOut('it', 'only')],
+  ['no-focused-tests', leftOut('describe', 'only')],
+  ['no-disabled-tests', leftOut('it', 'skip')],
+  ['no-disabled-tests', leftOut('describe', 'skip')],
+  ['no-disabled-tests', leftOut('it', 'skip.each([1])')],
+  ['warn-todo', leftOut('it', 'todo')],
   ['nothing', `it.skipIf(process.platform !== 'linux')('x', () => {})`],
   ['nothing', `it('x', (context) => context.skip(process.platform !== 'linux', 'the reason'))`],
 ]

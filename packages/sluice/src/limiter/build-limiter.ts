@@ -50,7 +50,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   }
 }
 
-/** @throws LimiterError INVALID_OPTIONS for what is not a limit, and if there is none */
+/** @throws LimiterError INVALID_OPTIONS for what is not a limit, and without any */
 function scopedLimits(where: string, { name, store, limits }: LimiterParts): readonly ScopedLimit[] {
   const scoped = Object.entries(limits).map(([limitName, limit]): ScopedLimit => {
     if (typeof limit?.algorithm?.decide !== 'function')

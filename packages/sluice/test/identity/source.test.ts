@@ -125,7 +125,7 @@ describe('values of a request', () => {
     expect(either.read(request)).toBe('')
   })
 
-  it('knows no address where there is none, and refuses facts that are not such', () => {
+  it('knows no address where a request has no address, and refuses facts that are not such', () => {
     const { ip: _, ...rest } = facts
     expect(readRequest(rest, undefined, trustProxies([]))).toMatchObject({ address: undefined, network: undefined, trustedPeer: false })
     expect(() => readRequest({ method: 'GET' } as unknown as RequestFacts, undefined, trustProxies([]))).toThrow(

@@ -157,7 +157,7 @@ describe('law 7 on the sliding window log: a changed window', () => {
     expect(key.state).toMatchObject({ window: 10 * S, keepFor: 0 })
   })
 
-  it('is none once the longest window has passed, to the microsecond, and needs no keepFor for the longest itself', () => {
+  it('is gone once the longest window has passed, to the microsecond, and needs no keepFor for the longest itself', () => {
     const [short, long] = limits as unknown as [CompiledLimit<LogPlan, LogState>, CompiledLimit<LogPlan, LogState>]
     const { adopt, codec } = slidingWindowLogKernel
     const charged = codec.decodeState([60 * S, 0, MIDNIGHT, S])

@@ -141,7 +141,7 @@ function decode(text: string): string | undefined {
 }
 
 /**
- * The mistake in the parameters of a store's URL, as text to follow its name; undefined if there is none. A misspelt parameter could mean
+ * The mistake in the parameters of a store's URL, as text to follow its name; undefined without one. A misspelt parameter could mean
  * a connection without encryption. Values are not shown, because one may be a password.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a text
  */

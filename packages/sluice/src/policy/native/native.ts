@@ -60,7 +60,7 @@ function readShort(value: Value | undefined): number | undefined {
 function* readRules(list: Value | undefined, fallback: OnStoreFailure): Sliced<Rule[]> {
   if (list === undefined) return []
   if (list.node.kind !== 'list') list.wrong('a list of rules')
-  else if (list.node.items.length === 0) list.warn(': there is none, so nothing is limited')
+  else if (list.node.items.length === 0) list.warn(': the list is empty, so nothing is limited')
   const unique = uniqueNames()
   return yield* eachSliced(list.items(), function* (item) {
     const rule = yield* readRule(item, fallback)

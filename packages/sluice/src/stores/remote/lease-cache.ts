@@ -2,7 +2,7 @@ import type { MicroTokens } from '../../algorithms/algorithm.ts'
 import { createDeadlines, type Deadlines } from '../../time/deadlines.ts'
 import type { Cancel, MonotonicInstant, Random } from '../../time/time.ts'
 import type { Call, CallGroup, CallOptions, Decided, GroupVerdict, Scope, StateId, Verdict } from '../store.ts'
-import { StoreFailure } from '../store.ts'
+import { failedBy, StoreFailure } from '../store.ts'
 import { CHECKS, HeldLease, type LeaseContext } from './held-lease.ts'
 import { watchLoop, watchSleep } from './watch.ts'
 
@@ -82,7 +82,8 @@ export class LeaseCache {
       const verdict = lease && (await this.#decideLeased(lease, call.cost, options))
       return verdict === undefined ? await decideRest(groups) : [verdict]
     } catch (error) {
-      return failedBy(groups, error)
+      const failed = failedBy(error)
+      return groups.map(() => failed)
     }
   }
 
@@ -194,7 +195,7 @@ export class LeaseCache {
       const isHere = calls.length > 0 && !taken.includes(undefined)
       return { taken, index: isHere ? -1 : rest.push({ calls: calls.filter((_, index) => taken[index] === undefined) }) - 1 }
     })
-    const verdicts = rest.length === 0 ? [] : await decideRest(rest).catch((error: unknown) => failedBy(rest, error))
+    const verdicts = rest.length === 0 ? [] : await decideRest(rest).catch((error: unknown) => rest.map(() => failedBy(error)))
     const missing = (): GroupVerdict => ({ failure: new StoreFailure('protocol', 'unknown', `${name}: a group without a verdict`) })
     const now = clock.monotonic()
     return parts.map(({ taken, index }) => joined(taken, index === -1 ? undefined : (verdicts[index] ?? missing()), now))
@@ -220,9 +221,4 @@ function joined(taken: readonly (Taken | undefined)[], verdict: GroupVerdict | u
   const calls = admitted.map((one) => one?.calls[0] ?? (decided.next().value as Verdict))
   if (verdict !== undefined) return { ...verdict, calls }
   return { outcome: 'allowed', at: Math.max(...admitted.map((one) => one?.at ?? 0)), calls, source: 'lease' }
-}
-
-function failedBy(groups: readonly CallGroup[], error: unknown): readonly GroupVerdict[] {
-  if (!(error instanceof StoreFailure)) throw error
-  return groups.map(() => ({ failure: error }))
 }

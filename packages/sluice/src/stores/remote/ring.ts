@@ -2,7 +2,16 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import { createDeadlines } from '../../time/deadlines.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
-import { type CallGroup, type CallOptions, changedState, type GroupVerdict, type StateId, type Store, StoreFailure } from '../store.ts'
+import {
+  type CallGroup,
+  type CallOptions,
+  changedState,
+  failedBy,
+  type GroupVerdict,
+  type StateId,
+  type Store,
+  type StoreFailure,
+} from '../store.ts'
 import type { BreakerState } from './breaker.ts'
 import { DenialCache } from './denial-cache.ts'
 import { createLanes } from './lanes.ts'
@@ -151,7 +160,7 @@ async function afterReturn<Item, Answer>(
   call: (some: readonly Item[]) => Promise<readonly (Answer | { readonly failure: StoreFailure })[]>,
 ) {
   if (leases === undefined) return call(items)
-  const failed = items.map((item) => leases.giveBack(idsOfItem(item), timed).then(() => undefined, failureOf))
+  const failed = items.map((item) => leases.giveBack(idsOfItem(item), timed).then(() => undefined, failedBy))
   return answerRest(items, await Promise.all(failed), call)
 }
 
@@ -187,9 +196,4 @@ function createCallDeadlines(ownMs: number | undefined) {
 
 function idsOf({ calls }: CallGroup): readonly StateId[] {
   return calls.map(({ id }) => id)
-}
-
-function failureOf(error: unknown): { readonly failure: StoreFailure } {
-  if (error instanceof StoreFailure) return { failure: error }
-  throw error
 }

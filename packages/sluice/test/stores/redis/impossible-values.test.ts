@@ -124,7 +124,7 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
       await verbs.adjust(store, [other], [-4 * MICRO], { now: START })
       expect(await verbs.peek(store, [{ calls: [other] }], { now: START })).toMatchObject([{ calls: [{ remaining: 6 }] }])
       expect(readValue(await redis.getBuffer(plainName(prefix, other.id))).tag).toBe('tb')
-      // A block before what is no state is none either.
+      // A block before bytes that are not a state is not a block.
       const blocked = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), bytes]))
       expect(await verbs.decide(store, [{ calls: [blocked] }], { now: START })).toMatchObject([
         { outcome: 'allowed', calls: [{ remaining: 9 }] },
