@@ -2,7 +2,7 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { MICRO } from '../algorithms/decimal.ts'
 import { shareOf } from '../algorithms/share.ts'
 import { COUNT, type Form, requireForm, STORE } from '../errors/options.ts'
-import { type Call, type Change, type Failed, type GroupVerdict, type Store, StoreFailure } from './store.ts'
+import { type Call, type Change, type Failed, type GroupVerdict, nameOf, type Store, StoreFailure } from './store.ts'
 
 const NODES: Form = [(value) => typeof value === 'function' || COUNT[0](value), `${COUNT[1]}, or a function`]
 
@@ -88,8 +88,8 @@ export function withDividedLimit(store: Store, nodes: number | (() => number)): 
 /** Whether the whole limits could grant the calls; those of one state are decided with their costs added. */
 function isPossible(calls: readonly Call[]): boolean {
   const sums = new Map<string, number>()
-  return calls.every(({ id: { scope, key }, cost, limit }) => {
-    const name = `${scope.text} ${key}`
+  return calls.every(({ id, cost, limit }) => {
+    const name = nameOf(id)
     const sum = (sums.get(name) ?? 0) + cost
     sums.set(name, sum)
     return sum <= limit.capacity * MICRO

@@ -223,6 +223,11 @@ export class StoreFailure extends Error {
   }
 }
 
+/** A state's name in maps. Unique, because scopes contain no spaces; cheaper than `stateName`. */
+export function nameOf({ scope, key }: StateId): string {
+  return `${scope.text} ${key}`
+}
+
 /** @throws what is not a StoreFailure: a defect */
 export function failedBy(error: unknown): Failed {
   if (error instanceof StoreFailure) return { failure: error }

@@ -1,5 +1,5 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
-import { type CallGroup, failedBy, type GroupVerdict, type StateId, type Store } from '../store.ts'
+import { type CallGroup, failedBy, type GroupVerdict, nameOf, type Store } from '../store.ts'
 
 /**
  * A store with programs for some algorithms. Groups with a call of another algorithm go to `swap`, which decides with the kernels on the
@@ -45,9 +45,4 @@ function swappedAmong(groups: readonly CallGroup[], hasPrograms: (group: CallGro
     for (const group of groups) if (isSwapped(group)) for (const { id } of group.calls) names.add(nameOf(id))
   }
   return isSwapped
-}
-
-/** Scopes have no blanks. */
-function nameOf({ scope, key }: StateId): string {
-  return `${scope.text} ${key}`
 }

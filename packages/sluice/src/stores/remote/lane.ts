@@ -8,12 +8,13 @@ import {
   type GroupVerdict,
   type LeaseAnswer,
   type LeaseRequest,
+  nameOf,
   type Store,
   StoreFailure,
 } from '../store.ts'
 import { type Answered, Batcher, type BatcherParts, isUnsent } from './batcher.ts'
 import { Breaker, type BreakerOptions } from './breaker.ts'
-import { nameOf, type Peeked, peekLists, verdictsOf } from './peeks.ts'
+import { type Peeked, peekLists, verdictsOf } from './peeks.ts'
 import type { Waiting } from './queue.ts'
 
 type Shared = Pick<BatcherParts<never, never>, 'clock' | 'deadlines' | 'maxCalls' | 'maxInFlight' | 'slotMs' | 'room' | 'onIdle' | 'pace'>

@@ -1,13 +1,8 @@
-import type { CallGroup, Failed, GroupVerdict, StateId } from '../store.ts'
+import { type CallGroup, type Failed, type GroupVerdict, nameOf } from '../store.ts'
 import { isUnsent } from './batcher.ts'
 
 /** The verdicts of one list of peeks; or a failure, if none of it was executed. */
 export type Peeked = { readonly verdicts: readonly GroupVerdict[]; readonly failure?: undefined } | Failed
-
-/** A state's name in maps of the ring. Unique, because scopes contain no spaces; cheaper than `stateName`. */
-export function nameOf({ scope, key }: StateId): string {
-  return `${scope.text} ${key}`
-}
 
 /**
  * Peeks for several callers. Within one call of the store a group is decided as if the groups before it had been charged. That holds for
